@@ -1,0 +1,43 @@
+# Everything runs from .venv, which is made on first use and remade when the dependencies change.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEV_READY := $(VENV)/.dev-ready
+
+.PHONY: run test check lint types bench wheel clean
+
+run: $(READY)        ## serve the default scenario
+	@$(BIN)/reseller-sim serve $(ARGS)
+
+test: $(DEV_READY)   ## the test suite, on all cores
+	$(BIN)/python -m pytest -n auto $(ARGS)
+
+check: lint types test  ## what has to pass before a commit
+
+lint: $(DEV_READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(DEV_READY)
+	$(BIN)/mypy
+
+bench: $(DEV_READY)  ## ratios to a bare server, measured in the same run
+	$(BIN)/python -m bench $(ARGS)
+
+wheel: $(DEV_READY)
+	$(BIN)/python -m build --wheel --outdir dist .
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "reseller-sim needs Python 3.11 or later: make PYTHON=python3.12 ...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(DEV_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@

@@ -1,0 +1,29 @@
+"""The reseller's own account: `GET /v2/balance` (SPEC 4.15), `/v2/callback-url` (SPEC 4.18)."""
+
+from simulator.api.exchange import Call, Reply
+from simulator.api.refusals import invalid_parameters
+from simulator.delivery.targets import BadTarget, parse_target
+from simulator.domain.commands import SetCallback
+from simulator.wire import account
+
+
+def balance(call: Call) -> Reply:
+    """200 with the wallet's balance."""
+    flat = call.sandbox.core.state.assumes("balance-record", "flat")
+    return Reply(200, account.balance(call.owner.wallet.balance, flat=flat))
+
+
+def read_callback_url(call: Call) -> Reply:
+    """200 with the configuration, empty strings when there is none."""
+    return Reply(200, account.callback_url(call.owner.callback, call.now))
+
+
+def set_callback_url(call: Call) -> Reply:
+    """200 with the values set; 400 for an address that cannot be called."""
+    url, method = call.fields["url"], call.fields["method"]
+    try:
+        parse_target(url)
+    except BadTarget as bad:
+        return invalid_parameters(call, {"url": [bad.reason]})
+    config = call.sandbox.core.apply(SetCallback(call.owner.code, url, method), call.now)
+    return Reply(200, account.callback_url(config, call.now))

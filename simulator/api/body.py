@@ -1,0 +1,42 @@
+"""Reading a request's body within bounds."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from simulator.auth.signature import BODY_BYTES_MAX
+
+Receive = Callable[[], Awaitable[Any]]
+
+
+class ClientGone(Exception):
+    """The client closed the connection before its request was whole."""
+
+
+class BodyTooLarge(Exception):
+    """The body is over 10 MB. It was not kept."""
+
+
+async def read_body(headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
+    """The whole body. Raises `BodyTooLarge` as soon as that is known, and `ClientGone`.
+
+    What follows of a body that is too large is read and dropped by the server, so that its sender gets to read the
+    refusal.
+    """
+    declared = headers.get(b"content-length")
+    if declared is None and b"transfer-encoding" not in headers:
+        return b""
+    if declared is not None and declared.isdigit() and int(declared) > BODY_BYTES_MAX:
+        raise BodyTooLarge
+    chunks: list[bytes] = []
+    total = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise ClientGone
+        chunk = message.get("body", b"")
+        total += len(chunk)
+        if total > BODY_BYTES_MAX:
+            raise BodyTooLarge
+        if not message.get("more_body"):
+            return b"".join((*chunks, chunk)) if chunks else chunk
+        chunks.append(chunk)

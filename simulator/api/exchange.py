@@ -1,0 +1,60 @@
+"""What travels through the pipeline: the call that came in and the reply that goes out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from simulator.auth.signature import Denied
+from simulator.domain.resellers import Reseller
+from simulator.runtime.journal import Exchange
+from simulator.runtime.sandboxes import LiveSandbox
+
+HeaderPairs = tuple[tuple[bytes, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is what becomes of the connection:
+    nothing unusual, `abort` before the first byte, `cut` in the middle of the body."""
+
+    status: int
+    body: Any
+    headers: HeaderPairs = ()
+    ending: str = ""
+
+
+@dataclass(slots=True)
+class Call:
+    """One request on its way. `now` is read once; `reseller` is known after authentication; `fields` are the
+    decoded and validated body or query."""
+
+    sandbox: LiveSandbox
+    now: datetime
+    exchange: Exchange
+    headers: Mapping[bytes, bytes]
+    fields: dict[str, Any] = field(default_factory=dict)
+    reseller: Reseller | None = None
+
+    @property
+    def owner(self) -> Reseller:
+        """The authenticated reseller."""
+        assert self.reseller is not None, "only after authentication"
+        return self.reseller
+
+
+Problems = Mapping[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One method of one path. `source` says where `schema` finds its input: `body`, `query`, or nowhere.
+
+    `invalid` makes the answer to input that violates the schema, `denied` the one to failed authentication.
+    """
+
+    handle: Callable[[Call], Reply]
+    invalid: Callable[[Call, Problems], Reply]
+    denied: Callable[[Denied], Reply]
+    schema: str = ""
+    source: str = ""

@@ -1,0 +1,68 @@
+"""Faults as they meet a call: which one, how long it delays, what it makes of the answer (DESIGN 9)."""
+
+import asyncio
+from typing import Any
+
+from simulator.api.exchange import Call, Reply
+from simulator.domain import draw
+from simulator.domain.faults import FaultThen
+from simulator.domain.rules import Rule
+from simulator.wire import errors
+
+ERROR_CODES = {504: ("integration_timeout", "The integration did not answer within 29 seconds.")}
+
+
+async def meet_fault(call: Call, *, needs_body: bool) -> FaultThen | None:
+    """The fault for this call, after its delay has passed; None when there is none."""
+    core, exchange = call.sandbox.core, call.exchange
+    book = core.state.body_faults if needs_body else core.state.early_faults
+    if not book.rules:
+        return None
+    rule = core.fault(_facts(call), exchange.wanted_rule, needs_body=needs_body)
+    if rule is None:
+        return None
+    exchange.fault = rule.label
+    await _delay(call, rule, book.tallies[rule.id].chosen)
+    return rule.then
+
+
+def spoiled(fault: FaultThen, reply: Reply) -> Reply:
+    """What the client gets in place of `reply`."""
+    if fault.status is not None:
+        body = fault.body if fault.body is not None else _error_body(fault.status)
+        reply = Reply(fault.status, body.encode() if isinstance(body, str) else body)
+    if fault.disconnect == "head":
+        return Reply(reply.status, b"", ending="abort")
+    if fault.disconnect == "body":
+        return Reply(reply.status, reply.body, reply.headers, ending="cut")
+    return reply
+
+
+def _error_body(status: int) -> dict[str, Any]:
+    code, text = ERROR_CODES.get(status, ("scripted_fault", f"A fault of the scenario answers {status}."))
+    return errors.coded(code, text)
+
+
+def _facts(call: Call) -> dict[str, object]:
+    exchange = call.exchange
+    key = call.headers.get(b"x-api-key", b"").decode("latin-1")
+    owner = call.sandbox.core.state.keys.get(key)
+    facts: dict[str, object] = {
+        "method": exchange.method,
+        "path": exchange.path,
+        "reseller": owner[0].code if owner else "",
+        "headers": {name.decode("latin-1"): value.decode("latin-1") for name, value in call.headers.items()},
+    }
+    for name in ("product", "account", "refid", "amount", "extras"):
+        facts[name] = call.fields.get(name, "")
+    return facts
+
+
+async def _delay(call: Call, rule: Rule[FaultThen], chosen: int) -> None:
+    """A real wait: wall time, divided by the rate of a faster clock; drawn from the range, the same in every run."""
+    if rule.then.delay is None:
+        return
+    low, high = rule.then.delay
+    sandbox = call.sandbox
+    span = low + (high - low) * draw.fraction(sandbox.seed, rule.id, "delay", chosen)
+    await asyncio.sleep(sandbox.clock.wall_seconds(span))

@@ -1,0 +1,39 @@
+"""`POST /v2/topup`: create or re-query a payment (SPEC 4.11)."""
+
+from simulator.api.exchange import Call, Problems, Reply
+from simulator.domain.commands import CreatePayment, PaymentRefused, Reason
+from simulator.wire import payment
+
+
+def topup(call: Call) -> Reply:
+    """200 with the payment as it stands, 400 when none was created."""
+    fields, exchange = call.fields, call.exchange
+    outcome = call.sandbox.core.apply(
+        CreatePayment(
+            reseller=call.owner.code,
+            refid=fields["refid"],
+            product=fields["product"],
+            account=fields["account"],
+            amount=fields["amount"],
+            remarks=fields.get("remarks", ""),
+            extras=fields.get("extras", {}),
+            sender=exchange.client,
+            rule=exchange.wanted_rule,
+        ),
+        call.now,
+    )
+    if isinstance(outcome, PaymentRefused):
+        exchange.error = outcome.reason
+        return Reply(400, payment.refusal(outcome, fields, call.now))
+    exchange.trxid = outcome.transaction.trxid
+    exchange.rule = outcome.rule
+    at_answer = call.sandbox.core.state.assumes("payment-timestamp", "answer")
+    return Reply(200, payment.answer(outcome, call.now if at_answer else outcome.result.at))
+
+
+def invalid_request(call: Call, problems: Problems) -> Reply:
+    """400 in the payment's own shape for a body that violates the contract."""
+    state, reason = call.sandbox.core.state, Reason.REQUEST
+    call.exchange.error = reason
+    refused = PaymentRefused(reason, state.codes[reason], call.owner.wallet.balance)
+    return Reply(400, payment.refusal(refused, call.fields, call.now))

@@ -1,0 +1,175 @@
+"""The one way through for every request of the reseller API, to be read from top to bottom.
+
+bytes -> rate and address -> faults -> authenticate -> validate -> faults -> domain -> wire -> bytes, journal, driver
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from time import perf_counter
+from typing import Any, Protocol
+
+from simulator.api import refusals
+from simulator.api.authentication import authenticate, refuse_address
+from simulator.api.body import ClientGone, Receive
+from simulator.api.exchange import Call, Endpoint, Problems, Reply
+from simulator.api.faults import meet_fault, spoiled
+from simulator.api.routes import Routes
+from simulator.contract.decode import BadJson, decode_object
+from simulator.contract.query import decode_query
+from simulator.contract.validate import validator
+from simulator.domain.faults import FaultThen
+from simulator.runtime.journal import Exchange
+from simulator.runtime.sandboxes import LiveSandbox
+from simulator.wire.json import encode
+
+Send = Callable[[Any], Awaitable[None]]
+Scope = Mapping[str, Any]
+
+JSON = (b"content-type", b"application/json")
+Headers = list[tuple[bytes, bytes]]
+
+
+class Connection(Protocol):
+    """What can be done to a connection beside answering; our own server offers it."""
+
+    def abort(self) -> None:
+        """Close without an answer."""
+        ...
+
+    async def cut(self, status: int, headers: Headers, body: bytes, after_bytes: int) -> None:
+        """Promise the whole body, send its beginning, and close."""
+        ...
+
+
+class Pipeline:
+    """Answers one request of one sandbox; `routes` says what there is, `connection_of` finds a request's connection."""
+
+    def __init__(
+        self,
+        routes: Routes,
+        connection_of: Callable[[Scope], Connection | None],
+        *,
+        trust_forwarded: bool = False,
+    ) -> None:
+        self._routes = routes
+        self._connection_of = connection_of
+        self._trust_forwarded = trust_forwarded
+
+    async def __call__(self, sandbox: LiveSandbox, path: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, write the journal, hand what became due to the driver. `path` has no sandbox prefix."""
+        began = perf_counter()
+        sandbox.is_touched = True
+        now = sandbox.driver.catch_up()
+        headers = _joined(scope["headers"])
+        client = self._client(scope, headers)
+        exchange = Exchange(now, scope["method"], path, scope["query_string"], scope["headers"], client)
+        call = Call(sandbox, now, exchange, headers)
+        try:
+            reply = await self._reply(call, receive)
+        except ClientGone:
+            reply = Reply(0, b"", ending="gone")
+        content = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
+        exchange.status, exchange.content = reply.status, content
+        exchange.n = sandbox.journal.next_n()
+        exchange.duration_us = round((perf_counter() - began) * 1e6)
+        exchange.reply_headers = _headers(sandbox, exchange, reply, content)
+        sandbox.journal.add(exchange)
+        sandbox.driver.rearm()
+        await self._send(reply, exchange.reply_headers, content, scope, send)
+
+    async def _reply(self, call: Call, receive: Receive) -> Reply:
+        methods = self._routes.get(call.exchange.path)
+        if methods is None:
+            return refusals.unknown_path(call.exchange.path, list(self._routes))
+        endpoint = methods.get(call.exchange.method)
+        if endpoint is None:
+            return refusals.wrong_method(call.exchange.method, list(methods))
+        if refusal := _check_wanted_rule(call) or refuse_address(call):
+            return refusal
+        early = await meet_fault(call, needs_body=False)
+        if early is not None and early.replaces_answer and not (early.after_commit or early.disconnect == "body"):
+            return spoiled(early, Reply(0, b""))
+        reply = await self._authenticated(call, endpoint, receive, early)
+        return reply if early is None else spoiled(early, reply)
+
+    async def _authenticated(self, call: Call, endpoint: Endpoint, receive: Receive, early: FaultThen | None) -> Reply:
+        if refusal := await authenticate(call, endpoint, receive, early):
+            return refusal
+        if problems := _validate(call, endpoint):
+            call.exchange.diagnosis = "; ".join(f"{name}: {' '.join(texts)}" for name, texts in problems.items())
+            return endpoint.invalid(call, problems)
+        late = await meet_fault(call, needs_body=True)
+        if late is None:
+            return endpoint.handle(call)
+        if late.replaces_answer and not (late.after_commit or late.disconnect == "body"):
+            return spoiled(late, Reply(0, b""))
+        return spoiled(late, endpoint.handle(call))
+
+    async def _send(self, reply: Reply, headers: Headers, content: bytes, scope: Scope, send: Send) -> None:
+        if not reply.ending:
+            await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+            await send({"type": "http.response.body", "body": content})
+        elif reply.ending != "gone" and (connection := self._connection_of(scope)):
+            if reply.ending == "abort":
+                connection.abort()
+            else:
+                await connection.cut(reply.status, headers, content, len(content) // 2)
+
+    def _client(self, scope: Scope, headers: Mapping[bytes, bytes]) -> str:
+        if self._trust_forwarded and (forwarded := headers.get(b"x-forwarded-for")):
+            return forwarded.decode("latin-1").split(",")[0].strip()
+        client = scope.get("client")
+        return client[0] if client else ""
+
+
+def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Headers by name; what was sent twice is joined by a comma, which no format of ours lets through."""
+    headers = dict(pairs)
+    if len(headers) < len(pairs):
+        headers = {}
+        for name, value in pairs:
+            headers[name] = headers[name] + b", " + value if name in headers else value
+    return headers
+
+
+def _check_wanted_rule(call: Call) -> Reply | None:
+    wanted = call.headers.get(b"x-sim-rule")
+    if wanted is None:
+        return None
+    name = wanted.decode("utf-8", "replace")
+    call.exchange.wanted_rule = name
+    return None if call.sandbox.core.has_rule(name) else refusals.unknown_rule(name)
+
+
+def _validate(call: Call, endpoint: Endpoint) -> Problems:
+    """Decode what the endpoint takes and hold it against its schema; the fields are in the call afterwards."""
+    if not endpoint.schema:
+        return {}
+    if endpoint.source == "query":
+        call.fields, problems = decode_query(call.exchange.query)
+        return problems or validator(endpoint.schema).problems(call.fields)
+    rejects = call.sandbox.core.state.assumes("duplicate-json-keys", "reject")
+    try:
+        call.fields = decode_object(call.exchange.body, reject_duplicates=rejects)
+    except BadJson as bad:
+        return {"body": [str(bad)]}
+    return validator(endpoint.schema).problems(call.fields)
+
+
+def _headers(sandbox: LiveSandbox, exchange: Exchange, reply: Reply, content: bytes) -> Headers:
+    headers = [
+        JSON,
+        (b"content-length", b"%d" % len(content)),
+        (b"x-sim-sandbox", sandbox.id.encode()),
+        (b"x-sim-request-id", b"%d" % exchange.n),
+    ]
+    if rule := exchange.fault or exchange.rule:
+        headers.append((b"x-sim-rule", _plain(rule)))
+    if exchange.diagnosis:
+        headers.append((b"x-sim-diagnosis", _plain(exchange.diagnosis)))
+    headers.extend(reply.headers)
+    return headers
+
+
+def _plain(text: str) -> bytes:
+    """Text as a header can carry it: printable ASCII, at most 1000 bytes."""
+    return text.encode("unicode_escape")[:1000]

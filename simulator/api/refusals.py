@@ -1,0 +1,60 @@
+"""Refusals that look the same at every endpoint."""
+
+from difflib import get_close_matches
+
+from simulator.api.exchange import Call, Problems, Reply
+from simulator.auth.signature import Denied
+from simulator.wire import errors
+
+RETRY_AFTER_S = 5
+
+
+def denied(refusal: Denied) -> Reply:
+    """401: authentication failed (SPEC 5.2)."""
+    return Reply(401, errors.coded(refusal.code, refusal.message))
+
+
+def denied_at_catalog(refusal: Denied) -> Reply:
+    """401 in the catalog's own shape (SPEC 7.1)."""
+    return Reply(401, errors.catalog_unauthorized(refusal.code, refusal.message))
+
+
+def invalid_parameters(call: Call, problems: Problems) -> Reply:
+    """400: `{message, errors}` (SPEC 7.1)."""
+    return Reply(400, errors.parameters("Some parameters are invalid.", problems))
+
+
+def nonce_service_down() -> Reply:
+    """503: the nonce could not be checked; nothing was done (SPEC 5.2)."""
+    body = errors.coded("nonce_service_unavailable", "The nonce cannot be validated now; retry with backoff.")
+    return Reply(503, body, ((b"retry-after", str(RETRY_AFTER_S).encode()),))
+
+
+def address_not_allowed(address: str) -> Reply:
+    """403: the reseller's allowlist does not name the caller (SPEC 8)."""
+    return Reply(403, errors.coded("ip_not_allowed", f"Requests from {address} are not allowed for this account."))
+
+
+def unknown_path(path: str, known: list[str]) -> Reply:
+    """404 for a path that the service does not have."""
+    near = get_close_matches(path, known, 1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return Reply(404, errors.parameters(f"There is no such path.{hint}", {}))
+
+
+def wrong_method(method: str, allowed: list[str]) -> Reply:
+    """405 with the methods that the path has."""
+    text = ", ".join(sorted(allowed))
+    body = errors.parameters(f"{method} is not possible here; use {text}.", {})
+    return Reply(405, body, ((b"allow", text.encode()),))
+
+
+def unknown_sandbox(sandbox_id: str) -> Reply:
+    """404 for an address of a sandbox that does not exist."""
+    return Reply(404, errors.coded("unknown_sandbox", f"There is no sandbox {sandbox_id!r} at this address."))
+
+
+def unknown_rule(name: str) -> Reply:
+    """400 for a request that asks for a rule that does not exist."""
+    text = f"X-Sim-Rule names {name!r}, but the sandbox has no rule of that name."
+    return Reply(400, errors.coded("unknown_rule", text))

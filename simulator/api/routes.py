@@ -1,0 +1,29 @@
+"""The reseller API as one table: path, method, and what answers there (SPEC 4.1)."""
+
+from collections.abc import Mapping
+
+from simulator.api import account, payments
+from simulator.api.catalog import CatalogEndpoint
+from simulator.api.exchange import Endpoint
+from simulator.api.refusals import denied, denied_at_catalog, invalid_parameters
+
+Routes = Mapping[str, Mapping[str, Endpoint]]
+
+
+def routes() -> Routes:
+    """Endpoints by path, then by method; made anew for each application, since the catalog keeps a cache."""
+    return {
+        "/v2/catalog": {
+            "GET": Endpoint(CatalogEndpoint(), invalid_parameters, denied_at_catalog, "catalog-query", "query"),
+        },
+        "/v2/topup": {
+            "POST": Endpoint(payments.topup, payments.invalid_request, denied, "topup-request", "body"),
+        },
+        "/v2/balance": {
+            "GET": Endpoint(account.balance, invalid_parameters, denied),
+        },
+        "/v2/callback-url": {
+            "GET": Endpoint(account.read_callback_url, invalid_parameters, denied),
+            "POST": Endpoint(account.set_callback_url, invalid_parameters, denied, "callback-url-query", "query"),
+        },
+    }

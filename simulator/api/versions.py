@@ -1,0 +1,24 @@
+"""The version gate of SPEC 9: `X-API-Version`, and the day from which everybody gets the new shapes."""
+
+from datetime import date, datetime
+
+from simulator.domain.calendar import SERVICE_ZONE
+
+GATE = date(2026, 9, 16)
+DEFAULT_FROM = date(2027, 1, 11)
+
+
+def api_version(header: bytes | None) -> date | None:
+    """The date that a client asks for; None for no header and for anything that is no real date."""
+    if header is None or len(header) != 10:
+        return None
+    try:
+        return date.fromisoformat(header.decode("ascii"))
+    except ValueError:
+        return None
+
+
+def by_denomination(header: bytes | None, now: datetime) -> bool:
+    """True when a response has the shapes of 2026-09-16."""
+    version = api_version(header)
+    return (version is not None and version >= GATE) or now.astimezone(SERVICE_ZONE).date() >= DEFAULT_FROM

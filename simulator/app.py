@@ -1,0 +1,122 @@
+"""The composition root: the only place where everything meets."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from simulator.api import refusals
+from simulator.api.pipeline import Pipeline
+from simulator.api.routes import routes
+from simulator.delivery.sender import HttpSender
+from simulator.delivery.targets import AddressPolicy
+from simulator.domain.scenario import Scenario
+from simulator.options import Options
+from simulator.runtime.clock import Wall
+from simulator.runtime.courier import Sender
+from simulator.runtime.sandboxes import DEFAULT, LiveSandbox, Request, Sandboxes
+from simulator.scenario.library import load_scenario
+from simulator.server.connection import connection_of
+from simulator.wire.json import encode
+
+SANDBOX_PREFIX = "/s/"
+CONTROL_PREFIX = "/_sim"
+
+
+def wall_clock() -> datetime:
+    """The present."""
+    return datetime.now(UTC)
+
+
+class App:
+    """The simulator as an ASGI application. `sandboxes` may be read by whoever made it."""
+
+    def __init__(self, options: Options, scenario: Scenario, sandboxes: Sandboxes, sender: Sender) -> None:
+        self.options = options
+        self.scenario = scenario
+        self.sandboxes = sandboxes
+        self._sender = sender
+        self._pipeline = Pipeline(routes(), connection_of, trust_forwarded=options.trust_forwarded)
+        self._control: Callable[[Any, Any, Any], Awaitable[None]] | None = None
+        self._warming: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Look the path up: the control API, a sandbox under its own address, or the default one at the root."""
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+            return
+        path = scope["path"]
+        if path.startswith(CONTROL_PREFIX) and path[5:6] in ("", "/"):
+            await self._controlled(scope, receive, send)
+        elif path.startswith(SANDBOX_PREFIX):
+            sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
+            sandbox = self.sandboxes.find(sandbox_id)
+            if sandbox is None:
+                await _answer(refusals.unknown_sandbox(sandbox_id), send)
+            else:
+                await self._pipeline(sandbox, "/" + rest, scope, receive, send)
+        else:
+            await self._pipeline(self._at_root(scope), path, scope, receive, send)
+
+    def _at_root(self, scope: Any) -> LiveSandbox:
+        """`default`, unless the key is one that it does not know and that leads to one other sandbox alone."""
+        default = self.sandboxes.get(DEFAULT)
+        if not self.sandboxes.has_unique_keys:
+            return default
+        for name, value in scope["headers"]:
+            if name == b"x-api-key":
+                key = value.decode("latin-1")
+                if key not in default.core.state.keys:
+                    return self.sandboxes.with_unique_key(key) or default
+                break
+        return default
+
+    async def _controlled(self, scope: Any, receive: Any, send: Any) -> None:
+        if self._control is None:
+            # Starlette is imported with the first control request, so that the server answers sooner.
+            from simulator.control.app import ControlApp
+            from simulator.control.guard import Guard
+
+            guard = Guard(self.options.control_token, self.options.allowed_hosts)
+            self._control = ControlApp(self.sandboxes, self.scenario, guard)
+        await self._control(scope, receive, send)
+
+    async def _lifespan(self, receive: Any, send: Any) -> None:
+        await receive()
+        self.sandboxes.start(asyncio.get_running_loop().time)
+        if isinstance(self._sender, HttpSender):
+            self._warming = asyncio.create_task(self._sender.warm())
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.sandboxes.close()
+        if self._warming is not None:
+            await asyncio.gather(self._warming, return_exceptions=True)
+        if isinstance(self._sender, HttpSender):
+            await self._sender.close()
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+def build_app(
+    options: Options, clock: Wall = wall_clock, sender: Sender | None = None, *, scenario: Scenario | None = None
+) -> App:
+    """Put the application together. Raises `ScenarioError` for a scenario that cannot be loaded.
+
+    `clock` is the wall that sandboxes' clocks follow; `sender` delivers over the network; `scenario` stands in for the
+    one that the options name.
+    """
+    if scenario is None:
+        scenario = load_scenario(options.scenario)
+    if sender is None:
+        sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
+    sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s)
+    sandboxes.create(
+        Request(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start),
+    )
+    return App(options, scenario, sandboxes, sender)
+
+
+async def _answer(reply: Any, send: Any) -> None:
+    content = encode(reply.body)
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(content))]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})

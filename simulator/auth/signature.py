@@ -1,0 +1,140 @@
+"""API-key authentication (SPEC 5.1, 5.2): which refusal a request gets, first failure first.
+
+`check_headers` judges what can be judged before the body is read, in the order of SPEC 5.2. `verify` needs the body.
+The nonce comes last and is spent by the sandbox.
+"""
+
+import binascii
+import hmac
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string
+
+BODY_BYTES_MAX = 10 * 1024 * 1024
+SIGNATURE_BYTES_MAX = 512
+SIGNATURE_HEADERS = (b"x-timestamp", b"x-nonce", b"x-signature")
+
+_NONCE = re.compile(rb"[a-zA-Z0-9_-]{16,128}")
+_TIMESTAMP = re.compile(rb"[0-9]{1,18}")
+
+MESSAGES = {
+    "missing_api_key": "The X-Api-Key header is missing or empty.",
+    "invalid_api_key": "The API key is unknown or revoked.",
+    "hmac_not_configured": "The API key has no HMAC secret.",
+    "missing_hmac_headers": "X-Timestamp, X-Nonce and X-Signature are all required.",
+    "empty_hmac_values": "X-Timestamp, X-Nonce and X-Signature must not be empty.",
+    "invalid_nonce_format": "X-Nonce must be 16 to 128 characters from a-z, A-Z, 0-9, - and _.",
+    "invalid_timestamp_format": "X-Timestamp must be a Unix timestamp in seconds.",
+    "timestamp_expired": "X-Timestamp is outside the accepted window.",
+    "invalid_signature_format": "X-Signature must be v1= followed by the Base64 signature.",
+    "signature_too_large": "X-Signature is too large.",
+    "body_too_large": "The request body is over 10 MB.",
+    "invalid_signature": "The signature does not match the request.",
+    "nonce_reused": "X-Nonce was used before.",
+    "decryption_error": "The HMAC secret could not be decrypted.",
+    "internal_error": "An unexpected error occurred.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A refusal: `code` and `message` of SPEC 5.2, and what only the simulator can say in `diagnosis`."""
+
+    code: str
+    diagnosis: str = ""
+
+    @property
+    def message(self) -> str:
+        """The text that goes with the code."""
+        return MESSAGES[self.code]
+
+
+class Held(Protocol):
+    """What is known of an API key: `state` is `active`, `revoked`, `no_secret` or `undecryptable`."""
+
+    @property
+    def state(self) -> str:
+        """Whether it may be used."""
+        ...
+
+    @property
+    def secret_bytes(self) -> bytes:
+        """The key of its HMAC, decoded."""
+        ...
+
+
+class Claim(NamedTuple):
+    """Headers that hold together so far. `signature` is decoded."""
+
+    api_key: str
+    held: Held
+    timestamp: bytes
+    nonce: bytes
+    signature: bytes
+
+
+def check_headers(
+    headers: Mapping[bytes, bytes], find: Callable[[str], Held | None], now_s: float, tolerance_s: float
+) -> Claim | Denied:
+    """Judge the four headers in the order of SPEC 5.2.
+
+    `headers` has lower-case names, repeated ones joined by `, `; `find` looks a key up; `now_s` is the Unix time that
+    X-Timestamp is compared with.
+    """
+    raw_key = headers.get(b"x-api-key")
+    if not raw_key:
+        return Denied("missing_api_key")
+    api_key = raw_key.decode("latin-1")
+    held = find(api_key)
+    if held is None:
+        return Denied("invalid_api_key", "no reseller of this sandbox has this key")
+    if held.state == "revoked":
+        return Denied("invalid_api_key", "the key was revoked")
+    if held.state == "no_secret":
+        return Denied("hmac_not_configured")
+    timestamp, nonce, signature = headers.get(b"x-timestamp"), headers.get(b"x-nonce"), headers.get(b"x-signature")
+    if timestamp is None or nonce is None or signature is None:
+        missing = [name.decode() for name in SIGNATURE_HEADERS if name not in headers]
+        return Denied("missing_hmac_headers", f"absent: {', '.join(missing)}")
+    if not (timestamp and nonce and signature):
+        return Denied("empty_hmac_values")
+    if not _NONCE.fullmatch(nonce):
+        return Denied("invalid_nonce_format", f"the nonce has {len(nonce)} bytes")
+    if denied := _check_timestamp(timestamp, now_s, tolerance_s):
+        return denied
+    if not signature.startswith(b"v1="):
+        return Denied("invalid_signature_format", "the signature does not begin with v1=")
+    if len(signature) > SIGNATURE_BYTES_MAX:
+        return Denied("signature_too_large", f"{len(signature)} bytes, at most {SIGNATURE_BYTES_MAX} are read")
+    try:
+        decoded = binascii.a2b_base64(signature[3:], strict_mode=True)
+    except binascii.Error:
+        return Denied("invalid_signature_format", "what follows v1= is not Base64")
+    return Claim(api_key, held, timestamp, nonce, decoded)
+
+
+def _check_timestamp(timestamp: bytes, now_s: float, tolerance_s: float) -> Denied | None:
+    if not _TIMESTAMP.fullmatch(timestamp):
+        return Denied("invalid_timestamp_format", "only digits are read: whole seconds since 1970")
+    age_s = now_s - int(timestamp)
+    if abs(age_s) <= tolerance_s:
+        return None
+    if abs(now_s - int(timestamp) / 1000) <= tolerance_s:
+        return Denied("timestamp_expired", "the timestamp is in milliseconds; send seconds")
+    side = "behind" if age_s > 0 else "ahead of"
+    return Denied("timestamp_expired", f"the timestamp is {abs(age_s):.0f} s {side} the server's clock")
+
+
+def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryRules) -> Denied | None:
+    """Compare the signature with the request, in constant time; None when it matches."""
+    if claim.held.state == "undecryptable":
+        return Denied("decryption_error")
+    hashed = body_hash(body)
+    for form in canonical_queries(query, rules):
+        text = canonical_string(claim.timestamp, claim.nonce, method, form, hashed)
+        if hmac.compare_digest(hmac.digest(claim.held.secret_bytes, text, "sha256"), claim.signature):
+            return None
+    return Denied("invalid_signature")

@@ -1,0 +1,136 @@
+"""What `serve` prints when it answers: for programs one line of JSON, for people a page with a request to paste."""
+
+import secrets
+import shutil
+import sys
+from datetime import datetime
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from simulator import __version__
+from simulator.cli.curl import curl_command
+from simulator.cli.request import DEFAULT_URL
+from simulator.cli.running import Running
+from simulator.cli.signing import Credentials, sign
+from simulator.control.render import moment
+from simulator.domain.resellers import Reseller
+from simulator.runtime.sandboxes import LiveSandbox
+from simulator.wire.json import encode
+
+# What the request to paste pays for, where the scenario sells it; an ordinary account and a usual denomination.
+EXAMPLE_PRODUCT, EXAMPLE_ACCOUNT, EXAMPLE_AMOUNT = "RELOAD", "0123456789", 10
+
+
+def json_line(running: Running) -> str:
+    """`{"url", "sandbox", "control_token", "resellers"}`."""
+    told = {
+        "url": running.url,
+        "sandbox": running.sandbox.id,
+        "control_token": running.control_token,
+        "resellers": running.resellers(),
+    }
+    return encode(told).decode()
+
+
+def page(running: Running) -> str:
+    """The banner."""
+    facts = [f"  {name:<11} {text}" for name, text in _facts(running)]
+    return "\n".join([f"reseller-sim {__version__} answers at {running.url}", "", *facts, "", *_first_steps(running)])
+
+
+def _facts(running: Running) -> list[tuple[str, str]]:
+    sandbox = running.sandbox
+    facts = [("control API", running.control_url)]
+    if running.control_token is not None:
+        facts.append(("", f"Authorization: Bearer {running.control_token}"))
+    facts.append(("sandbox", f"{sandbox.id}, scenario {sandbox.scenario.name!r}, seed {sandbox.seed}"))
+    facts.append(("clock", _clock(sandbox)))
+    owner = _first_reseller(sandbox)
+    if owner is None:
+        return [*facts, ("reseller", "none in this scenario; POST /_sim/sandboxes/default/resellers makes one")]
+    told = next(one for one in running.resellers() if one["code"] == owner.code)
+    facts.append(("reseller", f"{owner.code}, balance {owner.wallet.balance:.2f} MYR"))
+    if told["api_key"]:
+        facts += [("API key", told["api_key"]), ("secret", told["api_secret"])]
+    if told["username"]:
+        facts.append(("user", f"{told['username']}, password {told['password']}"))
+    return [*facts, *_callbacks(running, owner)]
+
+
+def _clock(sandbox: LiveSandbox) -> str:
+    clock = sandbox.clock
+    mode = f"x{clock.rate:g}" if clock.mode == "xN" else clock.mode
+    hint = "; it moves with POST /_sim/sandboxes/default/clock/advance" if not clock.runs else ""
+    return f"{mode}, {moment(clock.now())}{hint}"
+
+
+def _callbacks(running: Running, owner: Reseller) -> list[tuple[str, str]]:
+    target = owner.callback.url
+    if not target:
+        return [("callbacks", "none are sent; POST /v2/callback-url sets an address")]
+    facts = [("callbacks", f"{owner.callback.method} {target}")]
+    scheme, _, inbox = target.partition(":")
+    if scheme == "inbox":
+        token = running.control_token
+        header = f" -H 'Authorization: Bearer {token}'" if token is not None else ""
+        facts.append(("", f"curl{header} {running.control_url}/sandboxes/{running.sandbox.id}/inbox/{inbox}"))
+    return facts
+
+
+def _first_steps(running: Running) -> list[str]:
+    owner = _first_reseller(running.sandbox)
+    keys = [key for key in owner.keys if key.state == "active"] if owner else []
+    if owner is None or not keys:
+        return ["This scenario has no active API key, so that there is no request to paste."]
+    credentials = Credentials(keys[0].key, keys[0].secret)
+    method, path, body = _example(running.sandbox, owner)
+    now = int(_signing_time(running.sandbox).timestamp())
+    request = sign(method, running.url, path, body, credentials, now)
+    return [
+        "Paste this; its signature is good for 5 minutes and for one use:",
+        "",
+        curl_command(request),
+        "",
+        "Sign and send the next one:",
+        "",
+        _call(running, credentials, *_example(running.sandbox, owner)),
+    ]
+
+
+def _example(sandbox: LiveSandbox, owner: Reseller) -> tuple[str, str, bytes]:
+    """A payment where the scenario sells what we know how to buy, else a look at the balance."""
+    product = owner.sees(sandbox.scenario.catalog, EXAMPLE_PRODUCT)
+    if product is None or not product.is_active:
+        return "GET", "/v2/balance", b""
+    payment: dict[str, Any] = {"refid": f"try-{secrets.token_hex(4)}", "product": EXAMPLE_PRODUCT}
+    return "POST", "/v2/topup", encode(payment | {"account": EXAMPLE_ACCOUNT, "amount": EXAMPLE_AMOUNT})
+
+
+def _call(running: Running, credentials: Credentials, method: str, path: str, body: bytes) -> str:
+    words = [_program(), "call", method, path]
+    if body:
+        words += ["-d", quote(body.decode())]
+    if running.url != DEFAULT_URL:
+        words += ["--url", running.url]
+    if running.app.options.scenario != "default":
+        words += ["--key", credentials.key, "--secret", credentials.secret]
+    return " ".join(words)
+
+
+def _program() -> str:
+    """How this program is called from where the user stands: a virtual environment may not be on the PATH."""
+    called = Path(sys.argv[0])
+    if shutil.which("reseller-sim"):
+        return "reseller-sim"
+    return quote(str(called)) if called.name == "reseller-sim" else f"{quote(sys.executable)} -m simulator"
+
+
+def _signing_time(sandbox: LiveSandbox) -> datetime:
+    """The time that X-Timestamp is compared with: the wall's unless the scenario says the sandbox's."""
+    asked = sandbox.scenario.clock
+    return sandbox.clock.now() if asked.signature == "sandbox" else sandbox.clock.wall() + asked.skew
+
+
+def _first_reseller(sandbox: LiveSandbox) -> Reseller | None:
+    return next(iter(sandbox.core.state.resellers.values()), None)

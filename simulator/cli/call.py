@@ -1,0 +1,115 @@
+"""`reseller-sim call`: one signed request, sent, and its answer."""
+
+import sys
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from urllib.parse import urlsplit
+
+import click
+
+from simulator.cli import values
+from simulator.cli.flags import CannotStart, option, request_flags, verb
+from simulator.cli.request import signed_request
+from simulator.cli.signing import SignedRequest
+
+TIMEOUT_S = 60.0
+
+
+class Lines(click.types.StringParamType):
+    """Texts; several in one variable stand on lines of their own."""
+
+    envvar_list_splitter = "\n"
+
+
+@verb("call")
+@request_flags
+@option(
+    "--header",
+    "-H",
+    metavar="'NAME: VALUE'",
+    type=Lines(),
+    multiple=True,
+    callback=values.headers,
+    help="One more header; it replaces ours of the same name.",
+)
+def command(
+    method: str,
+    path: str,
+    data: str | None,
+    url: str | None,
+    key: str | None,
+    secret: str | None,
+    header: dict[str, str],
+) -> int:
+    """Send one signed request and print the answer.
+
+    The body goes to stdout, indented when that is a terminal; the status and what the simulator adds (X-Sim-*) go to
+    stderr. Without flags it talks to the default sandbox on port 8080 with the default credentials; under exec, to
+    that simulator. --url may lead to a sandbox of its own, such as http://127.0.0.1:8080/s/mine. Exit code 1 means
+    that the answer was an error, 3 that none came.
+
+    \b
+    Examples:
+      reseller-sim call GET /v2/balance
+      reseller-sim call POST /v2/topup -d '{"refid":"r1","product":"RELOAD","account":"0123456789","amount":10}'
+      reseller-sim call GET '/v2/catalog?is_active=true' -H 'X-Api-Version: 2026-09-16' | jq .products
+    """
+    request = signed_request(method, path, data, url, key, secret)
+    status, reason, headers, body = _exchange(request, header)
+    click.echo(f"{status} {reason}".rstrip(), err=True)
+    for name, value in headers:
+        if name.lower().startswith("x-sim-"):
+            click.echo(f"{name}: {value}", err=True)
+    _print_body(body)
+    return 0 if 200 <= status < 300 else 1
+
+
+def _exchange(request: SignedRequest, more: Mapping[str, str]) -> tuple[int, str, list[tuple[str, str]], bytes]:
+    """Send it and return status, reason, headers and body. Raises `CannotStart` when there is no whole answer."""
+    parts = urlsplit(request.url)
+    target = request.url.partition("://")[2].partition("/")[2]
+    replaced = {name.lower() for name in more}
+    headers = {name: value for name, value in request.headers.items() if name.lower() not in replaced} | dict(more)
+    connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    assert parts.hostname is not None
+    connection = connect(parts.hostname, parts.port, timeout=TIMEOUT_S)
+    try:
+        _connect(connection, parts.netloc)
+        connection.request(request.method, f"/{target}", request.body or None, headers)
+        response: HTTPResponse = connection.getresponse()
+        return response.status, response.reason, response.getheaders(), response.read()
+    except TimeoutError:
+        raise CannotStart(f"reseller-sim call: {parts.netloc} gave no answer within {TIMEOUT_S:g} seconds") from None
+    except (HTTPException, OSError) as error:
+        text = f"reseller-sim call: {parts.netloc} ended the connection without a whole answer ({type(error).__name__})"
+        raise CannotStart(f"{text}: look the request up before you repeat it") from None
+    finally:
+        connection.close()
+
+
+def _connect(connection: HTTPConnection, address: str) -> None:
+    try:
+        connection.connect()
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        hint = "start `reseller-sim serve`, or name another address with --url"
+        raise CannotStart(f"reseller-sim call: cannot connect to {address} ({reason}): {hint}") from None
+
+
+def _print_body(body: bytes) -> None:
+    stdout = sys.stdout.buffer
+    if stdout.isatty():
+        body = _indented(body)
+    stdout.write(body)
+    stdout.flush()
+
+
+def _indented(body: bytes) -> bytes:
+    """JSON as people read it, its numbers untouched; anything else as it is."""
+    import msgspec
+
+    try:
+        body = msgspec.json.format(body, indent=2)
+    except msgspec.DecodeError:
+        return body
+    return body + b"\n"

@@ -1,0 +1,165 @@
+"""`reseller-sim exec`: a command, and a simulator that lives exactly as long as it does."""
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simulator.cli.flags import CannotStart, ServerFlags, server_flags, verb
+
+if TYPE_CHECKING:
+    from simulator.cli.running import Running
+
+STOP_TIMEOUT_S = 5.0
+FORWARDED = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+class WithCommand(click.Command):
+    """Sets aside what follows the first `--`, before the flags are read."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put COMMAND into `ctx.obj`. Fails as wrong usage without one."""
+        before, after = args, []
+        if "--" in args:
+            at = args.index("--")
+            before, after = args[:at], args[at + 1 :]
+        if not after and "--help" not in before:
+            raise click.UsageError("put -- and a command after the options: reseller-sim exec -- npm test", ctx)
+        ctx.obj = after
+        return super().parse_args(ctx, before)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """The usage line, with the command in it."""
+        return [*super().collect_usage_pieces(ctx), "-- COMMAND..."]
+
+
+@verb("exec", cls=WithCommand)
+@server_flags(port=0, port_variable=False)
+@click.pass_context
+def command(ctx: click.Context, /, **flags: Any) -> int:
+    """Run a command against a simulator of its own.
+
+    The simulator takes a free port, runs COMMAND, and ends with it; the exit code is COMMAND's, 128+N when signal N
+    ended it, and 3 when it cannot be run. COMMAND finds RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET,
+    RESELLER_USERNAME, RESELLER_PASSWORD, RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY,
+    RESELLER_SIM_SECRET and, when there is a token, RESELLER_SIM_CONTROL_TOKEN in its environment.
+
+    \b
+    Examples:
+      reseller-sim exec -- npm test
+      reseller-sim exec mine.yaml --clock manual -- pytest -x
+      reseller-sim exec -- sh -c 'reseller-sim call GET /v2/balance'
+    """
+    to_run: list[str] = ctx.obj
+    if shutil.which(to_run[0]) is None:
+        raise CannotStart(f"reseller-sim exec: {to_run[0]!r} is no command that can be run: check its name and PATH")
+    running, thread = _serve_in_thread(ServerFlags(**flags))
+    try:
+        return _run(to_run, environment(running))
+    finally:
+        running.server.should_exit = True
+        thread.join(STOP_TIMEOUT_S)
+
+
+def environment(running: "Running") -> dict[str, str]:
+    """This process's environment with the variables of the simulator set; one that it has no value for is absent, so
+    that a test never meets credentials of another service."""
+    resellers = running.resellers()
+    first = resellers[0] if resellers else {}
+    wanted = {
+        "RESELLER_BASE_URL": running.url,
+        "RESELLER_API_KEY": first.get("api_key"),
+        "RESELLER_API_SECRET": first.get("api_secret"),
+        "RESELLER_USERNAME": first.get("username"),
+        "RESELLER_PASSWORD": first.get("password"),
+        "RESELLER_SANDBOX": running.sandbox.id,
+        "RESELLER_SIM_URL": running.control_url,
+        "RESELLER_SIM_KEY": first.get("api_key"),
+        "RESELLER_SIM_SECRET": first.get("api_secret"),
+        "RESELLER_SIM_CONTROL_TOKEN": running.control_token,
+    }
+    kept = {name: value for name, value in os.environ.items() if name not in wanted}
+    return kept | {name: value for name, value in wanted.items() if value is not None}
+
+
+def _serve_in_thread(flags: ServerFlags) -> "tuple[Running, threading.Thread]":
+    """A server that answers. A thread cannot outlive us, however we end, which a process of its own could."""
+    from simulator.cli.running import prepare
+
+    answers_or_ended = threading.Event()
+    running = prepare(flags, lambda _: answers_or_ended.set())
+
+    def serve() -> None:
+        try:
+            running.server.run()
+        finally:
+            answers_or_ended.set()
+
+    thread = threading.Thread(target=serve, name="simulator", daemon=True)
+    thread.start()
+    answers_or_ended.wait()
+    if not running.server.started:
+        raise CannotStart("reseller-sim exec: the server did not start; `reseller-sim serve` shows why")
+    return running, thread
+
+
+def _run(to_run: list[str], variables: dict[str, str]) -> int:
+    """Run it to its end, handing on the signals that are meant for it; returns our exit code."""
+    with _Forwarding() as forwarding:
+        try:
+            process = subprocess.Popen(to_run, env=variables)  # noqa: S603  # the user's own command
+        except OSError as error:
+            raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: {error.strerror}") from None
+        forwarding.to(process)
+        status = process.wait()
+    return status if status >= 0 else 128 - status
+
+
+class _Forwarding:
+    """Hands signals on to a process instead of ending this one; those that came too early as soon as it is there."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> "_Forwarding":
+        for number in FORWARDED:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def to(self, process: "subprocess.Popen[bytes]") -> None:
+        """Hand on to this process from now on."""
+        self._process = process
+        for number in self._early:
+            process.send_signal(number)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self._process is None:
+            self._early.append(number)
+        elif number != signal.SIGINT or not _shares_terminal():
+            self._process.send_signal(number)
+
+
+def _shares_terminal() -> bool:
+    """True when Ctrl-C reaches the command without us: it is in the terminal's foreground group, as we are."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)

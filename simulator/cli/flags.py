@@ -1,0 +1,120 @@
+"""Flags that several verbs share; each can be given by a variable RESELLER_SIM_<FLAG>."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any, ClassVar, TypeVar
+
+import click
+
+from simulator.cli import values
+from simulator.options import DEFAULT_PORT, LOOPBACK
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+VARIABLES = "RESELLER_SIM"
+SEED_MAX = 2**63 - 1
+
+verb = partial(click.command, context_settings={"auto_envvar_prefix": VARIABLES, "max_content_width": 100})
+option = partial(click.option, show_envvar=True)
+json_flag = partial(option, "--json", is_flag=True)
+
+
+class CannotStart(click.ClickException):
+    """What was asked for could not be begun, or nobody answered; exit code 3."""
+
+    exit_code: ClassVar[int] = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFlags:
+    """What `serve` and `exec` are told about the server, as `server_flags` hands it over."""
+
+    scenario: str
+    host: str
+    port: int
+    clock: values.ClockMode | None
+    start: datetime | None
+    seed: int | None
+    control_token: str | None
+    allow_host: tuple[str, ...]
+    callbacks: str
+    trust_forwarded: bool
+    sandbox_ttl: float | None
+
+
+def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Callable[[Decorated], Decorated]:
+    """The argument SCENARIO and the flags of a server, one keyword for each field of `ServerFlags`."""
+    decorators = [
+        click.argument("scenario", default="default", envvar=f"{VARIABLES}_SCENARIO"),
+        option("--host", metavar="ADDRESS", default=LOOPBACK, show_default=True, help="The address to listen on."),
+        option(
+            "--port",
+            metavar="PORT",
+            type=click.IntRange(0, 65535),
+            default=port,
+            show_default=True,
+            show_envvar=port_variable,
+            allow_from_autoenv=port_variable,
+            help="The port to listen on; 0 takes a free one.",
+        ),
+        option(
+            "--clock",
+            metavar="real|manual|xN",
+            callback=values.clock_mode,
+            help="Follow the wall, move when told, or run N times as fast.",
+        ),
+        option(
+            "--start",
+            metavar="ISO",
+            callback=values.time,
+            help="The sandbox's time when it starts; the present unless told.",
+        ),
+        option("--seed", metavar="N", type=click.IntRange(0, SEED_MAX), help="What randomness is drawn from."),
+        option(
+            "--control-token",
+            metavar="TOKEN",
+            callback=values.token,
+            help="What /_sim wants as bearer. On a loopback address it is open unless this is given; on any other a "
+            "token is made up and printed.",
+        ),
+        option("--allow-host", metavar="NAME", multiple=True, help="One more name that /_sim may be called by."),
+        option(
+            "--callbacks",
+            type=click.Choice(["any", "public"]),
+            default="any",
+            show_default=True,
+            help="Where callbacks may go: anywhere but link-local addresses, or to public addresses only.",
+        ),
+        option("--trust-forwarded", is_flag=True, help="Take a client's address from X-Forwarded-For."),
+        option(
+            "--sandbox-ttl",
+            metavar="SECONDS",
+            callback=values.seconds,
+            help="Delete a sandbox after so many idle seconds.",
+        ),
+    ]
+    return _all_of(decorators)
+
+
+def request_flags(function: Decorated) -> Decorated:
+    """METHOD, PATH and the flags of one signed request: `method`, `path`, `data`, `url`, `key`, `secret`."""
+    decorators = [
+        click.argument("method"),
+        click.argument("path"),
+        option("--data", "-d", metavar="BODY|@FILE|-", help="The body: as it stands, from a file, or from stdin."),
+        option("--url", metavar="URL", help=f"The service's address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"),
+        option("--key", metavar="KEY", help="The API key.  [default: the default scenario's]"),
+        option("--secret", metavar="SECRET", help="Its secret, in Base64.  [default: the default scenario's]"),
+    ]
+    return _all_of(decorators)(function)
+
+
+def _all_of(decorators: list[Callable[[Any], Any]]) -> Callable[[Decorated], Decorated]:
+    def decorate(function: Decorated) -> Decorated:
+        for each in reversed(decorators):
+            function = each(function)
+        return function
+
+    return decorate

@@ -1,0 +1,104 @@
+"""The command `reseller-sim`: its verbs, each imported only when it is used, and its exit codes."""
+
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from simulator import __version__
+
+PROGRAM = "reseller-sim"
+INTERRUPTED = 130
+
+VERBS = {
+    "serve": "Run the simulator.",
+    "exec": "Run a command against a simulator of its own.",
+    "call": "Send one signed request and print the answer.",
+    "sign": "Print a request's canonical string, headers and curl command.",
+    "scenarios": "List the bundled scenarios, or print one.",
+    "check": "Tell what is wrong with scenario files.",
+    "assumptions": "Print what the specification leaves open, and what was chosen.",
+    "openapi": "Print the contract as one OpenAPI 3.1 document.",
+}
+
+
+class Verbs(click.Group):
+    """Finds a verb in the module of its name; tells errors in one line on stderr."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs in the order of `VERBS`."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a verb; None when there is none of that name."""
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = import_module(f"simulator.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest verb when there is none of that name."""
+        if args[0] not in VERBS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], VERBS, 1)
+            hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(VERBS)}"
+            raise click.UsageError(f"there is no verb {args[0]!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs without importing them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def main(  # type: ignore[override]  # the overloads of click only tell apart what standalone_mode returns
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> NoReturn:
+        """Run and exit. The exit code is what the verb returned, 0 for nothing."""
+        extra["standalone_mode"] = False
+        sys.exit(self._run(args, prog_name or PROGRAM, extra))
+
+    def _run(self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any]) -> int:
+        try:
+            return super().main(args, prog_name, **extra) or 0
+        except click.exceptions.NoArgsIsHelpError as missing:
+            missing.show()
+            return missing.exit_code
+        except click.UsageError as wrong:
+            path = wrong.ctx.command_path if wrong.ctx else prog_name
+            text = " ".join(wrong.format_message().split())
+            click.echo(f"{path}: {text} (see {path} --help)", err=True)
+            return wrong.exit_code
+        except click.ClickException as refused:
+            click.echo(refused.format_message(), err=True)
+            return refused.exit_code
+        except click.Abort:
+            return INTERRUPTED
+
+
+@click.command(
+    cls=Verbs,
+    options_metavar="",
+    subcommand_metavar="VERB [OPTIONS]",
+    epilog="Every flag of a verb can be given by a variable: --port as RESELLER_SIM_PORT. "
+    "Exit codes: 0 good, 1 the answer is no, 2 wrong usage, 3 it could not start.",
+)
+@click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
+def cli() -> None:
+    """A simulator of the reseller payments API: time that can be moved, failures that can be scripted, an explanation
+    for everything that happened.
+
+    \b
+    reseller-sim serve                               answer on port 8080
+    reseller-sim call GET /v2/balance                send it a signed request
+    reseller-sim exec -- npm test                    run tests against one of their own
+    reseller-sim VERB --help                         how a verb is used
+    """
+
+
+def main() -> NoReturn:
+    """The entry point."""
+    cli.main(prog_name=PROGRAM)

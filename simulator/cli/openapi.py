@@ -1,0 +1,41 @@
+"""`reseller-sim openapi`: the contract as one self-contained document."""
+
+import json as json_module
+from typing import Any
+
+import click
+
+from simulator.cli.flags import json_flag, option, verb
+
+
+@verb("openapi")
+@option("--control", is_flag=True, help="The control API's contract instead of the reseller API's.")
+@json_flag(help="JSON instead of YAML.")
+def command(control: bool, json: bool) -> None:
+    """Print the contract as one OpenAPI 3.1 document.
+
+    It is the one that the simulator itself checks requests against; every schema that it refers to is inside, so that
+    generators, mock servers and contract tests take it as it stands.
+
+    \b
+    Examples:
+      reseller-sim openapi > openapi.yaml
+      reseller-sim openapi --json | jq '.paths | keys'
+      reseller-sim openapi --control
+    """
+    from simulator.contract.openapi import CONTROL, OPENAPI, bundled
+
+    document = bundled(CONTROL if control else OPENAPI)
+    click.echo(json_module.dumps(document, ensure_ascii=False) if json else _yaml(document), nl=json)
+
+
+def _yaml(document: dict[str, Any]) -> str:
+    import yaml
+
+    class Plain(yaml.SafeDumper):
+        """Writes out whatever is shared: an alias saves a line and costs every reader."""
+
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    return yaml.dump(document, Dumper=Plain, sort_keys=False, allow_unicode=True, width=120)

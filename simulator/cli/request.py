@@ -1,0 +1,69 @@
+"""From the flags of `call` and `sign` to a signed request: the body, the address, the credentials."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from simulator.cli.flags import CannotStart
+from simulator.cli.signing import CannotSign, Credentials, SignedRequest, sign
+from simulator.options import DEFAULT_PORT, LOOPBACK
+
+DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
+
+
+def signed_request(
+    method: str,
+    path: str,
+    data: str | None,
+    url: str | None,
+    key: str | None,
+    secret: str | None,
+    timestamp: int | None = None,
+    nonce: str | None = None,
+) -> SignedRequest:
+    """Sign what the flags say. Fails as wrong usage for what cannot be signed.
+
+    An address may end in `/_sim`, since that is what RESELLER_SIM_URL holds for programs under `exec`.
+    """
+    base_url = (url or DEFAULT_URL).rstrip("/").removesuffix("/_sim")
+    try:
+        return sign(method, base_url, path, read_body(data), _credentials(key, secret), timestamp, nonce)
+    except CannotSign as wrong:
+        raise click.UsageError(str(wrong), click.get_current_context()) from None
+
+
+def read_body(data: str | None) -> bytes:
+    """The bytes that `--data` stands for."""
+    if data is None:
+        return b""
+    if data == "-":
+        return sys.stdin.buffer.read()
+    if not data.startswith("@"):
+        return os.fsencode(data)
+    try:
+        return Path(data[1:]).read_bytes()
+    except OSError as error:
+        text = f"the body {data[1:]!r} cannot be read: {error.strerror}"
+        raise click.UsageError(text, click.get_current_context()) from None
+
+
+def _credentials(key: str | None, secret: str | None) -> Credentials:
+    if key is not None and secret is not None:
+        return Credentials(key, secret)
+    if key is not None or secret is not None:
+        missing = "--secret" if secret is None else "--key"
+        raise click.UsageError(f"{missing} is missing: give both, or neither", click.get_current_context())
+    return default_credentials()
+
+
+def default_credentials() -> Credentials:
+    """The first active key of the default scenario."""
+    from simulator.scenario.library import load_scenario
+
+    for reseller in load_scenario("default").resellers:
+        for one in reseller.keys:
+            if one.state == "active":
+                return Credentials(one.key, one.secret)
+    raise CannotStart("reseller-sim: the default scenario has no active API key: give --key and --secret")

@@ -1,0 +1,99 @@
+"""A server from the flags of `serve` or `exec`: put together, bound, and described once it answers."""
+
+import gc
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from typing import Any
+
+from simulator.app import App, build_app
+from simulator.cli.flags import CannotStart, ServerFlags
+from simulator.control import render
+from simulator.domain.errors import DomainError
+from simulator.options import Options
+from simulator.runtime.sandboxes import DEFAULT, LiveSandbox
+from simulator.scenario.load import ScenarioError
+from simulator.server.serve import CannotListen, Server, make_server, tune_gc
+
+CONTROL = "/_sim"
+WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that holds its port; `server.run()` makes it answer."""
+
+    server: Server
+    app: App
+
+    @property
+    def url(self) -> str:
+        """The address for clients on this machine."""
+        return self.server.url
+
+    @property
+    def control_url(self) -> str:
+        """Where the control API is, ending in `/_sim`."""
+        return self.url + CONTROL
+
+    @property
+    def control_token(self) -> str | None:
+        """What the control API wants; None when it is open."""
+        return self.app.options.control_token
+
+    @property
+    def sandbox(self) -> LiveSandbox:
+        """The default sandbox."""
+        return self.app.sandboxes.get(DEFAULT)
+
+    def resellers(self) -> list[dict[str, Any]]:
+        """The default sandbox's resellers, as the control API shows them."""
+        return [render.reseller(one) for one in self.sandbox.core.state.resellers.values()]
+
+
+def prepare(flags: ServerFlags, on_ready: Callable[[Running], None]) -> Running:
+    """Load the scenario and bind the port; `on_ready` is called when requests are answered. Raises `CannotStart`."""
+    try:
+        app = build_app(_options(flags))
+        server = make_server(app, flags.host, flags.port, on_ready=lambda: _ready(running, on_ready))
+    except ScenarioError as error:
+        raise CannotStart("\n".join(map(str, error.problems))) from None
+    except DomainError as error:
+        raise CannotStart(f"reseller-sim: the scenario cannot be used: {error.message}") from None
+    except CannotListen as error:
+        raise CannotStart(f"reseller-sim: {error}") from None
+    app.options = replace(app.options, url=server.url)
+    running = Running(server, app)
+    return running
+
+
+def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:
+    gc.enable()
+    tune_gc()
+    on_ready(running)
+
+
+def _options(flags: ServerFlags) -> Options:
+    hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
+    return Options(
+        scenario=flags.scenario,
+        mode=flags.clock.mode if flags.clock else None,
+        rate=flags.clock.rate if flags.clock else None,
+        start=flags.start,
+        seed=flags.seed,
+        control_token=flags.control_token or _token_for(flags.host),
+        allowed_hosts=hosts,
+        public_callbacks_only=flags.callbacks == "public",
+        trust_forwarded=flags.trust_forwarded,
+        sandbox_ttl_s=flags.sandbox_ttl,
+    )
+
+
+def _token_for(host: str) -> str | None:
+    """None for a loopback address, which only this machine reaches."""
+    try:
+        is_loopback = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = False
+    return None if is_loopback else secrets.token_urlsafe(24)

@@ -1,0 +1,55 @@
+"""`reseller-sim serve`: the simulator in the foreground, until it is told to stop."""
+
+import gc
+import os
+import signal
+import sys
+from types import FrameType
+from typing import Any
+
+import click
+
+from simulator.cli.flags import CannotStart, ServerFlags, json_flag, server_flags, verb
+
+
+@verb("serve")
+@server_flags()
+@json_flag(help="Print one line of JSON when it answers, and nothing else.")
+def command(json: bool, **flags: Any) -> None:
+    """Run the simulator.
+
+    SCENARIO is a file or the name of a bundled scenario, `default` unless told. When it answers it prints its address,
+    its test credentials and one signed request to paste. Ctrl-C or SIGTERM stops it, with exit code 0.
+
+    \b
+    Examples:
+      reseller-sim serve
+      reseller-sim serve mine.yaml --port 9000 --clock manual --start 2027-01-10T23:59:00+08:00
+      reseller-sim serve --port 0 --json > ready.json
+      reseller-sim serve --host 0.0.0.0 --allow-host simulator
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
+    gc.disable()  # what start-up makes stays: looking through it again and again would cost a tenth of the time
+    from simulator.cli import banner
+    from simulator.cli.running import Running, prepare
+
+    unwritable: list[OSError] = []
+
+    def on_ready(running: Running) -> None:
+        try:
+            click.echo(banner.json_line(running) if json else banner.page(running))
+        except OSError as error:  # nobody would learn where it is
+            unwritable.append(error)
+            running.server.should_exit = True
+            with open(os.devnull, "w") as nowhere:  # for what is buffered, which would fail once more at the exit
+                os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+    prepare(ServerFlags(**flags), on_ready).server.run()
+    if unwritable:
+        raise CannotStart(f"reseller-sim serve: stdout cannot be written: {unwritable[0].strerror}")
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    """Leave without a word. While it runs the server catches the signal itself, and raises it again when it is done."""
+    raise SystemExit(0)

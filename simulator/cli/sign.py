@@ -1,0 +1,59 @@
+"""`reseller-sim sign`: how one request is signed, step by step, and the same as a curl command."""
+
+import json as json_module
+
+import click
+
+from simulator.cli.curl import curl_command
+from simulator.cli.flags import json_flag, option, request_flags, verb
+from simulator.cli.request import signed_request
+from simulator.cli.signing import SignedRequest
+
+
+@verb("sign")
+@request_flags
+@option("--timestamp", metavar="N", type=click.IntRange(0), help="X-Timestamp in Unix seconds; now unless told.")
+@option("--nonce", metavar="TEXT", help="X-Nonce; a fresh one unless told.")
+@json_flag(help="Print one JSON object instead.")
+def command(
+    method: str,
+    path: str,
+    data: str | None,
+    url: str | None,
+    key: str | None,
+    secret: str | None,
+    timestamp: int | None,
+    nonce: str | None,
+    json: bool,
+) -> None:
+    """Print a request's canonical string, headers and curl command.
+
+    Nothing is sent. Compare the canonical string with the one that your client signs: it is
+    v1:<timestamp>:<nonce>:<METHOD>:<query>:<hash of the body>, without the path. The curl command comes last, on its
+    own line; it is good for 5 minutes and for one use.
+
+    \b
+    Examples:
+      reseller-sim sign GET '/v2/catalog?include_inactive=true'
+      reseller-sim sign POST /v2/topup -d @payment.json --key KEY --secret SECRET
+      reseller-sim sign GET /v2/balance | tail -n 1 | sh
+    """
+    request = signed_request(method, path, data, url, key, secret, timestamp, nonce)
+    click.echo(_as_json(request) if json else _readable(request))
+
+
+def _readable(request: SignedRequest) -> str:
+    headers = [f"{name}: {value}" for name, value in request.headers.items()]
+    return "\n".join([request.canonical, "", *headers, "", curl_command(request)])
+
+
+def _as_json(request: SignedRequest) -> str:
+    return json_module.dumps(
+        {
+            "method": request.method,
+            "url": request.url,
+            "canonical_string": request.canonical,
+            "headers": request.headers,
+            "curl": curl_command(request),
+        }
+    )

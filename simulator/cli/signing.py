@@ -1,0 +1,108 @@
+"""One request signed as SPEC 5.1 says, with a fresh nonce, and the address it goes to."""
+
+import binascii
+import hmac
+import secrets
+import time
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from simulator.auth.canonical import body_hash, canonical_query, canonical_string
+
+
+class CannotSign(Exception):
+    """The request cannot be signed or sent as it is; the text says what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """An API key and its secret, in Base64 as the integrator holds it."""
+
+    key: str
+    secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class SignedRequest:
+    """What goes out: `url` is whole, `canonical` is what was signed, `headers` are the four of SPEC 5.1 and, with a
+    body, its type."""
+
+    method: str
+    url: str
+    body: bytes
+    canonical: str
+    headers: dict[str, str]
+
+
+def sign(
+    method: str,
+    base_url: str,
+    target: str,
+    body: bytes,
+    credentials: Credentials,
+    timestamp: int | None = None,
+    nonce: str | None = None,
+) -> SignedRequest:
+    """Sign now, or as of `timestamp` in Unix seconds; `target` is a path with its query. Raises `CannotSign`.
+
+    A path in `base_url` goes in front of `target`; no path is part of the signature.
+    """
+    method = _checked_method(method)
+    base = split_base(base_url)
+    _check_target(target)
+    moment = str(int(time.time()) if timestamp is None else timestamp)
+    nonce = secrets.token_urlsafe(24) if nonce is None else nonce
+    if not _is_visible(credentials.key) or not _is_visible(nonce):
+        raise CannotSign("a key and a nonce are made of visible ASCII characters")
+    query = target.partition("?")[2].encode()
+    canonical = canonical_string(
+        moment.encode(), nonce.encode(), method.encode(), canonical_query(query), body_hash(body)
+    )
+    mac = hmac.digest(_secret_bytes(credentials.secret), canonical, "sha256")
+    headers = {
+        "X-Api-Key": credentials.key,
+        "X-Timestamp": moment,
+        "X-Nonce": nonce,
+        "X-Signature": f"v1={b64encode(mac).decode()}",
+    }
+    if body:
+        headers["Content-Type"] = "application/json"
+    url = f"{base.scheme}://{base.netloc}{base.path.rstrip('/')}{target}"
+    return SignedRequest(method, url, body, canonical.decode(), headers)
+
+
+def split_base(base_url: str) -> SplitResult:
+    """The parts of a base URL. Raises `CannotSign` for what is none."""
+    try:
+        parts = urlsplit(base_url)
+        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_usable = False
+    if not is_usable or parts.query or parts.fragment or "@" in parts.netloc or not _is_visible(base_url):
+        raise CannotSign(f"{base_url!r} is no base URL such as http://127.0.0.1:8080 or https://host/s/mine")
+    return parts
+
+
+def _checked_method(method: str) -> str:
+    if not (method.isascii() and method.isalpha()):
+        raise CannotSign(f"{method!r} is no HTTP method such as GET or POST")
+    return method.upper()
+
+
+def _check_target(target: str) -> None:
+    if not target.startswith("/"):
+        raise CannotSign(f"the path {target!r} must begin with / (the address goes to --url)")
+    if not _is_visible(target) or "#" in target:
+        raise CannotSign(f"the path {target!r} must be percent-encoded: a blank is %20, # is %23")
+
+
+def _is_visible(text: str) -> bool:
+    return bool(text) and all("!" <= character <= "~" for character in text)
+
+
+def _secret_bytes(secret: str) -> bytes:
+    try:
+        return b64decode(secret, validate=True)
+    except (binascii.Error, ValueError):
+        raise CannotSign("the secret is not Base64; give it as it was shown when the key was made") from None

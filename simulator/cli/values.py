@@ -1,0 +1,81 @@
+"""Values of flags that click has no type for, as callbacks: each reads a text or fails as wrong usage."""
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import click
+
+from simulator.domain.errors import Unacceptable
+from simulator.runtime.clock import parse_mode
+
+_EARLIEST, _LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ClockMode:
+    """`mode` is `real`, `manual` or `xN`, `rate` the N of `xN`."""
+
+    mode: str
+    rate: float
+
+
+def clock_mode(ctx: click.Context, param: click.Parameter, text: str | None) -> ClockMode | None:
+    """`real`, `manual`, `x60`."""
+    if text is None:
+        return None
+    try:
+        return ClockMode(*parse_mode(text))
+    except Unacceptable as wrong:
+        raise click.BadParameter(wrong.message, ctx, param) from None
+
+
+def time(ctx: click.Context, param: click.Parameter, text: str | None) -> datetime | None:
+    """An ISO 8601 time with its offset, between 1990 and 2200; returned in UTC."""
+    if text is None:
+        return None
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        wrong = f"{text!r} is no ISO 8601 time such as 2027-01-10T23:59:00+08:00"
+        raise click.BadParameter(wrong, ctx, param) from None
+    if at.tzinfo is None:
+        raise click.BadParameter(f"{text!r} needs an offset, such as Z or +08:00", ctx, param)
+    if not _EARLIEST <= at < _LATEST:
+        raise click.BadParameter(f"{text!r} is not between {_EARLIEST:%Y} and {_LATEST:%Y}", ctx, param)
+    return at.astimezone(UTC)
+
+
+def seconds(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
+    """A number of seconds above 0."""
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise click.BadParameter(f"{text!r} is no number of seconds above 0", ctx, param)
+    return value
+
+
+def token(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    """What an Authorization header can carry."""
+    if text is not None and (not text or not all("!" <= character <= "~" for character in text)):
+        raise click.BadParameter("a token is made of visible ASCII characters", ctx, param)
+    return text
+
+
+def headers(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    """`Name: value` each; of one name the last counts."""
+    return dict(_header(ctx, param, text) for text in texts)
+
+
+def _header(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    value = value.strip()
+    if not colon or not name.replace("-", "").replace("_", "").isalnum() or not text.isascii():
+        raise click.BadParameter(f"{text!r} is no header such as 'X-Api-Version: 2026-09-16'", ctx, param)
+    if not value.isprintable():
+        raise click.BadParameter(f"the header {name} has control characters", ctx, param)
+    return name, value

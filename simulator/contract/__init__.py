@@ -1,0 +1,1 @@
+"""The contract as data: `contracts/` read, requests and responses checked against it."""

@@ -1,0 +1,102 @@
+"""JSON bodies in, within bounds: whatever bytes come, the answer is a value or `BadJson`.
+
+Numbers become int or Decimal, never float. msgspec refuses what JSON does not know: NaN, a byte order mark, lone
+surrogates, trailing text.
+"""
+
+import json
+from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
+from typing import Any, NoReturn
+
+import msgspec
+
+DEPTH_MAX = 64
+NUMBER_CHARS_MAX = 4300  # as many digits as Python reads in an int, too
+
+# Nesting costs two bytes a level; a shorter body cannot be too deep.
+_SHALLOW_BYTES_MAX = 2 * DEPTH_MAX
+_CONTAINERS = (dict, list)
+_TOO_DEEP = f"the body is nested more than {DEPTH_MAX} levels deep"
+
+
+class BadJson(ValueError):
+    """A body that is not accepted as JSON; the text says why, without repeating the body."""
+
+
+class _TooLong(Exception):
+    """A number has more characters than are read."""
+
+
+def _number(text: str) -> Decimal:
+    if len(text) > NUMBER_CHARS_MAX:
+        raise _TooLong
+    return Decimal(text)
+
+
+# In a body that is shorter than the longest number, none can be too long.
+_decode_short = msgspec.json.Decoder(float_hook=Decimal).decode
+_decode_long = msgspec.json.Decoder(float_hook=_number).decode
+
+
+def decode_object(body: bytes, reject_duplicates: bool = False) -> dict[str, Any]:
+    """The JSON object that `body` holds. Raises `BadJson`.
+
+    Of a key that occurs twice the last value counts, unless `reject_duplicates` refuses it at any level.
+    """
+    value = decode_any(body)
+    if type(value) is not dict:
+        raise BadJson("the body is no JSON object")
+    if reject_duplicates:
+        _refuse_duplicates(body)
+    return value
+
+
+def decode_any(body: bytes) -> Any:
+    """The JSON value that `body` holds, nested at most `DEPTH_MAX` deep. Raises `BadJson`."""
+    if not body:
+        raise BadJson("the body is empty")
+    try:
+        value = _decode_short(body) if len(body) <= NUMBER_CHARS_MAX else _decode_long(body)
+    except msgspec.ValidationError:
+        raise BadJson("the body has a number that is too long") from None
+    except msgspec.DecodeError as error:
+        raise BadJson(f"the body is no valid JSON: {error}") from None
+    except UnicodeDecodeError:
+        raise BadJson("the body is not UTF-8") from None
+    except RecursionError:
+        raise BadJson(_TOO_DEEP) from None
+    except (_TooLong, InvalidOperation):
+        raise BadJson("the body has a number that is too long") from None
+    if len(body) > _SHALLOW_BYTES_MAX and body.count(b"{") + body.count(b"[") > DEPTH_MAX and _is_deep(value):
+        raise BadJson(_TOO_DEEP)
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value] if type(value) in _CONTAINERS else []
+    for _ in range(DEPTH_MAX):
+        level = [child for parent in level for child in _children(parent) if type(child) in _CONTAINERS]
+        if not level:
+            return False
+    return True
+
+
+def _children(parent: Any) -> Iterable[Any]:
+    return parent.values() if type(parent) is dict else parent
+
+
+def _refuse_duplicates(body: bytes) -> None:
+    """Read once more, for keys alone; msgspec has found everything else in order."""
+    json.loads(body, object_pairs_hook=_unique, parse_int=str, parse_float=str, parse_constant=_never)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise BadJson("the body has the same key twice in one object")
+    return made
+
+
+def _never(text: str) -> NoReturn:
+    raise AssertionError(f"{text} is no JSON and was refused before")

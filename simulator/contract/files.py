@@ -1,0 +1,16 @@
+"""Where the files that ship with the package lie: `contracts/` and `scenarios/`.
+
+In a wheel they are packed into `simulator/data`; in a checkout they stand beside the package.
+"""
+
+from functools import cache
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@cache
+def data_dir(name: str) -> Path:
+    """The folder `contracts` or `scenarios`, wherever this installation has it."""
+    packed = _PACKAGE / "data" / name
+    return packed if packed.is_dir() else _PACKAGE.parent / name

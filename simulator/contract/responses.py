@@ -1,0 +1,123 @@
+"""Responses held against an OpenAPI document: status, headers, content type, and every member of the body."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from simulator.contract.decode import BadJson, decode_any
+from simulator.contract.openapi import load
+from simulator.contract.schemas import Schema, at_pointer, compiled
+
+PROBLEM_CHARS_MAX = 300
+
+_PARAMETER = re.compile(r"(\{[^}]*\})")
+
+
+def response_problems(
+    document: str,
+    method: str,
+    path: str,
+    status: int,
+    content_type: str,
+    body: bytes,
+    headers: Mapping[str, str] | None = None,
+) -> list[str]:
+    """What a response has that the document does not allow; empty when all is well.
+
+    `path` has neither query nor sandbox prefix; `headers` have lower-case names, and are not looked at when absent.
+    A member that the document does not describe is a problem, though clients ignore such members.
+    """
+    described = _described(load(document), method.lower(), path, status)
+    if described is None:
+        return [f"{method} {path}: the contract has no {status}"]
+    problems = [] if headers is None else list(_header_problems(load(document), described, headers))
+    media = described.get("content")
+    if media is None:
+        return problems + (["the body should be empty"] if body else [])
+    content = media.get(content_type.partition(";")[0].strip().lower())
+    if content is None:
+        return [*problems, f"the content type should be {' or '.join(media)}, not {content_type!r}"]
+    try:
+        value = decode_any(body)
+    except BadJson as bad:
+        return [*problems, str(bad)]
+    return problems + _value_problems(content["schema"], value)
+
+
+def _described(whole: dict[str, Any], method: str, path: str, status: int) -> dict[str, Any] | None:
+    shared = whole["components"]["responses"]
+    item = path_item(whole, path)
+    if item is None:
+        found = shared["UnknownPath"] if status == 404 else None
+    elif method not in item:
+        found = shared["MethodNotAllowed"] if status == 405 else None
+    else:
+        found = item[method]["responses"].get(str(status))
+    return None if found is None else _resolved(whole, found)
+
+
+def path_item(whole: dict[str, Any], path: str) -> dict[str, Any] | None:
+    """The path item that a concrete path belongs to; literal paths win over templates."""
+    paths: dict[str, dict[str, Any]] = whole["paths"]
+    if path in paths:
+        return paths[path]
+    return next((item for template, item in paths.items() if _pattern(template).fullmatch(path)), None)
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile("".join("[^/]+" if part[:1] == "{" else re.escape(part) for part in _PARAMETER.split(template)))
+
+
+def _resolved(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in part:
+        part = at_pointer(whole, part["$ref"].removeprefix("#"))
+    return part
+
+
+def _header_problems(whole: dict[str, Any], described: dict[str, Any], headers: Mapping[str, str]) -> Iterator[str]:
+    for name, reference in described.get("headers", {}).items():
+        wanted = _resolved(whole, reference)
+        value = headers.get(name.lower())
+        if value is None:
+            if wanted.get("required"):
+                yield f"the header {name} is missing"
+        elif not compiled(wanted["schema"]).is_valid(value):
+            yield f"the header {name} should not be {value[:PROBLEM_CHARS_MAX]!r}"
+
+
+def _value_problems(wanted: Schema, value: Any) -> list[str]:
+    checker = compiled(wanted)
+    if not checker.is_valid(value):
+        return [
+            f"{'/'.join(map(str, error.instance_path)) or 'the body'}: {error.message[:PROBLEM_CHARS_MAX]}"
+            for error in checker.iter_errors(value)
+        ]
+    known = _known_members(checker.evaluate(value).annotations())
+    return [f"{where or 'the body'}: {name!r} is not in the contract" for where, name in _undescribed(value, "", known)]
+
+
+def _known_members(notes: list[Any]) -> dict[str, set[str]]:
+    """By location, the members that the contract describes; a location where it allows others is left out."""
+    known: dict[str, set[str]] = {}
+    is_open: set[str] = set()
+    for note in notes:
+        names, keyword = note["annotations"], note["schemaLocation"].rpartition("/")[2]
+        if isinstance(names, list) and keyword == "properties":
+            known.setdefault(note["instanceLocation"], set()).update(names)
+        elif isinstance(names, list) and keyword == "additionalProperties":
+            is_open.add(note["instanceLocation"])
+    return {where: names for where, names in known.items() if where not in is_open}
+
+
+def _undescribed(value: Any, where: str, known: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
+    """Members, anywhere in `value`, of objects that the contract describes without naming these members."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _undescribed(item, f"{where}/{index}", known)
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            if where in known and name not in known[where]:
+                yield where, name
+            yield from _undescribed(member, f"{where}/{name.replace('~', '~0').replace('/', '~1')}", known)

@@ -1,0 +1,156 @@
+"""Values held against the schemas of the contract, and what is wrong with them in words.
+
+A schema's `title` finishes the sentence "must be ..."; without one the sentence is made of its bounds.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from simulator.contract.schemas import Schema, at_pointer, compiled, names, schema, schema_at
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError
+
+PROBLEMS_MAX = 20
+NAME_CHARS_MAX = 60
+
+# Each problem carries a copy of the value it is about, so that explaining a large one would take seconds.
+EXPLAINED_SIZE_MAX = 20_000
+_CHARS_PER_UNIT = 64
+
+_NOUNS = {
+    "string": "a string",
+    "number": "a number",
+    "integer": "a whole number",
+    "object": "an object",
+    "array": "a list",
+    "boolean": "true or false",
+    "null": "null",
+}
+_SIZES = (
+    ("minLength", "maxLength", "character"),
+    ("minItems", "maxItems", "item"),
+    ("minProperties", "maxProperties", "member"),
+)
+
+
+class Validator:
+    """One compiled schema. `is_valid(value)` is the fast question; values are what `decode` makes of JSON."""
+
+    __slots__ = ("_errors", "_source", "is_valid")
+
+    def __init__(self, source: Schema) -> None:
+        checker = compiled(source)
+        self._source = source
+        self._errors = checker.iter_errors
+        self.is_valid = checker.is_valid
+
+    def problems(self, value: Any) -> dict[str, list[str]]:
+        """Readable texts by where they apply: a member's name, dotted when nested, "" for the whole value.
+
+        A text continues the name: `amount` "is required". Values are never repeated, and there are at most
+        `PROBLEMS_MAX` of them.
+        """
+        if self.is_valid(value):
+            return {}
+        if _is_large(value):
+            return {"": ["is not acceptable, and too large to say why"]}
+        found: dict[str, list[str]] = {}
+        told = (pair for error in self._errors(value) for pair in self._told(error))
+        for path, text in islice(told, PROBLEMS_MAX):
+            texts = found.setdefault(path, [])
+            if text not in texts:
+                texts.append(text)
+        return found
+
+    def _told(self, error: "ValidationError") -> Iterator[tuple[str, str]]:
+        path = error.instance_path
+        keyword = error.kind.name
+        if keyword == "required":
+            yield _dotted([*path, error.kind.as_dict()["property"]]), "is required"
+        elif keyword == "additionalProperties":
+            for name in error.kind.as_dict()["unexpected"]:
+                yield _dotted([*path, name]), "is not known here"
+        elif keyword == "propertyNames":
+            wanted = self._holder(error)["propertyNames"]
+            yield _dotted(path), f"has a member whose name {expectation(wanted)}"
+        else:
+            yield _dotted(path), expectation(self._holder(error))
+
+    def _holder(self, error: "ValidationError") -> Schema:
+        """The schema whose keyword failed."""
+        location = error.absolute_keyword_location
+        holder = (
+            schema_at(location.rpartition("/")[0])
+            if location
+            else at_pointer(self._source, "".join(f"/{token}" for token in error.schema_path[:-1]))
+        )
+        return holder if isinstance(holder, dict) else {}
+
+
+@cache
+def validator(name: str) -> Validator:
+    """The validator of `contracts/schemas/NAME.json`, compiled at its first use."""
+    return Validator(schema(name))
+
+
+def prepare(*wanted: str) -> None:
+    """Compile validators ahead of their first use; all of them when none is named."""
+    for name in wanted or names():
+        validator(name)
+
+
+def expectation(wanted: Schema) -> str:
+    """What a schema wants, as "must be ..."."""
+    if "title" in wanted:
+        return f"must be {wanted['title']}"
+    if "enum" in wanted:
+        return f"must be one of {', '.join(map(str, wanted['enum']))}"
+    if "const" in wanted:
+        return f"must be {wanted['const']}"
+    types = wanted.get("type", [])
+    nouns = [_NOUNS[each] for each in ([types] if isinstance(types, str) else types)]
+    if not nouns:
+        return "is not acceptable"
+    return " ".join(["must be", " or ".join(nouns), *_bounds(wanted)])
+
+
+def _bounds(wanted: Schema) -> Iterator[str]:
+    for low_key, high_key, unit in _SIZES:
+        low, high = wanted.get(low_key), wanted.get(high_key)
+        if low is not None or high is not None:
+            yield f"of {_range(low, high)} {unit}{'' if (high or low) == 1 else 's'}"
+    if "exclusiveMinimum" in wanted:
+        yield f"above {wanted['exclusiveMinimum']}"
+    low, high = wanted.get("minimum"), wanted.get("maximum")
+    if low is not None or high is not None:
+        yield f"from {low} to {high}" if None not in (low, high) else f"of {_range(low, high)}"
+
+
+def _range(low: object, high: object) -> str:
+    if low is None:
+        return f"at most {high}"
+    if high is None:
+        return f"at least {low}"
+    return f"{low} to {high}" if low != high else f"exactly {low}"
+
+
+def _is_large(value: Any) -> bool:
+    """Whether a value has more than `EXPLAINED_SIZE_MAX` members and items; long strings count as several."""
+    left = EXPLAINED_SIZE_MAX
+    waiting = [value]
+    while waiting and left >= 0:
+        each = waiting.pop()
+        if isinstance(each, str):
+            left -= len(each) // _CHARS_PER_UNIT
+        elif isinstance(each, dict | list):
+            left -= len(each)
+            if left >= 0:
+                waiting.extend(each if isinstance(each, list) else [*each, *each.values()])
+    return left < 0
+
+
+def _dotted(path: list[str | int]) -> str:
+    return ".".join(str(each)[:NAME_CHARS_MAX] for each in path)

@@ -1,0 +1,1 @@
+"""The control API under /_sim: JSON, unsigned, guarded."""

@@ -1,0 +1,88 @@
+"""The control API as one application: its routes as a page to be read, behind the guard."""
+
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from simulator.control import (
+    callbacks,
+    clock,
+    inbox,
+    meta,
+    requests,
+    resellers,
+    rules,
+    sandboxes,
+    transactions,
+)
+from simulator.control.guard import Guard
+from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error
+from simulator.delivery.targets import BadTarget
+from simulator.domain.errors import DomainError
+from simulator.domain.scenario import Scenario
+from simulator.runtime.sandboxes import Sandboxes
+from simulator.scenario.load import ScenarioError
+
+ANY = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+INBOX_PREFIX = "/_sim/inbox/"
+ONE = "/_sim/sandboxes/{sandbox}"
+
+ROUTES = [
+    Route("/_sim/health", meta.health, methods=["GET"]),
+    Route("/_sim/assumptions", meta.register, methods=["GET"]),
+    Route("/_sim/sandboxes", sandboxes.list_all, methods=["GET"]),
+    Route("/_sim/sandboxes", sandboxes.create, methods=["POST"]),
+    Route(ONE, sandboxes.show, methods=["GET"]),
+    Route(ONE, sandboxes.delete, methods=["DELETE"]),
+    Route(ONE + "/reset", sandboxes.reset, methods=["POST"]),
+    Route(ONE + "/clock", clock.show, methods=["GET"]),
+    Route(ONE + "/clock", clock.put, methods=["PUT"]),
+    Route(ONE + "/clock/advance", clock.advance, methods=["POST"]),
+    Route(ONE + "/rules", rules.add, methods=["POST"]),
+    Route(ONE + "/rules/{rule}", rules.remove, methods=["DELETE"]),
+    Route(ONE + "/resellers", resellers.add, methods=["POST"]),
+    Route(ONE + "/resellers/{code}/deposits", resellers.deposit, methods=["POST"]),
+    Route(ONE + "/resellers/{code}/settings", resellers.change_settings, methods=["PATCH"]),
+    Route(ONE + "/resellers/{code}/api-keys", resellers.add_api_key, methods=["POST"]),
+    Route(ONE + "/resellers/{code}/api-keys/{key}", resellers.revoke_api_key, methods=["DELETE"]),
+    Route(ONE + "/requests", requests.list_all, methods=["GET"]),
+    Route(ONE + "/requests/{n:int}", requests.show, methods=["GET"]),
+    Route(ONE + "/transactions", transactions.list_all, methods=["GET"]),
+    Route(ONE + "/transactions/{trxid}", transactions.show, methods=["GET"]),
+    Route(ONE + "/callbacks", callbacks.list_all, methods=["GET"]),
+    Route(ONE + "/invariants", sandboxes.invariants, methods=["GET"]),
+    Route(ONE + "/inbox/{name}", inbox.show, methods=["GET"]),
+    Route(ONE + "/inbox/{name}", inbox.program, methods=["PUT"]),
+    Route(ONE + "/inbox/{name}", inbox.clear, methods=["DELETE"]),
+    Route(INBOX_PREFIX + "{sandbox}/{name}", inbox.receive, methods=ANY),
+]
+
+
+class ControlApp:
+    """`/_sim` as an ASGI application. `default_scenario` is what a new sandbox starts from when it names none."""
+
+    def __init__(self, sandboxes_: Sandboxes, default_scenario: Scenario, guard: Guard) -> None:
+        self._guard = guard
+        self._app = Starlette(
+            routes=ROUTES,
+            exception_handlers={
+                DomainError: on_domain_error,
+                ScenarioError: on_scenario_error,
+                BadTarget: inbox.on_bad_target,
+                HTTPException: on_http_error,
+            },
+        )
+        self._app.state.sandboxes = sandboxes_
+        self._app.state.default_scenario = default_scenario
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request, if the guard lets it pass."""
+        if not scope["path"].startswith(INBOX_PREFIX):
+            refusal = self._guard.check(Headers(scope=scope))
+            if refusal is not None:
+                await error(refusal.status, refusal.code, refusal.message)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)

@@ -1,0 +1,86 @@
+"""`/_sim/sandboxes/{id}/callbacks`: every attempt of every transaction callback, and how it ended."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control import render
+from simulator.control.http import PAGE_DEFAULT, PAGE_MAX, reply, sandbox_of, wait_of, whole_number
+from simulator.domain.callbacks import Attempt, Callback
+from simulator.wire.payment import CALLBACK_STATUS_NAMES
+
+
+def attempt(one: Attempt) -> dict[str, Any]:
+    """One try; `ending` is null while it is in the air."""
+    outcome = one.outcome
+    return {
+        "number": one.number,
+        "at": render.moment(one.at),
+        "ending": outcome.ending.value if outcome else None,
+        "status": outcome.status if outcome else None,
+        "error": outcome.error if outcome else "",
+        "body": outcome.body if outcome else "",
+    }
+
+
+def callback(one: Callback) -> dict[str, Any]:
+    """One notification with its attempts."""
+    return {
+        "id": one.id,
+        "state": one.state.value,
+        "url": one.url,
+        "method": one.method,
+        "copy": one.copy,
+        "payment_status": CALLBACK_STATUS_NAMES[one.result.status],
+        "attempts": [attempt(each) for each in one.attempts],
+    }
+
+
+def _row(one: Callback, tried: Attempt) -> dict[str, Any]:
+    whole = callback(one)
+    del whole["attempts"]
+    told = attempt(tried)
+    return {
+        "callback": whole.pop("id"),
+        "attempt": told.pop("number"),
+        "trxid": one.transaction.trxid,
+        "refid": one.transaction.refid,
+        "reseller": one.transaction.reseller,
+        **whole,
+        **told,
+    }
+
+
+async def list_all(request: Request) -> Response:
+    """Attempts, oldest callback first; with `wait_for`, once that many ended or the time is up."""
+    live = sandbox_of(request)
+    limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
+    offset = whole_number(request, "cursor", 0, 0, 2**53)
+    wait_for, timeout_s = wait_of(request)
+    refid, trxid = (request.query_params.get(name) for name in ("refid", "trxid"))
+
+    def matching() -> Iterator[tuple[Callback, Attempt]]:
+        for one in live.core.state.callbacks:
+            if refid in (None, one.transaction.refid) and trxid in (None, one.transaction.trxid):
+                yield from ((one, tried) for tried in one.attempts)
+
+    def ended() -> int:
+        return sum(1 for _, tried in matching() if tried.outcome is not None)
+
+    complete = True
+    if wait_for:
+        complete = await live.driver.bell.wait_until(lambda: ended() >= wait_for, timeout_s)
+    page = list(islice(matching(), offset, offset + limit + 1))
+    more = len(page) > limit
+    return reply(
+        {
+            "callbacks": [_row(one, tried) for one, tried in page[:limit]],
+            "cursor": str(offset + limit) if more else None,
+            "has_more": more,
+            "left_out": live.core.state.callbacks.left_out,
+            "complete": complete,
+        }
+    )

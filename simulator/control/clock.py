@@ -1,0 +1,96 @@
+"""`/_sim/sandboxes/{id}/clock`: read it, set it, advance it."""
+
+from datetime import timedelta
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control import render
+from simulator.control.http import Bad, body_of, reply, sandbox_of
+from simulator.control.times import parse_time
+from simulator.domain.sandbox import Fired
+from simulator.domain.state import AttemptDue, DepositDue, StepDue
+from simulator.runtime.driver import Advance
+from simulator.runtime.sandboxes import LiveSandbox
+from simulator.wire.json import number
+from simulator.wire.payment import CALLBACK_STATUS_NAMES, STATUS_NAMES
+
+SECONDS_MAX = 100 * 366 * 86_400
+
+
+def _shown(live: LiveSandbox) -> dict[str, Any]:
+    return {
+        "mode": live.clock.mode,
+        "now": render.moment(live.clock.now()),
+        "rate": live.clock.rate,
+        "pending": len(live.core.state.agenda),
+        "next_due": render.moment(live.core.next_due),
+    }
+
+
+async def show(request: Request) -> Response:
+    """Mode, time, rate, and what is due."""
+    return reply(_shown(sandbox_of(request)))
+
+
+async def put(request: Request) -> Response:
+    """Change mode, rate or time; time never goes back."""
+    live = sandbox_of(request)
+    wanted = await body_of(request, "clock-request")
+    rate = float(wanted["rate"]) if "rate" in wanted else None
+    mode = "xN" if "mode" not in wanted and rate is not None else wanted.get("mode")
+    now = parse_time(wanted["now"], "now") if "now" in wanted else None
+    await live.driver.set_clock(mode, rate, now)
+    return reply(_shown(live))
+
+
+async def advance(request: Request) -> Response:
+    """Let time pass, deliveries included, and say what happened."""
+    live = sandbox_of(request)
+    wanted = await body_of(request, "advance-request")
+    if len(wanted) != 1:
+        raise Bad('send exactly one of {"seconds": 90}, {"to": time} and {"until": "idle"}')
+    target = None
+    if "seconds" in wanted:
+        if wanted["seconds"] > SECONDS_MAX:
+            raise Bad(f"seconds must be at most {SECONDS_MAX}", "seconds")
+        target = live.clock.now() + timedelta(seconds=float(wanted["seconds"]))
+        parse_time(target.isoformat(), "seconds")
+    elif "to" in wanted:
+        target = parse_time(wanted["to"], "to")
+        if target < live.clock.now():
+            raise Bad(f"to has passed: it is {live.clock.now().isoformat()}", "to")
+    return reply(_report(live, await live.driver.advance(target)))
+
+
+def _report(live: LiveSandbox, done: Advance) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "now": render.moment(live.clock.now()),
+        "fired": [_fired(one) for one in done.fired],
+        "left_out": done.left_out,
+        "idle": done.is_idle,
+    }
+    if done.stopped:
+        told["reason"] = done.stopped
+    return told
+
+
+def _fired(one: Fired) -> dict[str, Any]:
+    told: dict[str, Any] = {"at": render.moment(one.at)}
+    match one.item:
+        case StepDue(transaction, step):
+            told |= {"kind": "status", "trxid": transaction.trxid, "refid": transaction.refid}
+            result = next(result for result in transaction.results if result.status is step.status)
+            told |= {"status": STATUS_NAMES[step.status], "status_code": result.code}
+        case AttemptDue(callback):
+            assert one.send is not None
+            outcome = one.send.attempt.outcome
+            told |= {"kind": "callback", "callback": callback.id, "attempt": one.send.attempt.number}
+            told |= {"trxid": callback.transaction.trxid, "refid": callback.transaction.refid}
+            told |= {"status": CALLBACK_STATUS_NAMES[callback.result.status], "state": callback.state.value}
+            told |= {"url": callback.url, "ending": outcome.ending.value if outcome else None}
+            told |= {"answered": outcome.status if outcome else None}
+        case DepositDue(deposit):
+            told |= {"kind": "deposit", "reseller": deposit.reseller, "amount": number(deposit.amount)}
+    return told

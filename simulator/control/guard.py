@@ -1,0 +1,62 @@
+"""Who may use the control API: loopback programs, holders of the token, pages of our own; no foreign web page.
+
+`Host` is checked against DNS rebinding, `Origin` and `Sec-Fetch-Site` against other pages. The inbox's own address is
+open, since receivers must be reachable under whatever name a sender knows.
+"""
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request may not pass."""
+
+    status: int
+    code: str
+    message: str
+
+
+class Guard:
+    """`token` None leaves the API open; `hosts` are names beside loopback that `Host` may carry."""
+
+    def __init__(self, token: str | None, hosts: tuple[str, ...]) -> None:
+        self._token = token.encode() if token is not None else None
+        self._hosts = frozenset(name.lower() for name in hosts)
+
+    def check(self, headers: Mapping[str, str]) -> Refusal | None:
+        """Look at a request's headers (names in lower case); None lets it pass."""
+        host = headers.get("host", "")
+        if not self._is_our_name(_name_of(host)):
+            text = f"the control API does not answer to the name {_name_of(host)!r}; add it with --allow-host"
+            return Refusal(403, "foreign_host", text)
+        origin = headers.get("origin")
+        if origin is not None and origin.partition("://")[2].lower() != host.lower():
+            return Refusal(403, "foreign_origin", "the control API is not for pages of another origin")
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return Refusal(403, "foreign_origin", "the control API is not for pages of another site")
+        if self._token is not None and not self._has_token(headers.get("authorization", "")):
+            return Refusal(401, "control_token_required", "send Authorization: Bearer with the control token")
+        return None
+
+    def _has_token(self, authorization: str) -> bool:
+        scheme, _, given = authorization.partition(" ")
+        assert self._token is not None
+        return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token)
+
+    def _is_our_name(self, name: str) -> bool:
+        if name in self._hosts or name == "localhost" or name.endswith(".localhost"):
+            return True
+        try:
+            return ip_address(name).is_loopback
+        except ValueError:
+            return False
+
+
+def _name_of(host: str) -> str:
+    """The name in a Host header, without port and brackets."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()

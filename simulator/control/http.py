@@ -1,0 +1,141 @@
+"""What every control resource needs: bodies in, JSON out, one place where errors become answers."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from simulator.contract.decode import BadJson, decode_object
+from simulator.contract.validate import validator
+from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
+from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
+from simulator.scenario.load import ScenarioError
+from simulator.wire.json import encode
+
+BODY_BYTES_MAX = 2 * 1024 * 1024
+WAIT_S_MAX = 300.0
+PAGE_MAX = 1000
+PAGE_DEFAULT = 100
+
+STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Bad(Unacceptable):
+    """Input of a control request that cannot be read."""
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__("bad_request", message, path)
+
+
+def reply(body: Any, status: int = 200) -> Response:
+    """A JSON answer."""
+    return Response(encode(body), status, media_type="application/json")
+
+
+def nothing() -> Response:
+    """204."""
+    return Response(status_code=204)
+
+
+def error(status: int, code: str, message: str, path: str = "", **more: Any) -> Response:
+    """An error: code for machines, message for people, path for where."""
+    return reply({"error": code, "message": message, "path": path, **more}, status)
+
+
+async def on_domain_error(request: Request, exc: Exception) -> Response:
+    """Turn a typed refusal into its answer."""
+    assert isinstance(exc, DomainError)
+    status = next(status for kind, status in STATUS_OF.items() if isinstance(exc, kind))
+    return error(status, exc.code, exc.message, exc.path)
+
+
+async def on_scenario_error(request: Request, exc: Exception) -> Response:
+    """Tell all that is wrong with a scenario, the first thing in front."""
+    assert isinstance(exc, ScenarioError)
+    problems = [
+        {"line": problem.line, "column": problem.column, "path": problem.path, "code": problem.code}
+        | {"message": problem.message}
+        for problem in exc.problems
+    ]
+    first = exc.problems[0]
+    return error(400, "bad_scenario", first.message, first.path, problems=problems)
+
+
+async def on_http_error(request: Request, exc: Exception) -> Response:
+    """404 and 405 of the router, in our shape."""
+    assert isinstance(exc, HTTPException)
+    code, text = {
+        404: ("unknown_path", "the control API has no such path"),
+        405: ("wrong_method", "this path does not take this method"),
+    }.get(exc.status_code, ("http_error", exc.detail))
+    answer = error(exc.status_code, code, text)
+    answer.headers.update(exc.headers or {})
+    return answer
+
+
+async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) -> dict[str, Any]:
+    """The JSON object of a request, checked against a schema of the contract. Raises `Bad`."""
+    raw = await bytes_of(request)
+    if not raw and may_be_empty:
+        return {}
+    try:
+        value = decode_object(raw, reject_duplicates=True)
+    except BadJson as bad:
+        raise Bad(str(bad)) from None
+    for path, texts in validator(schema).problems(value).items():
+        raise Bad(f"{path} {texts[0]}" if path else texts[0], path)
+    return value
+
+
+async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
+    """A request's body, at most `bytes_max` of it. Raises `Bad`."""
+    chunks, total = [], 0
+    try:
+        async for chunk in request.stream():
+            total += len(chunk)
+            if total > bytes_max:
+                raise Bad(f"the body is over {bytes_max} bytes")
+            chunks.append(chunk)
+    except ClientDisconnect:
+        raise Bad("the client left") from None
+    return b"".join(chunks)
+
+
+def sandboxes_of(request: Request) -> Sandboxes:
+    """The server's sandboxes."""
+    found: Sandboxes = request.app.state.sandboxes
+    return found
+
+
+def sandbox_of(request: Request) -> LiveSandbox:
+    """The sandbox that the path names; raises `Unknown`. What its running clock made due has happened then."""
+    sandbox = sandboxes_of(request).get(request.path_params["sandbox"])
+    sandbox.is_touched = True
+    sandbox.driver.catch_up()
+    return sandbox
+
+
+def whole_number(request: Request, name: str, default: int, low: int, high: int) -> int:
+    """A query parameter as a whole number. Raises `Bad`."""
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit()) or not low <= int(text[:12]) <= high:
+        raise Bad(f"{name} must be a whole number from {low} to {high}", name)
+    return int(text)
+
+
+def wait_of(request: Request) -> tuple[int, float]:
+    """`wait_for` and `timeout` (seconds, 10 unless told). Raises `Bad`."""
+    text = request.query_params.get("timeout", "10")
+    try:
+        timeout_s = float(text)
+    except ValueError:
+        raise Bad("timeout must be a number of seconds", "timeout") from None
+    if not 0 <= timeout_s <= WAIT_S_MAX:
+        raise Bad(f"timeout must be from 0 to {WAIT_S_MAX:g} seconds", "timeout")
+    return whole_number(request, "wait_for", 0, 0, 1_000_000), timeout_s

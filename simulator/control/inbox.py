@@ -1,0 +1,98 @@
+"""The inbox: `/_sim/sandboxes/{id}/inbox/{name}` reads and programs it, `/_sim/inbox/{id}/{name}` receives."""
+
+import asyncio
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.contract.decode import BadJson, decode_any
+from simulator.control import render
+from simulator.control.http import body_of, bytes_of, error, nothing, reply, sandbox_of, sandboxes_of, wait_of
+from simulator.control.sandboxes import base_url
+from simulator.delivery.targets import BadTarget, parse_target
+from simulator.runtime.inbox import BODY_BYTES_MAX, Inbox, Received, Reply
+
+
+def _inbox(request: Request) -> tuple[Inbox, str]:
+    name = request.path_params["name"]
+    parse_target(f"inbox:{name}")
+    return sandbox_of(request).inboxes[name], name
+
+
+def on_bad_target(request: Request, exc: Exception) -> Response:
+    """400 for a name that no inbox can have."""
+    assert isinstance(exc, BadTarget)
+    return error(400, "bad_inbox_name", exc.reason, "name")
+
+
+async def show(request: Request) -> Response:
+    """What it received, oldest first; with `wait_for`, once that many are there or the time is up."""
+    inbox, name = _inbox(request)
+    wait_for, timeout_s = wait_of(request)
+    complete = await inbox.received.bell.wait_until(lambda: len(inbox.received) >= wait_for, timeout_s)
+    return reply(
+        {
+            "name": name,
+            "url": f"{base_url(request)}/_sim/inbox/{request.path_params['sandbox']}/{name}",
+            "count": len(inbox.received),
+            "left_out": inbox.received.left_out,
+            "complete": complete,
+            "items": [_item(one) for one in inbox.received],
+        }
+    )
+
+
+def _item(one: Received) -> dict[str, Any]:
+    try:
+        value = decode_any(one.body) if one.body else None
+    except BadJson:
+        value = None
+    return {
+        "n": one.n,
+        "at": render.moment(one.at),
+        "method": one.method,
+        "query": dict(parse_qsl(one.query.decode("latin-1"), keep_blank_values=True)),
+        "headers": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in one.headers],
+        "body": one.body.decode("utf-8", "replace"),
+        "json": value,
+        "status": one.status,
+    }
+
+
+async def program(request: Request) -> Response:
+    """Set the replies to the next requests."""
+    inbox, _ = _inbox(request)
+    wanted = await body_of(request, "inbox-replies-request")
+    inbox.program(
+        Reply(
+            status=one.get("status", 200),
+            delay_s=float(one.get("delay", 0)),
+            body=one.get("body", "").encode(),
+            headers=tuple(one.get("headers", {}).items()),
+        )
+        for one in wanted["replies"]
+    )
+    return reply({"replies": wanted["replies"]})
+
+
+async def clear(request: Request) -> Response:
+    """Forget what came and what was programmed."""
+    inbox, _ = _inbox(request)
+    inbox.clear()
+    return nothing()
+
+
+async def receive(request: Request) -> Response:
+    """Take any request, and answer as programmed."""
+    name = request.path_params["name"]
+    parse_target(f"inbox:{name}")
+    live = sandboxes_of(request).get(request.path_params["sandbox"])
+    body = await bytes_of(request, BODY_BYTES_MAX)
+    query = request.scope["query_string"]
+    headers = tuple(request.headers.raw)
+    answer = live.inboxes[name].take(live.clock.now(), request.method, query, headers, body)
+    if answer.delay_s:
+        await asyncio.sleep(answer.delay_s / (live.clock.rate or 1.0))
+    return Response(answer.body, answer.status, dict(answer.headers))

@@ -1,0 +1,20 @@
+"""`/_sim/health` and `/_sim/assumptions`."""
+
+from dataclasses import asdict
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator import __version__
+from simulator.contract.register import assumptions
+from simulator.control.http import reply
+
+
+async def health(request: Request) -> Response:
+    """Up, and which version."""
+    return reply({"status": "ok", "version": __version__})
+
+
+async def register(request: Request) -> Response:
+    """What SPEC leaves open and what was chosen."""
+    return reply({"assumptions": [asdict(one) for one in assumptions()]})

@@ -1,0 +1,56 @@
+"""How sandboxes, resellers, ledger entries and times look in the control API."""
+
+from datetime import datetime
+from typing import Any
+
+from simulator.domain.resellers import KeyState, Reseller
+from simulator.domain.wallet import Entry
+from simulator.runtime.sandboxes import LiveSandbox
+from simulator.wire.json import number
+from simulator.wire.timestamps import iso_utc_exact
+
+
+def moment(at: datetime | None) -> str | None:
+    """A time, or null."""
+    return iso_utc_exact(at) if at is not None else None
+
+
+def sandbox(live: LiveSandbox, base_url: str) -> dict[str, Any]:
+    """A sandbox as the list and the creation show it."""
+    resellers = live.core.state.resellers.values()
+    return {
+        "id": live.id,
+        "scenario": live.scenario.name,
+        "seed": live.seed,
+        "url": f"{base_url}/s/{live.id}",
+        "clock": {"mode": live.clock.mode, "now": moment(live.clock.now()), "rate": live.clock.rate},
+        "resellers": [reseller(one) for one in resellers],
+    }
+
+
+def reseller(one: Reseller) -> dict[str, Any]:
+    """A reseller with its first active key and first user; null where there is none."""
+    key = next((key for key in one.keys if key.state is KeyState.ACTIVE), None)
+    user = one.users[0] if one.users else None
+    return {
+        "code": one.code,
+        "api_key": key.key if key else None,
+        "api_secret": key.secret if key else None,
+        "username": user.username if user else None,
+        "password": user.password if user else None,
+        "email": one.email,
+        "balance": number(one.wallet.balance),
+    }
+
+
+def entry(one: Entry) -> dict[str, Any]:
+    """A ledger entry."""
+    return {
+        "id": one.id,
+        "at": moment(one.at),
+        "type": one.type.value,
+        "amount": number(one.amount),
+        "balance": number(one.balance),
+        "remarks": one.remarks,
+        "trxid": one.trxid,
+    }

@@ -1,0 +1,103 @@
+"""`/_sim/sandboxes/{id}/requests`: the journal, newest first, and one exchange whole."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control import render
+from simulator.control.http import PAGE_DEFAULT, PAGE_MAX, Bad, error, reply, sandbox_of, wait_of, whole_number
+from simulator.runtime.journal import Exchange
+
+BODY_SHOWN_BYTES_MAX = 1024 * 1024
+
+# Never shown: what would let a reader of the journal act as the client.
+SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
+
+_FILTERS: dict[str, Callable[[Exchange], str]] = {
+    "method": lambda exchange: exchange.method,
+    "path": lambda exchange: exchange.path,
+    "status": lambda exchange: str(exchange.status),
+    "reseller": lambda exchange: exchange.reseller,
+    "trxid": lambda exchange: exchange.trxid,
+    "rule": lambda exchange: exchange.rule,
+    "error": lambda exchange: exchange.error,
+}
+
+
+def row(exchange: Exchange) -> dict[str, Any]:
+    """One line of the journal."""
+    return {
+        "n": exchange.n,
+        "at": render.moment(exchange.at),
+        "method": exchange.method,
+        "path": exchange.path,
+        "query": exchange.query.decode("latin-1"),
+        "status": exchange.status,
+        "reseller": exchange.reseller,
+        "client": exchange.client,
+        "rule": exchange.rule,
+        "fault": exchange.fault,
+        "error": exchange.error,
+        "diagnosis": exchange.diagnosis,
+        "trxid": exchange.trxid,
+        "duration_us": exchange.duration_us,
+    }
+
+
+async def list_all(request: Request) -> Response:
+    """The journal under filters; with `wait_for`, once that many match or the time is up."""
+    live = sandbox_of(request)
+    limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
+    before = whole_number(request, "cursor", 0, 0, 2**53)
+    wait_for, timeout_s = wait_of(request)
+    wanted = {name: request.query_params[name] for name in _FILTERS if name in request.query_params}
+    unknown = set(request.query_params) - set(_FILTERS) - {"limit", "cursor", "wait_for", "timeout"}
+    if unknown:
+        raise Bad(f"there is no filter {min(unknown)!r}; use {', '.join(_FILTERS)}", min(unknown))
+
+    def matching() -> Iterable[Exchange]:
+        newest_first = reversed(live.journal)
+        return (one for one in newest_first if all(_FILTERS[name](one) == text for name, text in wanted.items()))
+
+    complete = True
+    if wait_for:
+        complete = await live.journal.bell.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
+    page = [one for one in matching() if not before or one.n < before][: limit + 1]
+    more = len(page) > limit
+    rows = [row(one) for one in page[:limit]]
+    return reply(
+        {
+            "requests": rows,
+            "cursor": str(rows[-1]["n"]) if more else None,
+            "has_more": more,
+            "left_out": live.journal.left_out,
+            "complete": complete,
+        }
+    )
+
+
+async def show(request: Request) -> Response:
+    """One exchange whole: what came, what went, the rule, the diagnosis."""
+    live = sandbox_of(request)
+    exchange = live.journal.find(request.path_params["n"])
+    if exchange is None:
+        return error(404, "unknown_request", "the journal has no such request, or let go of it")
+    told = row(exchange) | {"sandbox": live.id}
+    told["request"] = {"headers": _headers(exchange.headers), **_body(exchange.body)}
+    told["response"] = {"headers": _headers(exchange.reply_headers), **_body(exchange.content)}
+    return reply(told)
+
+
+def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> list[list[str]]:
+    return [[name.decode("latin-1"), _shown(name.decode("latin-1"), value.decode("latin-1"))] for name, value in pairs]
+
+
+def _shown(name: str, value: str) -> str:
+    return "(not shown)" if name.lower() in SECRET_HEADERS else value
+
+
+def _body(body: bytes) -> dict[str, Any]:
+    """A body as text, cut at a bound; `body_bytes` is its whole length."""
+    return {"body": body[:BODY_SHOWN_BYTES_MAX].decode("utf-8", "replace"), "body_bytes": len(body)}

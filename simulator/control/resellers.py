@@ -1,0 +1,76 @@
+"""`/_sim/sandboxes/{id}/resellers`: accounts, deposits, settings, API keys."""
+
+from decimal import Decimal
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control import render
+from simulator.control.http import Bad, body_of, nothing, reply, sandbox_of, sandboxes_of
+from simulator.domain.accounts import reseller_of
+from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey
+from simulator.domain.money import parse_amount
+from simulator.domain.wallet import EntryType
+from simulator.runtime.sandboxes import LiveSandbox
+from simulator.scenario.build import build_reseller
+
+
+def _code(request: Request, live: LiveSandbox) -> str:
+    """The reseller that the path names, known to exist before the body is judged."""
+    return reseller_of(live.core.state, request.path_params["code"]).code
+
+
+async def add(request: Request) -> Response:
+    """Another reseller in this sandbox."""
+    live = sandbox_of(request)
+    wanted = await body_of(request, "reseller-request")
+    made = live.core.apply(AddReseller(build_reseller(wanted)), live.clock.now())
+    sandboxes_of(request).learn_keys(live)
+    return reply(render.reseller(made), 201)
+
+
+async def deposit(request: Request) -> Response:
+    """Money from outside."""
+    live = sandbox_of(request)
+    code = _code(request, live)
+    wanted = await body_of(request, "deposit-request")
+    amount: Decimal | None = parse_amount(wanted["amount"])
+    if amount is None:
+        raise Bad("amount must be a plain decimal number", "amount")
+    type_ = EntryType(wanted.get("type", EntryType.DEPOSIT))
+    entry = live.core.apply(Credit(code, amount, wanted.get("description", ""), type_), live.clock.now())
+    live.driver.rearm()
+    return reply(render.entry(entry), 201)
+
+
+async def change_settings(request: Request) -> Response:
+    """Some settings; what is not named stays."""
+    live = sandbox_of(request)
+    code = _code(request, live)
+    changes = await body_of(request, "settings-request")
+    if "ip_allowlist" in changes:
+        changes["ip_allowlist"] = tuple(changes["ip_allowlist"])
+    settings = live.core.apply(ChangeSettings(code, changes), live.clock.now())
+    return reply(
+        {
+            "require_api_key_for_topup": settings.require_api_key_for_topup,
+            "ip_allowlist": list(settings.ip_allowlist),
+        }
+    )
+
+
+async def add_api_key(request: Request) -> Response:
+    """A new pair; its secret is shown here."""
+    live = sandbox_of(request)
+    code = _code(request, live)
+    await body_of(request, "api-key-request", may_be_empty=True)
+    key = live.core.apply(AddApiKey(code), live.clock.now())
+    sandboxes_of(request).learn_keys(live)
+    return reply({"api_key": key.key, "api_secret": key.secret}, 201)
+
+
+async def revoke_api_key(request: Request) -> Response:
+    """Make a key useless at once."""
+    live = sandbox_of(request)
+    live.core.apply(RevokeApiKey(_code(request, live), request.path_params["key"]), live.clock.now())
+    return nothing()

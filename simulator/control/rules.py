@@ -1,0 +1,27 @@
+"""`/_sim/sandboxes/{id}/rules`: a scenario rule for the running sandbox, placed first."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control.http import body_of, nothing, reply, sandbox_of
+from simulator.domain.commands import AddFault, AddPaymentRule, RemoveRule
+from simulator.scenario.build import build_rule
+
+
+async def add(request: Request) -> Response:
+    """Place a rule before all others."""
+    live = sandbox_of(request)
+    wanted = await body_of(request, "rule-request")
+    section = wanted["section"]
+    live.rules_added += 1
+    rule = build_rule(section, wanted["rule"], f"added-{live.rules_added}")
+    command = AddPaymentRule(rule) if section == "payments" else AddFault(rule)
+    live.core.apply(command, live.clock.now())
+    return reply({"id": rule.id}, 201)
+
+
+async def remove(request: Request) -> Response:
+    """Take a rule out; transactions that began under it go on."""
+    live = sandbox_of(request)
+    live.core.apply(RemoveRule(request.path_params["rule"]), live.clock.now())
+    return nothing()

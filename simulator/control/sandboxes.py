@@ -1,0 +1,90 @@
+"""`/_sim/sandboxes`: make, list, show, reset, delete; and the proof that their books are right."""
+
+from datetime import datetime
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control import render
+from simulator.control.http import Bad, body_of, nothing, reply, sandbox_of, sandboxes_of
+from simulator.control.times import parse_time
+from simulator.runtime.sandboxes import Request as SandboxRequest
+from simulator.scenario.library import load_scenario, names, scenario_from_object
+
+
+def base_url(request: Request) -> str:
+    """The address that this client reaches the server by."""
+    return f"{request.url.scheme}://{request.headers['host']}"
+
+
+async def list_all(request: Request) -> Response:
+    """Every sandbox."""
+    url = base_url(request)
+    return reply({"sandboxes": [render.sandbox(live, url) for live in sandboxes_of(request)]})
+
+
+async def create(request: Request) -> Response:
+    """A new sandbox, ready to be used."""
+    wanted = await body_of(request, "sandbox-request", may_be_empty=True)
+    clock = wanted.get("clock", {})
+    live = sandboxes_of(request).create(
+        SandboxRequest(
+            scenario=_scenario(wanted.get("scenario", request.app.state.default_scenario)),
+            id=wanted.get("id"),
+            seed=wanted.get("seed"),
+            mode=_mode(clock),
+            rate=_rate(clock),
+            start=_start(clock),
+            unique_credentials=wanted.get("credentials") == "unique",
+        )
+    )
+    live.start()
+    return reply(render.sandbox(live, base_url(request)), 201)
+
+
+def _scenario(wanted: Any) -> Any:
+    """A bundled scenario by its name, or one from an object; a path is nothing that a client may name."""
+    if isinstance(wanted, str):
+        if wanted not in names():
+            raise Bad(f"there is no bundled scenario {wanted!r}; choose one of {', '.join(names())}", "scenario")
+        return load_scenario(wanted)
+    return scenario_from_object(wanted) if isinstance(wanted, dict) else wanted
+
+
+def _mode(clock: dict[str, Any]) -> str | None:
+    """A clock that names a rate alone runs at it."""
+    mode: str | None = clock.get("mode")
+    return "xN" if mode is None and "rate" in clock else mode
+
+
+def _rate(clock: dict[str, Any]) -> float | None:
+    return float(clock["rate"]) if "rate" in clock else None
+
+
+def _start(clock: dict[str, Any]) -> datetime | None:
+    return parse_time(clock["start"], "clock.start") if clock.get("start") is not None else None
+
+
+async def show(request: Request) -> Response:
+    """One sandbox."""
+    return reply(render.sandbox(sandbox_of(request), base_url(request)))
+
+
+async def delete(request: Request) -> Response:
+    """Forget a sandbox."""
+    await sandboxes_of(request).delete(request.path_params["sandbox"])
+    return nothing()
+
+
+async def reset(request: Request) -> Response:
+    """Back to where the scenario starts."""
+    live = sandbox_of(request)
+    await live.reset()
+    return reply(render.sandbox(live, base_url(request)))
+
+
+async def invariants(request: Request) -> Response:
+    """What the ledger holds against itself."""
+    violations = sandbox_of(request).core.violations()
+    return reply({"ok": not violations, "violations": violations})

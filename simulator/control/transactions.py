@@ -1,0 +1,92 @@
+"""`/_sim/sandboxes/{id}/transactions`: what was paid, and each payment's whole story."""
+
+from itertools import islice
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control import render
+from simulator.control.callbacks import callback
+from simulator.control.http import PAGE_DEFAULT, PAGE_MAX, error, reply, sandbox_of, whole_number
+from simulator.control.requests import row as request_row
+from simulator.domain.transactions import Result, Transaction
+from simulator.runtime.sandboxes import LiveSandbox
+from simulator.wire.json import number
+from simulator.wire.payment import STATUS_NAMES
+
+
+def _row(one: Transaction) -> dict[str, Any]:
+    result = one.result
+    return {
+        "trxid": one.trxid,
+        "refid": one.refid,
+        "reseller": one.reseller,
+        "product": one.product,
+        "account": one.account,
+        "amount": number(one.amount),
+        "cost": number(one.cost),
+        "status": STATUS_NAMES[result.status],
+        "status_code": result.code,
+        "created": render.moment(one.created),
+        "updated": render.moment(result.at),
+        "rule": one.rule,
+    }
+
+
+async def list_all(request: Request) -> Response:
+    """Transactions, newest first; `refid` and `reseller` find."""
+    live = sandbox_of(request)
+    limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
+    offset = whole_number(request, "cursor", 0, 0, 2**53)
+    refid, reseller = (request.query_params.get(name) for name in ("refid", "reseller"))
+    newest_first = reversed(live.core.state.transactions.values())
+    matching = (one for one in newest_first if refid in (None, one.refid) and reseller in (None, one.reseller))
+    page = list(islice(matching, offset, offset + limit + 1))
+    more = len(page) > limit
+    rows = [_row(one) for one in page[:limit]]
+    return reply({"transactions": rows, "cursor": str(offset + limit) if more else None, "has_more": more})
+
+
+async def show(request: Request) -> Response:
+    """One causal story: requests, statuses, ledger entries, callback attempts and what the receiver answered."""
+    live = sandbox_of(request)
+    one = live.core.state.transactions.get(request.path_params["trxid"])
+    if one is None:
+        return error(404, "unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
+    return reply(_story(live, one))
+
+
+def _story(live: LiveSandbox, one: Transaction) -> dict[str, Any]:
+    state = live.core.state
+    wallet = state.resellers[one.reseller].wallet
+    return {
+        **_row(one),
+        "product_name": one.product_name,
+        "remarks": one.remarks,
+        "extras": one.extras,
+        "sender": one.sender,
+        "requeries": one.requeries,
+        "requests": [request_row(each) for each in live.journal if each.trxid == one.trxid],
+        "statuses": [_status(result) for result in one.results],
+        "entries": [render.entry(wallet.entry(id_)) for id_ in one.entry_ids],
+        "callbacks": [callback(each) for each in state.callbacks.of(one.trxid)],
+        "cases": [],
+    }
+
+
+def _status(result: Result) -> dict[str, Any]:
+    return {
+        "at": render.moment(result.at),
+        "status": STATUS_NAMES[result.status],
+        "status_code": result.code,
+        "cause": result.cause,
+        "cost": number(result.cost),
+        "balance": number(result.balance),
+        "remarks": result.remarks,
+        "sn": result.sn,
+        "pin": result.pin,
+        "expiry": f"{result.expiry:%Y%m%d}" if result.expiry else "",
+        "note": result.note,
+        "voucherlink": result.voucherlink,
+    }

@@ -1,0 +1,150 @@
+"""One HTTP exchange: send a request, read a bounded answer, say how it ended.
+
+Imports aiohttp, which takes a third of a second; `sender` imports this on first use.
+"""
+
+import asyncio
+import os
+import re
+from collections.abc import Iterable
+
+import aiohttp
+from yarl import URL
+
+from simulator.delivery.lookup import Names
+from simulator.delivery.pool import ATTEMPT, Attempt, DroppedError, RefusedAddressError, open_session
+from simulator.delivery.targets import AddressPolicy
+from simulator.domain.effects import Ending, Outcome, Outgoing
+
+BODY_BYTES = 16 * 1024
+"""How much of an answer's body is read and kept; a longer one ends with the connection being dropped."""
+
+HEADERS_CHARS = 8 * 1024
+"""How much of an answer's headers is kept."""
+
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HIDDEN_HEADERS = frozenset({"set-cookie", "set-cookie2"})
+
+
+class Client:
+    """An aiohttp session on the running loop, and what its errors mean."""
+
+    def __init__(self, policy: AddressPolicy, names: Names, *, verify_tls: bool) -> None:
+        self._session = open_session(policy, names, verify_tls)
+
+    async def exchange(self, outgoing: Outgoing, url: str, timeout_s: float) -> Outcome:
+        """Send `outgoing` to `url`; connecting, sending and reading together take at most `timeout_s`."""
+        if not all(_HEADER_NAME.fullmatch(name) for name, _ in outgoing.headers):
+            return Outcome(Ending.BLOCKED, error="the name of a header is not allowed in HTTP")
+        attempt = Attempt()
+        token = ATTEMPT.set(attempt)
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await _converse(self._session, outgoing, url, attempt)
+        except TimeoutError:
+            return Outcome(Ending.TIMEOUT, error=f"{_missing(attempt)} within {timeout_s:g} s")
+        except (DroppedError, aiohttp.ClientError, OSError) as error:
+            return _failure(error, attempt)
+        except ValueError:
+            return Outcome(Ending.BLOCKED, error="the method or the value of a header is not allowed in HTTP")
+        finally:
+            ATTEMPT.reset(token)
+
+    async def close(self) -> None:
+        """Close the connections, also those in use."""
+        await self._session.close()
+
+
+async def _converse(session: aiohttp.ClientSession, outgoing: Outgoing, url: str, attempt: Attempt) -> Outcome:
+    try:
+        response = await _request(session, outgoing, url)
+    except DroppedError as dropped:
+        if not dropped.stale or session.closed:
+            raise
+        # The receiver closed an idle connection just as we chose it; that says nothing about this delivery.
+        attempt.fresh, attempt.wire = True, None
+        response = await _request(session, outgoing, url)
+    attempt.status = response.status
+    try:
+        if response.status < 100:
+            return Outcome(Ending.CONNECTION, error=f"the answer is not HTTP: status {response.status}")
+        body = await _body(response.content)
+    finally:
+        response.close()  # a connection whose answer was read to its end is back in the pool already
+    return Outcome(Ending.ANSWERED, response.status, body, headers=_headers(response.raw_headers))
+
+
+async def _request(session: aiohttp.ClientSession, outgoing: Outgoing, url: str) -> aiohttp.ClientResponse:
+    """Send, and wait for the answer's head."""
+    return await session.request(
+        outgoing.method,
+        URL(url, encoded=True),
+        headers=outgoing.headers,
+        data=outgoing.body,
+        allow_redirects=False,
+    )
+
+
+async def _body(content: aiohttp.StreamReader) -> str:
+    """The body up to its end or to `BODY_BYTES`."""
+    kept = bytearray()
+    while len(kept) < BODY_BYTES and not content.at_eof():
+        kept += await content.read(BODY_BYTES - len(kept))
+    return kept.decode("utf-8", "replace")
+
+
+def _headers(raw: Iterable[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
+    """The answer's headers without its cookies, up to `HEADERS_CHARS`."""
+    kept: list[tuple[str, str]] = []
+    left = HEADERS_CHARS
+    for raw_name, raw_value in raw:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("utf-8", "replace")
+        left -= len(name) + len(value)
+        if left < 0:
+            break
+        if name.lower() not in _HIDDEN_HEADERS:
+            kept.append((name, value))
+    return tuple(kept)
+
+
+def _missing(attempt: Attempt) -> str:
+    """What had not come when the time was up."""
+    if attempt.status is not None:
+        return f"status {attempt.status} came, but not its whole body"
+    return "no connection" if attempt.wire is None else "connected, but no answer"
+
+
+def _failure(error: Exception, attempt: Attempt) -> Outcome:
+    """What an exception says about the receiver. Texts never repeat the URL's query or a header's value."""
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return _no_connection(error)
+    if isinstance(error, aiohttp.ClientResponseError):
+        return Outcome(Ending.CONNECTION, error=f"the answer is not HTTP: {_parser_words(error.message)}")
+    if attempt.status is not None:
+        return Outcome(Ending.CONNECTION, error=f"status {attempt.status} came, then the answer broke off")
+    if isinstance(error, DroppedError):
+        how = "reset" if isinstance(error.__cause__, OSError) else "closed"
+        return Outcome(Ending.CONNECTION, error=f"the connection was {how} before an answer came")
+    return Outcome(Ending.CONNECTION, error=f"the connection failed: {type(error).__name__}")
+
+
+def _no_connection(error: aiohttp.ClientConnectorError) -> Outcome:
+    cause = error.os_error
+    if isinstance(cause, RefusedAddressError):
+        return Outcome(Ending.BLOCKED, error=cause.reason)
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return Outcome(Ending.DNS, error=f"the name {error.host} does not resolve: {cause.strerror or cause}")
+    if isinstance(error, aiohttp.ClientSSLError):
+        why = getattr(cause, "verify_message", None) or getattr(cause, "reason", None) or "no TLS"
+        return Outcome(Ending.CONNECTION, error=f"TLS with {_receiver(error)} failed: {why}")
+    why = os.strerror(cause.errno) if cause.errno else str(cause)
+    return Outcome(Ending.CONNECTION, error=f"no connection to {_receiver(error)}: {why}")
+
+
+def _receiver(error: aiohttp.ClientConnectorError) -> str:
+    return f"[{error.host}]:{error.port}" if ":" in error.host else f"{error.host}:{error.port}"
+
+
+def _parser_words(message: str) -> str:
+    """The parser's own words; what follows a colon quotes the receiver's bytes."""
+    return message.strip().partition(":")[0][:200]

@@ -1,0 +1,106 @@
+"""Sends callbacks and webhooks over HTTP: one attempt each, bounded in time and size, its end told as a value."""
+
+import asyncio
+import importlib
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from simulator.delivery.lookup import Lookup, Names, system_lookup
+from simulator.delivery.targets import (
+    MAX_TARGET_CHARS,
+    AddressPolicy,
+    BadTarget,
+    HttpTarget,
+    InboxTarget,
+    parse_target,
+)
+from simulator.domain.effects import Ending, Outcome, Outgoing
+
+if TYPE_CHECKING:
+    from simulator.delivery.exchange import Client
+
+MAX_URL_CHARS = 64 * 1024
+"""The longest URL that is sent: a GET callback carries the whole transaction in its query (SPEC 6.1)."""
+
+PER_RECEIVER = 64
+"""Attempts under way at once to one host and port; the others wait for their turn."""
+
+
+_configured_target = lru_cache(maxsize=512)(parse_target)
+
+
+def _target(url: str) -> InboxTarget | HttpTarget:
+    """Addresses of a size that can be configured are remembered, since most come again and again."""
+    return _configured_target(url) if len(url) <= MAX_TARGET_CHARS else parse_target(url, MAX_URL_CHARS)
+
+
+class HttpSender:
+    """Sends `Outgoing` requests and says what became of them (SPEC 6.1, 6.3). Belongs to one event loop.
+
+    Receivers do not wait for each other: there is no limit over all of them. An address that `policy` refuses is
+    never connected to, however it is spelt or resolved. Redirects are not followed, cookies not kept, proxies from
+    the environment not used.
+    """
+
+    def __init__(
+        self,
+        policy: AddressPolicy | None = None,
+        *,
+        verify_tls: bool = True,
+        lookup: Lookup = system_lookup,
+        per_receiver: int = PER_RECEIVER,
+    ) -> None:
+        self._policy = policy or AddressPolicy()
+        self._verify_tls = verify_tls
+        self._names = Names(lookup)
+        self._per_receiver = per_receiver
+        # An entry lives as long as an attempt holds its semaphore.
+        self._turns: WeakValueDictionary[tuple[str, int], asyncio.Semaphore] = WeakValueDictionary()
+        self._opening = asyncio.Lock()
+        self._client: Client | None = None
+        self._closed = False
+
+    async def send(self, outgoing: Outgoing, timeout_s: float) -> Outcome:
+        """Make one attempt, of at most `timeout_s` seconds from when it is its turn at this receiver.
+
+        Whatever the network does is an `Outcome`. Raises RuntimeError after `close`.
+        """
+        try:
+            target = _target(outgoing.url)
+        except BadTarget as bad:
+            return Outcome(Ending.BLOCKED, error=bad.reason)
+        if not isinstance(target, HttpTarget):
+            return Outcome(Ending.BLOCKED, error="an inbox has no address of its own in HTTP")
+        client = self._client or await self._open()
+        async with self._turn(target):
+            return await client.exchange(outgoing, target.url, timeout_s)
+
+    def _turn(self, target: HttpTarget) -> asyncio.Semaphore:
+        receiver = target.host, target.port
+        turn = self._turns.get(receiver)
+        if turn is None:
+            turn = self._turns[receiver] = asyncio.Semaphore(self._per_receiver)
+        return turn
+
+    async def warm(self) -> None:
+        """Load the HTTP client and open its session now, so that the first delivery does not wait for it."""
+        await self._open()
+
+    async def _open(self) -> "Client":
+        async with self._opening:
+            if self._closed:
+                raise RuntimeError("the sender is closed")
+            if self._client is None:
+                # aiohttp takes a third of a second to import, in which a server would answer nobody.
+                module = await asyncio.to_thread(importlib.import_module, "simulator.delivery.exchange")
+                self._client = module.Client(self._policy, self._names, verify_tls=self._verify_tls)
+            return self._client
+
+    async def close(self) -> None:
+        """Close all connections. End the attempts under way first: cancel them, or let them finish."""
+        async with self._opening:
+            self._closed = True
+            client, self._client = self._client, None
+        if client is not None:
+            await client.close()

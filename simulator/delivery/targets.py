@@ -1,0 +1,206 @@
+"""What a callback or webhook address may be: a URL or an inbox, and which IP addresses we refuse to call."""
+
+import re
+import socket
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import quote, urlsplit
+
+MAX_TARGET_CHARS = 2000
+"""The longest address that may be configured; a GET callback adds its query to that."""
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+_AUTHORITY = re.compile(r"(\[[^\[\]]*\]|[^\[\]:]+)(?::([0-9]{0,5}))?")
+_INBOX_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_ASCII = "".join(map(chr, range(0x21, 0x7F)))
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+
+class BadTarget(ValueError):
+    """The text is no address that could be called; `reason` says why, without repeating the text."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class InboxTarget:
+    """`inbox:NAME`: the inbox of that name in the sandbox that delivers."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class HttpTarget:
+    """An http(s) URL, ASCII and encoded, its host in lower case (an IPv6 host without brackets) and its port."""
+
+    url: str
+    host: str
+    port: int
+
+
+def parse_target(text: str, max_chars: int = MAX_TARGET_CHARS) -> InboxTarget | HttpTarget:
+    """Read a callback or webhook address (SPEC 2.8, 2.11); raises `BadTarget`.
+
+    The URL is kept as it was written, except that characters outside ASCII are encoded and that the numeric
+    spellings of an IPv4 host (`2130706433`, `0x7f.1`) become the dotted address that they stand for.
+    """
+    if not text:
+        raise BadTarget("the address is empty")
+    if len(text) > max_chars:
+        raise BadTarget(f"the address is longer than {max_chars} characters")
+    if not text.isprintable() or " " in text or "\\" in text:
+        raise BadTarget("the address contains a space, a backslash or a control character")
+    if text.startswith("inbox:"):
+        return _inbox(text.removeprefix("inbox:"))
+    return _http(text)
+
+
+def _inbox(name: str) -> InboxTarget:
+    if not _INBOX_NAME.fullmatch(name):
+        raise BadTarget("an inbox name is 1 to 64 letters, digits, '.', '_' or '-' and starts with a letter or digit")
+    return InboxTarget(name)
+
+
+def _http(text: str) -> HttpTarget:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        raise BadTarget("the address is no URL") from None
+    if parts.scheme not in DEFAULT_PORTS:
+        raise BadTarget("the address must begin with http:// or https://, or be inbox:NAME")
+    if "@" in parts.netloc:
+        raise BadTarget("the address must not carry a user name or password")
+    authority = _AUTHORITY.fullmatch(parts.netloc)
+    if not authority:
+        raise BadTarget("the address must name a host, or a host and a port")
+    written, port_text = authority.groups()
+    port = int(port_text or DEFAULT_PORTS[parts.scheme])
+    if not 1 <= port <= 65535:
+        raise BadTarget("the port must be between 1 and 65535")
+    host = _host(written.lower())
+    if host != written.lower():
+        text = parts._replace(netloc=host + parts.netloc[len(written) :]).geturl()
+    url = text if text.isascii() else quote(text, safe=_ASCII)
+    return HttpTarget(url, host.strip("[]"), port)
+
+
+def _host(host: str) -> str:
+    """The host as it is looked up and connected to."""
+    if host.startswith("["):
+        return _ipv6_host(host)
+    host = _ascii_host(host)
+    labels = host.removesuffix(".").split(".")
+    if _NUMBER.fullmatch(labels[-1]):
+        return _ipv4_host(".".join(labels))
+    if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+        raise BadTarget("the host is no valid name")
+    return host
+
+
+def _ascii_host(host: str) -> str:
+    if host.isascii():
+        return host
+    from yarl import URL  # 70 ms to import, for a host that is rare
+
+    try:
+        return URL.build(scheme="http", host=host).raw_host or ""
+    except ValueError:
+        raise BadTarget("the host is no valid international name") from None
+
+
+def _ipv6_host(host: str) -> str:
+    try:
+        address = ip_address(host[1:-1])
+    except ValueError:
+        raise BadTarget("the host in brackets is no IPv6 address") from None
+    if not isinstance(address, IPv6Address) or address.scope_id is not None:
+        raise BadTarget("the host in brackets must be an IPv6 address without a zone")
+    return host
+
+
+def _ipv4_host(host: str) -> str:
+    """The address that the system connects to for any numeric spelling: decimal, octal, hexadecimal, short."""
+    try:
+        return socket.inet_ntoa(socket.inet_aton(host))
+    except OSError:
+        raise BadTarget("the host is a number but no IPv4 address") from None
+
+
+def _networks(*rows: tuple[str, str]) -> tuple[tuple[Network, str], ...]:
+    return tuple((ip_network(network), kind) for networks, kind in rows for network in networks.split())
+
+
+_NEVER = _networks(
+    ("169.254.0.0/16 fe80::/10", "a link-local address, where clouds serve their metadata"),
+    ("100.100.100.200/32 fd00:ec2::254/128 fd20:ce::254/128", "an address where a cloud serves its metadata"),
+)
+_NOT_PUBLIC = _networks(
+    ("127.0.0.0/8 ::1/128", "a loopback address"),
+    ("0.0.0.0/8 ::/128", "an unspecified address, which reaches this machine"),
+    ("10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7 fec0::/10", "a private address"),
+    ("100.64.0.0/10", "an address behind a carrier's NAT"),
+    ("224.0.0.0/4 ff00::/8", "a multicast address"),
+    ("192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24", "a reserved address"),
+    ("240.0.0.0/4 64:ff9b:1::/48 2001::/23 2001:db8::/32 2002::/16 3fff::/20", "a reserved address"),
+)
+_GLOBAL_V6 = IPv6Network("2000::/3")
+_NAT64 = IPv6Network("64:ff9b::/96")
+_NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")
+_V4_COMPATIBLE = IPv6Network("::/96")
+
+
+@dataclass(frozen=True, slots=True)
+class AddressPolicy:
+    """Which IP addresses deliveries may reach. `public_only` leaves only those of the public internet."""
+
+    public_only: bool = False
+
+    def refuse(self, address: Address) -> str | None:
+        """Why `address` must not be called, or None when it may."""
+        carried = _carried(address)
+        for each in (address, *carried):
+            if reason := _kind(each, _NEVER):
+                return f"{address} is {reason}"
+        if not self.public_only:
+            return None
+        judged = carried if carried and _is_translated(address) else (address, *carried)
+        for each in judged:
+            if reason := _kind(each, _NOT_PUBLIC):
+                return f"{address} is {reason}"
+            if isinstance(each, IPv6Address) and each not in _GLOBAL_V6:
+                return f"{address} is a reserved address"
+        return None
+
+
+def _kind(address: Address, table: tuple[tuple[Network, str], ...]) -> str | None:
+    return next((kind for network, kind in table if address in network), None)
+
+
+def _is_translated(address: Address) -> bool:
+    """Whether a packet to `address` is a packet to the IPv4 address within: mapped, or the well-known NAT64."""
+    return isinstance(address, IPv6Address) and (address.ipv4_mapped is not None or address in _NAT64)
+
+
+def _carried(address: Address) -> tuple[IPv4Address, ...]:
+    """The IPv4 addresses that an IPv6 address may lead to: mapped, compatible, 6to4, Teredo, NAT64 (RFC 6052)."""
+    if isinstance(address, IPv4Address):
+        return ()
+    if mapped := address.ipv4_mapped or address.sixtofour:
+        return (mapped,)
+    if address.teredo:
+        return address.teredo
+    number = int(address)
+    last = IPv4Address(number & 0xFFFFFFFF)
+    if address in _NAT64 or (address in _V4_COMPATIBLE and number > 1):
+        return (last,)
+    if address in _NAT64_LOCAL:
+        # A /48 prefix puts the address around the zero octet in bits 64 to 71; a /96 within it puts it last.
+        return (last, IPv4Address((number >> 64 & 0xFFFF) << 16 | number >> 40 & 0xFFFF))
+    return ()

@@ -1,0 +1,59 @@
+"""Which callbacks a status change causes, when their attempts are due, and what an outcome means for the next."""
+
+from datetime import datetime
+
+from simulator.domain.callbacks import Attempt, Callback, Send, is_accepted, is_retried
+from simulator.domain.callbacks import State as Standing
+from simulator.domain.effects import Outcome
+from simulator.domain.state import AttemptDue, State
+from simulator.domain.transactions import Result, Transaction
+
+
+def announce(state: State, transaction: Transaction, now: datetime) -> None:
+    """Put the callbacks of the latest result on the agenda, as the transaction's rule distorts them.
+
+    In reverse order nothing is sent until the transaction is settled; then the latest status goes first.
+    """
+    plan = transaction.callbacks
+    if not state.resellers[transaction.reseller].callback.url:
+        return
+    if not plan.reverse:
+        _add_copies(state, transaction, transaction.result, now)
+    elif transaction.is_settled:
+        for result in reversed(transaction.results[1:]):
+            _add_copies(state, transaction, result, now)
+
+
+def _add_copies(state: State, transaction: Transaction, result: Result, now: datetime) -> None:
+    config = state.resellers[transaction.reseller].callback
+    plan = transaction.callbacks
+    for copy in range(plan.duplicates + 1):
+        state.callbacks_made += 1
+        callback = Callback(f"cb-{state.callbacks_made}", transaction, result, config.url, config.method, copy)
+        state.callbacks.add(callback)
+        if plan.drop:
+            callback.state = Standing.DROPPED
+        else:
+            state.agenda.add(now + plan.delay, AttemptDue(callback))
+
+
+def attempt_due(callback: Callback, now: datetime) -> Send:
+    """The next attempt of a callback starts now."""
+    attempt = Attempt(len(callback.attempts) + 1, now)
+    callback.attempts.append(attempt)
+    return Send(callback, attempt)
+
+
+def delivered(state: State, send: Send, outcome: Outcome, now: datetime) -> None:
+    """Take an attempt's outcome; a temporary failure puts the next attempt on the agenda (SPEC 6.1)."""
+    callback = send.callback
+    assert send.attempt.outcome is None, "an attempt ends once"
+    send.attempt.outcome = outcome
+    policy = state.scenario.limits.callback_retry
+    retried = is_retried(outcome, redirects=state.assumes("callback-redirect", "retry"))
+    if is_accepted(outcome):
+        callback.state = Standing.DELIVERED
+    elif retried and send.attempt.number <= policy.retries:
+        state.agenda.add(now + policy.after, AttemptDue(callback))
+    else:
+        callback.state = Standing.FAILED

@@ -1,0 +1,52 @@
+"""Randomness that is no accident: drawn from (seed, stable identity), never from call order.
+
+The same seed and the same identity (a refid, a rule's id) give the same digits in every run, in every process,
+whatever else happens in between.
+"""
+
+from datetime import datetime
+from hashlib import blake2b
+from uuid import UUID
+
+from simulator.domain.calendar import SERVICE_ZONE
+
+_ALPHANUMERIC = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without 0, O, 1 and I, which people mistake
+
+
+def _digest(seed: int, identity: tuple[object, ...], size: int) -> bytes:
+    text = "\x1f".join(map(str, identity)).encode("utf-8", "surrogatepass")
+    return blake2b(text, key=b"%d" % seed, digest_size=size).digest()
+
+
+def fraction(seed: int, *identity: object) -> float:
+    """A number in [0, 1)."""
+    return int.from_bytes(_digest(seed, identity, 6), "big") / (1 << 48)
+
+
+def digits(seed: int, count: int, *identity: object) -> str:
+    """`count` decimal digits, at most 64."""
+    assert 0 < count <= 64
+    size = 8 if count <= 16 else 32
+    return str(int.from_bytes(_digest(seed, identity, size), "big") % 10**count).zfill(count)
+
+
+def alphanumeric(seed: int, count: int, *identity: object) -> str:
+    """`count` upper-case letters and digits, at most 64."""
+    assert 0 < count <= 64
+    return "".join(_ALPHANUMERIC[byte % 32] for byte in _digest(seed, identity, count))
+
+
+def secret(seed: int, *identity: object) -> bytes:
+    """32 bytes."""
+    return _digest(seed, identity, 32)
+
+
+def uuid(seed: int, *identity: object) -> str:
+    """A UUID of version 4 by its form."""
+    return str(UUID(bytes=_digest(seed, identity, 16), version=4))
+
+
+def trxid(seed: int, created: datetime, reseller: str, refid: str) -> str:
+    """A transaction id: the service's day of its creation and 16 digits."""
+    day = created.astimezone(SERVICE_ZONE)
+    return f"{day.year % 100:02}{day.month:02}{day.day:02}{digits(seed, 16, 'trxid', reseller, refid)}"

@@ -1,0 +1,61 @@
+"""What a payment costs the reseller and what the end user pays for it (SPEC 2.1, "Calculations")."""
+
+from decimal import Decimal
+
+from simulator.domain.catalog import Adjustment, Product
+from simulator.domain.money import ZERO, cents
+
+
+def face_value(product: Product, amount: Decimal) -> Decimal:
+    """The face value in MYR of `amount` units of the product's denomination."""
+    return amount * product.denomination_unit_price
+
+
+def cost(product: Product, amount: Decimal) -> Decimal:
+    """What the wallet is debited for `amount`, in whole cents, never below zero.
+
+    A percentage discount multiplies the face value, a fixed one takes its amount off every transaction.
+    """
+    face = face_value(product, amount)
+    if product.discount.type == "percentage":
+        return cents(face * product.discount.unit_price)
+    return max(ZERO, cents(face - abs(product.discount.unit_price)))
+
+
+def adjusted(price: Decimal, adjustment: Adjustment | None) -> Decimal:
+    """The selling price after a reseller's adjustment, in whole cents."""
+    if adjustment is None:
+        return cents(price)
+    if adjustment.type == "fixed":
+        return max(ZERO, cents(price + adjustment.value))
+    return cents(price * adjustment.value)
+
+
+def price(product: Product, amount: Decimal) -> Decimal:
+    """What the end user pays for `amount`."""
+    return adjusted(face_value(product, amount), product.price_adjustment)
+
+
+def has_loss_risk(product: Product) -> bool:
+    """True when some denomination that can be sold would be sold below its cost."""
+    if product.price_adjustment is None:
+        return False
+    return any(price(product, amount) < cost(product, amount) for amount in _sample(product))
+
+
+def _sample(product: Product) -> list[Decimal]:
+    """The amounts at which a loss can begin: every denomination on sale, or the ends of a money field's range.
+
+    Price and cost are linear in the amount, so that between two ends without a loss there is none.
+    """
+    pricing = product.pricing
+    if pricing is None:
+        return []
+    options = [item.denomination for item in product.options.get(pricing.id, ()) if item.denomination is not None]
+    if options:
+        return options
+    ends = (
+        product.min_amount.amount if product.min_amount else pricing.minimum,
+        product.max_amount.amount if product.max_amount else pricing.maximum,
+    )
+    return [end for end in ends if end is not None]

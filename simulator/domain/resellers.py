@@ -1,0 +1,69 @@
+"""The account that integrates: wallet, credentials, callback configuration, settings, catalog overlay."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from simulator.domain.callbacks import CallbackConfig
+from simulator.domain.catalog import Catalog, Overlay, Product
+from simulator.domain.transactions import Transaction
+from simulator.domain.wallet import Wallet
+
+
+class KeyState(StrEnum):
+    """What an API key is good for; all but `ACTIVE` exist to be refused."""
+
+    ACTIVE = "active"
+    REVOKED = "revoked"
+    NO_SECRET = "no_secret"  # noqa: S105  # a state, no password
+    UNDECRYPTABLE = "undecryptable"
+
+
+@dataclass(slots=True)
+class ApiKey:
+    """A key and its secret: `secret` in Base64 as the integrator holds it, `secret_bytes` as HMAC wants it."""
+
+    key: str
+    secret: str
+    secret_bytes: bytes
+    state: KeyState = KeyState.ACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A username and password of the legacy token endpoint."""
+
+    username: str
+    password: str
+
+
+@dataclass(slots=True)
+class Settings:
+    """What an account owner sets in the console. An empty allowlist lets every address in."""
+
+    require_api_key_for_topup: bool = False
+    ip_allowlist: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Reseller:
+    """All that belongs to one reseller in one sandbox. `refids` never forgets: idempotency is permanent."""
+
+    code: str
+    email: str
+    wallet: Wallet
+    keys: list[ApiKey]
+    users: tuple[User, ...] = ()
+    callback: CallbackConfig = CallbackConfig()
+    settings: Settings = field(default_factory=Settings)
+    overlay: Mapping[str, Overlay] = field(default_factory=dict)
+    refids: dict[str, Transaction] = field(default_factory=dict)
+    created: datetime | None = None
+
+    def sees(self, catalog: Catalog, code: str) -> Product | None:
+        """A product with this reseller's overlay, or None when there is no such product."""
+        product = catalog.products.get(code)
+        if product is not None and (overlay := self.overlay.get(code)):
+            return overlay.over(product)
+        return product

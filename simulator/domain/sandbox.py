@@ -1,0 +1,158 @@
+"""A sandbox: one isolated copy of the service. The only way into the domain.
+
+`apply` carries out a command, `fire_due` lets happen what has come due, `delivered` takes back the outcome of
+network work. Time comes in with each of them and never goes backwards. Nothing here awaits, so that each call is one
+step; the calls in their order are all that a sandbox depends on.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from simulator.domain import accounts, dispatch, invariants, payments, timeline
+from simulator.domain.callbacks import Send
+from simulator.domain.commands import (
+    AddApiKey,
+    AddFault,
+    AddPaymentRule,
+    AddReseller,
+    ChangeSettings,
+    Command,
+    CreatePayment,
+    Credit,
+    RemoveRule,
+    RevokeApiKey,
+    SetCallback,
+)
+from simulator.domain.effects import Outcome
+from simulator.domain.errors import Conflict, Unknown
+from simulator.domain.faults import FaultThen
+from simulator.domain.rules import Fields, Rule
+from simulator.domain.scenario import Scenario
+from simulator.domain.state import AttemptDue, DepositDue, Item, State, StepDue
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """Something of the agenda that happened, `at` which time. `send` is what has to be delivered for it."""
+
+    at: datetime
+    item: Item
+    send: Send | None = None
+
+
+class Sandbox:
+    """The state machine of one sandbox. `state` may be read from outside, never written."""
+
+    def __init__(self, scenario: Scenario, seed: int, started: datetime) -> None:
+        self.state = State(scenario, seed, started)
+        for reseller in scenario.resellers:
+            accounts.open_account(self.state, reseller)
+        for deposit in scenario.schedule:
+            self.state.agenda.add(started + deposit.at, DepositDue(deposit))
+
+    @property
+    def next_due(self) -> datetime | None:
+        """When something happens next, if nothing else comes in."""
+        return self.state.agenda.next_due
+
+    def apply(self, command: Command, now: datetime) -> Any:
+        """Carry out a command; the answer's type belongs to the command's. Raises `DomainError`."""
+        self._see(now)
+        return _HANDLERS[type(command)](self.state, command, self.state.now)
+
+    def fire_next(self, now: datetime) -> Fired | None:
+        """Let the first thing that is due by `now` happen, at the time it was due, and say what it was.
+
+        What was passed over (a step that cannot follow) is not told. None when nothing more is due.
+        """
+        while (due := self.state.agenda.pop_due(now)) is not None:
+            self._see(max(due.at, self.state.now))
+            fired = self._fire(due.item, self.state.now)
+            if fired is not None:
+                return fired
+        return None
+
+    def fire_due(self, now: datetime) -> list[Fired]:
+        """Let everything happen that is due by `now`, in order of time, then of insertion."""
+        fired = []
+        while (one := self.fire_next(now)) is not None:
+            fired.append(one)
+        self._see(now)
+        return fired
+
+    def delivered(self, send: Send, outcome: Outcome, now: datetime) -> None:
+        """Take back what became of a delivery."""
+        self._see(now)
+        dispatch.delivered(self.state, send, outcome, self.state.now)
+
+    def spend_nonce(self, reseller: str, api_key: str, nonce: str, now: datetime) -> bool:
+        """Check and spend a nonce in one step; False when it was spent lately (SPEC 3.6)."""
+        self._see(now)
+        scope = reseller if self.state.assumes("nonce-scope", "reseller") else api_key
+        return self.state.nonces.spend(scope, nonce, self.state.now)
+
+    def fault(self, facts: Fields, wanted: str, *, needs_body: bool) -> Rule[FaultThen] | None:
+        """The fault that a request meets before its body was read, or after it, if any."""
+        book = self.state.body_faults if needs_body else self.state.early_faults
+        return book.choose(facts, wanted) if book.rules else None
+
+    def has_rule(self, name: str) -> bool:
+        """True when a request may ask for the rule `name`."""
+        return any(book.named(name) for book in self.state.books())
+
+    def violations(self) -> list[str]:
+        """What the ledger and the transactions hold against themselves; empty when all is well."""
+        return invariants.violations(self.state)
+
+    def _see(self, now: datetime) -> None:
+        if now > self.state.now:
+            self.state.now = now
+
+    def _fire(self, item: Item, now: datetime) -> Fired | None:
+        match item:
+            case StepDue():
+                return Fired(now, item) if timeline.step_due(self.state, item, now) else None
+            case AttemptDue(callback):
+                return Fired(now, item, dispatch.attempt_due(callback, now))
+            case DepositDue(deposit):
+                command = Credit(deposit.reseller, deposit.amount, deposit.description, deposit.type)
+                accounts.credit(self.state, command, now)
+                return Fired(now, item)
+
+
+def _add_payment_rule(state: State, command: AddPaymentRule, now: datetime) -> None:
+    _refuse_second(state, command.rule)
+    state.payments.put_first(command.rule)
+
+
+def _add_fault(state: State, command: AddFault, now: datetime) -> None:
+    _refuse_second(state, command.rule)
+    book = state.body_faults if command.rule.then.needs_body else state.early_faults
+    book.put_first(command.rule)
+
+
+def _refuse_second(state: State, rule: Rule[Any]) -> None:
+    for label in filter(None, (rule.id, rule.name)):
+        if any(book.named(label) for book in state.books()):
+            raise Conflict("rule_exists", f"there is a rule {label!r} already", "name")
+
+
+def _remove_rule(state: State, command: RemoveRule, now: datetime) -> None:
+    if not any(book.remove(command.rule) for book in state.books()):
+        raise Unknown("unknown_rule", f"there is no rule with the id {command.rule!r}")
+
+
+_HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
+    CreatePayment: payments.pay,
+    SetCallback: accounts.set_callback,
+    Credit: accounts.credit,
+    AddReseller: accounts.add_reseller,
+    AddApiKey: accounts.add_api_key,
+    RevokeApiKey: accounts.revoke_api_key,
+    ChangeSettings: accounts.change_settings,
+    AddPaymentRule: _add_payment_rule,
+    AddFault: _add_fault,
+    RemoveRule: _remove_rule,
+}

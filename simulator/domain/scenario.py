@@ -1,0 +1,94 @@
+"""A scenario once it was read: the frozen values that a sandbox starts from (DESIGN 9)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from simulator.domain.callbacks import CallbackConfig, RetryPolicy
+from simulator.domain.catalog import Catalog, Overlay
+from simulator.domain.faults import FaultThen
+from simulator.domain.resellers import KeyState, User
+from simulator.domain.rules import PaymentThen, Rule
+from simulator.domain.wallet import EntryType
+
+
+@dataclass(frozen=True, slots=True)
+class KeyStart:
+    """An API key that exists from the start; `secret` is Base64."""
+
+    key: str
+    secret: str
+    state: KeyState = KeyState.ACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class ResellerStart:
+    """A reseller as it is when the sandbox starts."""
+
+    code: str
+    email: str
+    balance: Decimal = Decimal(0)
+    keys: tuple[KeyStart, ...] = ()
+    users: tuple[User, ...] = ()
+    callback: CallbackConfig = CallbackConfig()
+    require_api_key_for_topup: bool = False
+    ip_allowlist: tuple[str, ...] = ()
+    overlay: Mapping[str, Overlay] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledDeposit:
+    """A credit that comes `at` after the start."""
+
+    at: timedelta
+    reseller: str
+    amount: Decimal
+    description: str
+    type: EntryType = EntryType.DEPOSIT
+
+
+@dataclass(frozen=True, slots=True)
+class ClockStart:
+    """The clock a scenario asks for; `start` None means the present. `skew` is added to the wall clock wherever the
+    outside world's time counts."""
+
+    mode: str = "real"
+    rate: float = 1.0
+    start: datetime | None = None
+    skew: timedelta = timedelta(0)
+    signature: str = "wall"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds that SPEC 6.1 and 8 state, and those of our own memory."""
+
+    nonce_window: timedelta = timedelta(minutes=10)
+    nonces: int = 500_000
+    timestamp_tolerance: timedelta = timedelta(minutes=5)
+    callback_timeout: timedelta = timedelta(seconds=30)
+    callback_timeout_manual: timedelta = timedelta(seconds=5)
+    callback_retry: RetryPolicy = RetryPolicy()
+    callbacks: int = 20_000
+    journal: int = 10_000
+    journal_bytes: int = 64 * 1024 * 1024
+    inbox: int = 10_000
+    inbox_bytes: int = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """All that a sandbox starts from. `assume` holds the choices that differ from the register's, by id."""
+
+    name: str
+    description: str = ""
+    seed: int = 0
+    clock: ClockStart = ClockStart()
+    resellers: tuple[ResellerStart, ...] = ()
+    catalog: Catalog = Catalog()
+    payments: tuple[Rule[PaymentThen], ...] = ()
+    faults: tuple[Rule[FaultThen], ...] = ()
+    schedule: tuple[ScheduledDeposit, ...] = ()
+    limits: Limits = Limits()
+    assume: Mapping[str, object] = field(default_factory=dict)

@@ -1,0 +1,58 @@
+"""The prepaid wallet and the ledger whose entries add up to it (SPEC 2.5)."""
+
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import NamedTuple
+
+from simulator.domain.money import ZERO
+
+
+class EntryType(StrEnum):
+    """The four values that the statement's filter accepts (SPEC 4.17)."""
+
+    DEPOSIT = "DEPOSIT"
+    TRANSACTION = "TRANSACTION"
+    REFUND = "REFUND"
+    COMMISSION = "COMMISSION"
+
+
+class Entry(NamedTuple):
+    """One change of a wallet. `amount` is signed, `balance` is the wallet after it; `trxid` is empty for credits
+    that belong to no transaction."""
+
+    id: int
+    at: datetime
+    type: EntryType
+    amount: Decimal
+    balance: Decimal
+    remarks: str
+    trxid: str = ""
+
+
+class Wallet:
+    """A balance that changes only through entries and never falls below zero by a payment."""
+
+    __slots__ = ("balance", "entries", "opening")
+
+    def __init__(self, opening: Decimal) -> None:
+        self.opening = opening
+        self.balance = opening
+        self.entries: list[Entry] = []
+
+    def covers(self, cost: Decimal) -> bool:
+        """True when `cost` can be debited."""
+        return cost <= self.balance
+
+    def post(self, type_: EntryType, amount: Decimal, now: datetime, remarks: str, trxid: str = "") -> Entry:
+        """Add a signed entry and return it."""
+        assert type_ is EntryType.TRANSACTION or amount >= ZERO, "only a transaction takes money out"
+        assert self.balance + amount >= ZERO, "a debit must be covered"
+        self.balance += amount
+        entry = Entry(len(self.entries) + 1, now, type_, amount, self.balance, remarks, trxid)
+        self.entries.append(entry)
+        return entry
+
+    def entry(self, id_: int) -> Entry:
+        """The entry with this id."""
+        return self.entries[id_ - 1]

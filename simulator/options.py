@@ -1,0 +1,28 @@
+"""What the server was asked to be: frozen, from flags and environment."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+DEFAULT_PORT = 8080
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`scenario` is a path or a bundled name. `mode`, `rate`, `start` and `seed` override what it says.
+
+    `control_token` None leaves the control API open, which is right on a loopback address only. `url` is the address
+    that clients see.
+    """
+
+    scenario: str = "default"
+    url: str = f"http://{LOOPBACK}:{DEFAULT_PORT}"
+    mode: str | None = None
+    rate: float | None = None
+    start: datetime | None = None
+    seed: int | None = None
+    control_token: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    public_callbacks_only: bool = False
+    trust_forwarded: bool = False
+    sandbox_ttl_s: float | None = None

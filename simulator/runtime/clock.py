@@ -1,0 +1,86 @@
+"""A sandbox's time: `real` follows the wall, `xN` runs N times as fast, `manual` moves only when it is told.
+
+All modes can be moved forward, none goes back. The wall itself is passed in, so that tests can hold it.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from simulator.domain.errors import Unacceptable
+
+Wall = Callable[[], datetime]
+RATE_MAX = 100_000.0
+
+
+class Clock:
+    """Sandbox time is `origin` plus the wall time since `anchor`, times `rate`; a manual clock has the rate 0."""
+
+    def __init__(self, wall: Wall, mode: str, rate: float, start: datetime | None) -> None:
+        self._wall = wall
+        self._anchor = wall()
+        self._origin = start or self._anchor
+        self.mode = mode
+        self.rate = effective_rate(mode, rate)
+
+    @property
+    def runs(self) -> bool:
+        """False for a manual clock."""
+        return self.rate > 0
+
+    def now(self) -> datetime:
+        """The sandbox's time."""
+        if not self.rate:
+            return self._origin
+        return self._origin + (self._wall() - self._anchor) * self.rate
+
+    def wall(self) -> datetime:
+        """The wall's time."""
+        return self._wall()
+
+    def wall_seconds(self, span: timedelta) -> float:
+        """How many seconds of wall time a real wait of `span` takes: less under `xN`, the same under `manual`."""
+        return span.total_seconds() / (self.rate or 1.0)
+
+    def seconds_until(self, due: datetime) -> float:
+        """Wall seconds until sandbox time `due`; only for clocks that run."""
+        return max(0.0, (due - self.now()).total_seconds() / self.rate)
+
+    def move_to(self, now: datetime) -> None:
+        """Move forward to `now`; a time already passed changes nothing."""
+        if now > self.now():
+            self._anchor, self._origin = self._wall(), now
+
+    def set(self, mode: str | None = None, rate: float | None = None, now: datetime | None = None) -> None:
+        """Change mode, rate or time together. Raises `Unacceptable` before anything changes."""
+        current = self.now()
+        if now is not None and now < current:
+            text = f"the clock cannot go back: it is {current.isoformat()}; reset the sandbox to begin again"
+            raise Unacceptable("clock_goes_back", text, "now")
+        new_mode = mode or self.mode
+        new_rate = effective_rate(new_mode, rate if rate is not None else (self.rate or 1.0))
+        self._anchor, self._origin = self._wall(), now or current
+        self.mode, self.rate = new_mode, new_rate
+
+
+def effective_rate(mode: str, rate: float) -> float:
+    """The rate that a mode runs at. Raises `Unacceptable` for a mode or rate that does not exist."""
+    if mode == "manual":
+        return 0.0
+    if mode == "real":
+        return 1.0
+    if mode != "xN":
+        raise Unacceptable("unknown_clock_mode", f"clock mode {mode!r} is not one of real, manual, xN", "mode")
+    if not 0 < rate <= RATE_MAX:
+        raise Unacceptable("bad_clock_rate", f"the rate of an xN clock is above 0 and at most {RATE_MAX:.0f}", "rate")
+    return rate
+
+
+def parse_mode(text: str) -> tuple[str, float]:
+    """Read `real`, `manual` or `x60` into mode and rate. Raises `Unacceptable`."""
+    if text in ("real", "manual"):
+        return text, 1.0
+    if text.startswith("x") and text[1:].replace(".", "", 1).isdecimal() and text.isascii():
+        rate = float(text[1:])
+        effective_rate("xN", rate)
+        return "xN", rate
+    raise Unacceptable("unknown_clock_mode", f"clock {text!r} is not one of real, manual, x60 (any number)", "mode")

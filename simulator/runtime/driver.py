@@ -1,0 +1,215 @@
+"""Lets a sandbox's time pass: fires what is due, sends what that asks for, feeds the outcomes back.
+
+Under a running clock a timer waits for the next due entry, and every delivery goes its own way, so that a dead
+receiver holds up nobody. Under a manual clock only `advance` does anything. `advance` works through the agenda in
+order of (due, sequence): deliveries to one receiver go out one after the other, to different receivers side by side,
+and outcomes are fed back in the order of the sending, so that how fast receivers answer leaves no trace.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from simulator.domain.callbacks import Send
+from simulator.domain.effects import Outcome
+from simulator.domain.errors import Conflict
+from simulator.domain.sandbox import Fired, Sandbox
+from simulator.runtime.clock import Clock
+from simulator.runtime.courier import Courier, receiver_of
+from simulator.runtime.ring import Bell
+
+EVENTS_MAX = 100_000
+IDLE_SPAN_MAX = timedelta(days=366)
+FIRED_TOLD_MAX = 1_000
+
+# So that a server with much to do stays answerable.
+_FIRED_A_TURN = 200
+
+
+@dataclass(slots=True)
+class Advance:
+    """What one advance did. `stopped` says why it ended before its target; `left_out` counts what `fired` omits."""
+
+    fired: list[Fired] = field(default_factory=list)
+    left_out: int = 0
+    events: int = 0
+    stopped: str = ""
+    is_idle: bool = False
+
+    def tell(self, fired: Sequence[Fired]) -> None:
+        """Note what happened, within bounds."""
+        self.events += len(fired)
+        room = FIRED_TOLD_MAX - len(self.fired)
+        self.fired.extend(fired[:room])
+        self.left_out += max(0, len(fired) - room)
+
+
+class Driver:
+    """Time and deliveries of one sandbox. `bell` rings whenever something fired or a delivery ended."""
+
+    def __init__(self, core: Sandbox, clock: Clock, courier: Courier) -> None:
+        self._core = core
+        self.clock = clock
+        self._courier = courier
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_due: datetime | None = None
+        self._under_way: set[asyncio.Task[None]] = set()
+        self._advancing: asyncio.Task[Advance] | None = None
+        self._closed = False
+        self.bell = Bell()
+
+    def catch_up(self) -> datetime:
+        """Let everything happen that a running clock has made due, and return the time."""
+        now = self.clock.now()
+        if self.clock.rate:
+            due = self._core.next_due
+            if due is not None and due <= now:
+                self._start(self._core.fire_due(now))
+        return now
+
+    def rearm(self) -> None:
+        """Wait for the next due entry, if the clock runs; to be called after anything that may have added one."""
+        due = self._core.next_due if self.clock.rate and not self._closed else None
+        if due is None:
+            self._disarm()
+        elif self._timer_due is None or due < self._timer_due:
+            self._arm(due)
+
+    async def advance(self, target: datetime | None) -> Advance:
+        """Move the clock to `target`, or until the agenda is empty when it is None, and finish all deliveries.
+
+        Raises `Conflict` while another advance runs, and when the sandbox is deleted meanwhile.
+        """
+        self.refuse_while_advancing()
+        self._advancing = asyncio.create_task(self._advance(target))
+        try:
+            report = await self._advancing
+        except asyncio.CancelledError:
+            if not self._closed:
+                raise
+            raise Conflict("sandbox_gone", "the sandbox was deleted while it was being advanced") from None
+        finally:
+            self._advancing = None
+        self.rearm()
+        return report
+
+    def refuse_while_advancing(self) -> None:
+        """Raise `Conflict` when an advance is under way."""
+        if self._advancing is not None:
+            raise Conflict("advance_running", "this sandbox is being advanced; wait for the answer to that request")
+
+    async def set_clock(self, mode: str | None, rate: float | None, now: datetime | None) -> None:
+        """Change the clock. Raises `Conflict` during an advance, `Unacceptable` for a time that has passed."""
+        self.refuse_while_advancing()
+        self.clock.set(mode, rate, now)
+        self._disarm()
+        self.catch_up()
+        self.rearm()
+
+    async def close(self) -> None:
+        """Stop: no timer, no delivery, no advance goes on."""
+        self._closed = True
+        self._disarm()
+        tasks: list[asyncio.Task[Any]] = [*self._under_way]
+        if self._advancing is not None:
+            tasks.append(self._advancing)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _advance(self, target: datetime | None) -> Advance:
+        report = Advance()
+        began = self.clock.now()
+        while not self._closed:
+            due = self._core.next_due
+            if due is None or (target is not None and due > target):
+                if target is None and self._under_way:
+                    await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
+                    continue
+                break
+            report.stopped = _reason_to_stop(report, due, began, target)
+            if report.stopped:
+                return report
+            await self._advance_to(due, report)
+        if target is not None:
+            self.clock.move_to(target)
+        report.is_idle = not len(self._core.state.agenda) and not self._under_way
+        return report
+
+    async def _advance_to(self, due: datetime, report: Advance) -> None:
+        self.clock.move_to(due)
+        now = max(due, self.clock.now())
+        fired: list[Fired] = []
+        while len(fired) < _FIRED_A_TURN and (one := self._core.fire_next(now)) is not None:
+            fired.append(one)
+        report.tell(fired)
+        await self._deliver_in_order([one.send for one in fired if one.send is not None])
+        self.bell.ring()
+        await asyncio.sleep(0)
+
+    async def _deliver_in_order(self, sends: list[Send]) -> None:
+        if not sends:
+            return
+        lanes: dict[str, list[Send]] = {}
+        for send in sends:
+            lanes.setdefault(receiver_of(send), []).append(send)
+        outcomes: dict[int, Outcome] = {}
+        async with asyncio.TaskGroup() as group:
+            for lane in lanes.values():
+                group.create_task(self._work_through(lane, outcomes))
+        now = self.clock.now()
+        for send in sends:
+            self._core.delivered(send, outcomes[id(send)], now)
+
+    async def _work_through(self, lane: list[Send], outcomes: dict[int, Outcome]) -> None:
+        for send in lane:
+            outcomes[id(send)] = await self._courier.deliver(send, self.clock)
+
+    def _start(self, fired: list[Fired]) -> None:
+        """Begin the deliveries that a running clock made due; those of one transaction keep their order."""
+        sends = [one.send for one in fired if one.send is not None]
+        sends.sort(key=lambda send: send.callback.transaction.trxid)
+        for _, group in groupby(sends, key=lambda send: send.callback.transaction.trxid):
+            task = asyncio.create_task(self._deliver(list(group)))
+            self._under_way.add(task)
+            task.add_done_callback(self._under_way.discard)
+        if fired:
+            self.bell.ring()
+
+    async def _deliver(self, sends: list[Send]) -> None:
+        for send in sends:
+            outcome = await self._courier.deliver(send, self.clock)
+            self._core.delivered(send, outcome, self.clock.now())
+            self.rearm()
+            self.bell.ring()
+
+    def _arm(self, due: datetime) -> None:
+        self._disarm()
+        self._timer_due = due
+        delay_s = min(self.clock.seconds_until(due), 86_400.0)
+        self._timer = asyncio.get_running_loop().call_later(delay_s, self._tick)
+
+    def _disarm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._timer_due = None
+
+    def _tick(self) -> None:
+        self._timer = self._timer_due = None
+        now = self.clock.now()
+        fired: list[Fired] = []
+        while len(fired) < _FIRED_A_TURN and (one := self._core.fire_next(now)) is not None:
+            fired.append(one)
+        self._start(fired)
+        self.rearm()
+
+
+def _reason_to_stop(report: Advance, due: datetime, began: datetime, target: datetime | None) -> str:
+    if report.events >= EVENTS_MAX:
+        return f"stopped after {EVENTS_MAX} events; advance again to go on"
+    if target is None and due - began > IDLE_SPAN_MAX:
+        return f"stopped after {IDLE_SPAN_MAX.days} days of sandbox time; advance again to go on"
+    return ""

@@ -1,0 +1,86 @@
+"""The built-in receiver: any callback can be pointed at it, and it answers as it was told."""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from simulator.runtime.ring import Ring
+
+BODY_BYTES_MAX = 1024 * 1024
+INBOXES_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the inbox answers. `delay_s` is wall time."""
+
+    status: int = 200
+    delay_s: float = 0.0
+    body: bytes = b""
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class Received:
+    """One request that came in. `status` is what it was answered with."""
+
+    n: int
+    at: datetime
+    method: str
+    query: bytes
+    headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes
+    status: int
+
+    @property
+    def size(self) -> int:
+        """About how many bytes this request keeps alive."""
+        return 600 + len(self.body) + len(self.query)
+
+
+@dataclass(slots=True)
+class Inbox:
+    """The requests that one name received, and the replies that wait for the next ones; the last reply stays."""
+
+    received: Ring[Received]
+    replies: deque[Reply] = field(default_factory=lambda: deque([Reply()]))
+
+    def program(self, replies: Iterable[Reply]) -> None:
+        """Answer the next requests with these, in order; the last one stays."""
+        self.replies = deque(replies) or deque([Reply()])
+
+    def take(
+        self,
+        at: datetime,
+        method: str,
+        query: bytes,
+        headers: tuple[tuple[bytes, bytes], ...],
+        body: bytes,
+    ) -> Reply:
+        """Record a request and say how to answer it."""
+        reply = self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
+        self.received.add(Received(self.received.next_n(), at, method, query, headers, body, reply.status))
+        return reply
+
+    def clear(self) -> None:
+        """Forget what came and what was programmed."""
+        self.received.clear()
+        self.replies = deque([Reply()])
+
+
+class Inboxes:
+    """A sandbox's inboxes by name, made when they are first named."""
+
+    def __init__(self, count_max: int, bytes_max: int) -> None:
+        self._count_max = count_max
+        self._bytes_max = bytes_max
+        self._by_name: dict[str, Inbox] = {}
+
+    def __getitem__(self, name: str) -> Inbox:
+        inbox = self._by_name.get(name)
+        if inbox is None:
+            if len(self._by_name) >= INBOXES_MAX:
+                self._by_name.pop(next(iter(self._by_name)))
+            inbox = self._by_name[name] = Inbox(Ring(self._count_max, self._bytes_max))
+        return inbox

@@ -1,0 +1,103 @@
+"""A bounded memory that people can wait on: the latest records, limited by count and by bytes."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Generic, Protocol, TypeVar
+
+
+class Numbered(Protocol):
+    """A record of a ring: `n` grows by one, `size` is about its bytes."""
+
+    n: int
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it keeps alive."""
+        ...
+
+
+Record = TypeVar("Record", bound=Numbered)
+
+
+class Bell:
+    """Wakes those who wait for something to change; costs nothing while nobody waits."""
+
+    def __init__(self) -> None:
+        self._waiting: list[asyncio.Future[None]] = []
+
+    def ring(self) -> None:
+        """Wake everybody."""
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            for future in waiting:
+                _wake(future)
+
+    async def wait_until(self, is_true: Callable[[], bool], timeout_s: float) -> bool:
+        """Wait until `is_true`, looked at whenever the bell rings; False when the time is up first."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_s
+        while not is_true():
+            left_s = deadline - loop.time()
+            if left_s <= 0:
+                return False
+            future = loop.create_future()
+            self._waiting.append(future)
+            timer = loop.call_later(left_s, _wake, future)
+            try:
+                await future
+            finally:
+                timer.cancel()
+        return True
+
+
+def _wake(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+class Ring(Generic[Record]):
+    """The latest records in order; the oldest leave when there are too many or they are too large together."""
+
+    def __init__(self, count_max: int, bytes_max: int) -> None:
+        self._count_max = count_max
+        self._bytes_max = bytes_max
+        self._records: deque[Record] = deque()
+        self._bytes = 0
+        self.last_n = 0
+        self.left_out = 0
+        self.bell = Bell()
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
+
+    def __reversed__(self) -> Iterator[Record]:
+        return reversed(self._records)
+
+    def next_n(self) -> int:
+        """The number for the next record."""
+        self.last_n += 1
+        return self.last_n
+
+    def add(self, record: Record) -> None:
+        """Keep a record, letting go of the oldest as needed; the newest always stays."""
+        records = self._records
+        records.append(record)
+        self._bytes += record.size
+        while len(records) > self._count_max or (self._bytes > self._bytes_max and len(records) > 1):
+            self._bytes -= records.popleft().size
+            self.left_out += 1
+        self.bell.ring()
+
+    def find(self, n: int) -> Record | None:
+        """The record with the number `n`, if it is still kept."""
+        return next((record for record in self._records if record.n == n), None)
+
+    def clear(self) -> None:
+        """Forget the records; numbers go on."""
+        self._records.clear()
+        self._bytes = 0
+        self.bell.ring()

@@ -1,0 +1,188 @@
+"""The sandboxes of one server: making, finding, resetting and forgetting them."""
+
+import asyncio
+import re
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from simulator.domain.accounts import drawn_key
+from simulator.domain.errors import Conflict, Unacceptable, Unknown
+from simulator.domain.resellers import User
+from simulator.domain.sandbox import Sandbox
+from simulator.domain.scenario import ResellerStart, Scenario
+from simulator.runtime.clock import Clock, Wall
+from simulator.runtime.courier import Courier, Sender
+from simulator.runtime.driver import Driver
+from simulator.runtime.inbox import Inboxes
+from simulator.runtime.journal import Journal
+
+DEFAULT = "default"
+SANDBOXES_MAX = 10_000
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a new sandbox should be; None leaves what the scenario says."""
+
+    scenario: Scenario
+    id: str | None = None
+    seed: int | None = None
+    mode: str | None = None
+    rate: float | None = None
+    start: datetime | None = None
+    unique_credentials: bool = False
+
+
+class LiveSandbox:
+    """A sandbox at work: the state machine with its clock, driver, journal and inboxes."""
+
+    def __init__(self, id_: str, request: Request, wall: Wall, sender: Sender) -> None:
+        self.id = id_
+        self.request = request
+        self._wall = wall
+        self._sender = sender
+        self.is_touched = True
+        self.last_used_s = 0.0
+        self.rules_added = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        request, scenario = self.request, self.request.scenario
+        start = scenario.clock
+        self.seed = scenario.seed if request.seed is None else request.seed
+        if request.unique_credentials:
+            scenario = _with_unique_credentials(scenario, self.seed, self.id)
+        self.scenario = scenario
+        mode, rate = request.mode or start.mode, start.rate if request.rate is None else request.rate
+        self.clock = Clock(self._wall, mode, rate, request.start or start.start)
+        self.core = Sandbox(scenario, self.seed, self.clock.now())
+        limits = scenario.limits
+        self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
+        self.journal = Journal(limits.journal, limits.journal_bytes)
+        self.driver = Driver(self.core, self.clock, Courier(scenario, self.inboxes, self._sender))
+
+    def start(self) -> None:
+        """Let its time run; needs a running event loop."""
+        self.driver.rearm()
+
+    async def reset(self) -> None:
+        """Go back to where the scenario starts. Raises `Conflict` during an advance."""
+        self.driver.refuse_while_advancing()
+        await self.driver.close()
+        self._begin()
+        self.start()
+
+    async def close(self) -> None:
+        """Stop for good."""
+        await self.driver.close()
+
+
+def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> Scenario:
+    return replace(
+        scenario, resellers=tuple(_with_own_keys(reseller, seed, sandbox_id) for reseller in scenario.resellers)
+    )
+
+
+def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> ResellerStart:
+    """The same reseller with one active key pair and users that no other sandbox has."""
+    users = tuple(User(f"{user.username}-{sandbox_id}", user.password) for user in reseller.users)
+    return replace(reseller, keys=(drawn_key(seed, sandbox_id, reseller.code),), users=users)
+
+
+class Sandboxes:
+    """All sandboxes by id. `on_end` is told of each that goes."""
+
+    def __init__(self, wall: Wall, sender: Sender, ttl_s: float | None = None) -> None:
+        self._wall = wall
+        self._sender = sender
+        self._ttl_s = ttl_s
+        self._by_id: dict[str, LiveSandbox] = {}
+        self._unique_keys: dict[str, LiveSandbox] = {}
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def __iter__(self) -> Iterator[LiveSandbox]:
+        return iter(list(self._by_id.values()))
+
+    def find(self, sandbox_id: str) -> LiveSandbox | None:
+        """The sandbox with this id."""
+        return self._by_id.get(sandbox_id)
+
+    def get(self, sandbox_id: str) -> LiveSandbox:
+        """The sandbox with this id; raises `Unknown`."""
+        sandbox = self._by_id.get(sandbox_id)
+        if sandbox is None:
+            raise Unknown("unknown_sandbox", f"there is no sandbox {sandbox_id!r}; GET /_sim/sandboxes lists them")
+        return sandbox
+
+    @property
+    def has_unique_keys(self) -> bool:
+        """True when some key leads to a sandbox other than the default one."""
+        return bool(self._unique_keys)
+
+    def with_unique_key(self, api_key: str) -> LiveSandbox | None:
+        """The one sandbox that has this key, if `credentials: unique` made it so."""
+        return self._unique_keys.get(api_key)
+
+    def create(self, request: Request) -> LiveSandbox:
+        """Make a sandbox. Raises `Conflict` for an id that is taken and `Unacceptable` for one that cannot be."""
+        if len(self._by_id) >= SANDBOXES_MAX:
+            raise Conflict("too_many_sandboxes", f"there are {SANDBOXES_MAX} sandboxes; delete some first")
+        sandbox_id = request.id if request.id is not None else f"sb-{secrets.token_hex(5)}"
+        if not _ID.fullmatch(sandbox_id):
+            text = "an id is 1 to 64 letters, digits, - and _, and begins with a letter or digit"
+            raise Unacceptable("bad_sandbox_id", text, "id")
+        if sandbox_id in self._by_id:
+            raise Conflict("sandbox_exists", f"there is a sandbox {sandbox_id!r} already", "id")
+        sandbox = LiveSandbox(sandbox_id, request, self._wall, self._sender)
+        self._by_id[sandbox_id] = sandbox
+        self.learn_keys(sandbox)
+        return sandbox
+
+    def learn_keys(self, sandbox: LiveSandbox) -> None:
+        """Let keys that only this sandbox has lead to it from the root."""
+        if sandbox.request.unique_credentials:
+            for key in sandbox.core.state.keys:
+                self._unique_keys.setdefault(key, sandbox)
+
+    async def delete(self, sandbox_id: str) -> None:
+        """Forget a sandbox; raises `Unknown`, and `Conflict` for the default one, which always exists."""
+        sandbox = self.get(sandbox_id)
+        if sandbox_id == DEFAULT:
+            raise Conflict("default_stays", "the default sandbox always exists; reset it instead")
+        self._forget(sandbox)
+        await sandbox.close()
+
+    def _forget(self, sandbox: LiveSandbox) -> None:
+        del self._by_id[sandbox.id]
+        self._unique_keys = {key: owner for key, owner in self._unique_keys.items() if owner is not sandbox}
+
+    def start(self, monotonic_s: Callable[[], float]) -> None:
+        """Let the sandboxes' time run, and idle ones go."""
+        for sandbox in self:
+            sandbox.start()
+        if self._ttl_s is not None:
+            self._sweep(monotonic_s, self._ttl_s)
+
+    async def close(self) -> None:
+        """Stop all."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        for sandbox in self:
+            await sandbox.close()
+
+    def _sweep(self, monotonic_s: Callable[[], float], ttl_s: float) -> None:
+        now_s = monotonic_s()
+        for sandbox in self:
+            if sandbox.is_touched:
+                sandbox.is_touched, sandbox.last_used_s = False, now_s
+            if sandbox.id != DEFAULT and now_s - sandbox.last_used_s > ttl_s:
+                self._forget(sandbox)
+                task = asyncio.ensure_future(sandbox.close())
+                self._ending.add(task)
+                task.add_done_callback(self._ending.discard)
+        loop = asyncio.get_running_loop()
+        self._sweeper = loop.call_later(min(ttl_s, 60.0) / 4, self._sweep, monotonic_s, ttl_s)

@@ -1,0 +1,176 @@
+"""A document against `contracts/scenario.schema.json`: every violation becomes a problem where it stands."""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+
+from simulator.contract.files import data_dir
+from simulator.scenario.document import Document, Path, Report, shown
+from simulator.scenario.patterns import finder
+
+SUGGESTED_LENGTH_MAX = 64
+
+# What the scenario language will say one day and this version does not act on: keys by the path of their mapping,
+# without places in lists.
+NOT_YET: Mapping[tuple[str, ...], frozenset[str]] = {
+    (): frozenset({"voids", "disputes", "bills", "network", "webhooks"}),
+    ("resellers",): frozenset({"balance_webhook"}),
+    ("limits",): frozenset({"requests_per_interval", "rate_limit_interval", "rate_limit_block"}),
+    ("schedule",): frozenset({"product"}),
+}
+# Where the definitions stand that are checked by themselves.
+_SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "payment_rule": ("payments",),
+    "fault_rule": ("faults",),
+    "reseller": ("resellers",),
+}
+_KINDS: Mapping[str, str] = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "an object",
+    "string": "text",
+}
+
+
+_RANGES: Mapping[str, str] = {
+    "minimum": "must be at least {0.limit}",
+    "maximum": "must be at most {0.limit}",
+    "exclusiveMinimum": "must be above {0.limit}",
+    "minLength": "must have at least {0.limit} characters",
+    "maxLength": "must have at most {0.limit} characters",
+    "minItems": "must have at least {0.limit} items",
+    "maxItems": "must have at most {0.limit} items",
+    "minProperties": "must have at least {0.limit} keys",
+    "maxProperties": "must have at most {0.limit} keys",
+}
+
+# What several definitions are one sort of.
+_SORTS: Mapping[str, str] = {
+    "span": "duration",
+    "delay": "duration",
+    "timestamp_tolerance": "duration",
+    "factor": "amount",
+    "money": "amount",
+    "mode": "clock",
+    "name": "text",
+    "line": "text",
+}
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The schema of scenario files. Not to be changed."""
+    found: dict[str, Any] = json.loads((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"))
+    return found
+
+
+@cache
+def _validator(definition: str) -> jsonschema_rs.Draft7Validator:
+    return jsonschema_rs.Draft7Validator(_schema_of(definition), pattern_options=jsonschema_rs.RegexOptions())
+
+
+def check(document: Document, report: Report, definition: str = "") -> None:
+    """Report every violation of the schema, or of one of its definitions."""
+    data = document.data
+    validator = _validator(definition)
+    if validator.is_valid(data):
+        return
+    for error in validator.iter_errors(data):
+        path = tuple(error.instance_path)
+        rule = _at(_schema_of(definition), error.schema_path[:-1])
+        names = tuple(part for part in path if isinstance(part, str))
+        later = NOT_YET.get((*_SECTIONS.get(definition, ()), *names), frozenset())
+        for at_key, where, code, message in _explained(error, path, rule, later):
+            mark = document.key_mark(where) if at_key else document.mark(where)
+            report.add_another(mark, where, code, message)
+        if report.is_full:
+            return
+
+
+def _schema_of(definition: str) -> dict[str, Any]:
+    """The schema that paths of errors lead through."""
+    if not definition:
+        return schema()
+    return {**schema()["definitions"][definition], "definitions": schema()["definitions"]}
+
+
+def _at(found: Any, path: list[Any]) -> dict[str, Any]:
+    for part in path:
+        found = found[part]
+    assert isinstance(found, dict)
+    return found
+
+
+def _explained(
+    error: Any, path: Path, rule: Mapping[str, Any], later: frozenset[str]
+) -> Iterator[tuple[bool, Path, str, str]]:
+    """(at the key?, path, code, message) for each thing that one violation means; `later` keys do not act yet."""
+    kind, value = error.kind.name, error.instance
+    match kind:
+        case "additionalProperties":
+            for key in error.kind.unexpected:
+                unknown = _unknown_key(key, value[key], later, list(rule.get("properties", ())))
+                yield True, (*path, key), *unknown
+        case "required":
+            if not later.intersection(value):
+                yield False, path, "missing_key", f"{error.kind.property!r} is missing"
+        case "type":
+            yield False, path, "type", _type_message(value, rule)
+        case "enum":
+            yield False, path, "unknown_value", _enum_message(value, error.kind.options)
+        case "pattern":
+            yield False, path, _pattern_code(error.schema_path), f"{shown(value)} must be {rule['title']}"
+        case _:
+            yield False, path, "out_of_range", f"{shown(value)} {_RANGES[kind].format(error.kind)}"
+
+
+def _unknown_key(key: str, value: object, later: frozenset[str], known: list[str]) -> tuple[str, str]:
+    if key in later:
+        return "not_yet", f"{key!r} belongs to the scenario language, but this version does not act on it"
+    if value is None and " " in key:
+        return "unknown_key", f"there is no key {shown(key)} here; text with a comma within braces needs quotes"
+    return "unknown_key", f"there is no key {shown(key)} here{suggestion(key, known)}"
+
+
+def _type_message(value: object, rule: Mapping[str, Any]) -> str:
+    wanted = rule.get("title")
+    if wanted is None:
+        types = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
+        wanted = " or ".join(_KINDS[one] for one in types)
+    hint = "; write it in quotes" if rule["type"] == "string" and _fits_in_quotes(value, rule) else ""
+    return f"must be {wanted}, not {shown(value)}{hint}"
+
+
+def _fits_in_quotes(value: object, rule: Mapping[str, Any]) -> bool:
+    """True for a number or a word such as null that would do as text."""
+    if isinstance(value, list | dict):
+        return False
+    return "pattern" not in rule or finder(rule["pattern"])(shown(value))
+
+
+def _enum_message(value: object, options: list[Any]) -> str:
+    names = [shown(option).strip("'") for option in options]
+    return f"{shown(value)} is not one of {', '.join(names)}{suggestion(value, names)}"
+
+
+def _pattern_code(schema_path: list[Any]) -> str:
+    """`bad_` and what it should have been: the name of the definition, or of the key that the pattern stands with."""
+    name = str(schema_path[-2])
+    return f"bad_{_SORTS.get(name, name)}"
+
+
+def suggestion(wrong: object, known: list[str]) -> str:
+    """` (did you mean 'x'?)` when one of `known` is near, else nothing."""
+    import difflib  # only a mistake needs it
+
+    if not isinstance(wrong, str) or len(wrong) > SUGGESTED_LENGTH_MAX:
+        return ""
+    lower = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(wrong.lower(), lower, n=1, cutoff=0.6)
+    return f" (did you mean {lower[near[0]]!r}?)" if near else ""

@@ -1,0 +1,69 @@
+"""Scenarios by name, path or object: what the rest of the house asks for."""
+
+from functools import lru_cache
+from pathlib import Path as FilePath
+
+from simulator.domain.scenario import Scenario
+from simulator.scenario.build import build
+from simulator.scenario.check import suggestion
+from simulator.scenario.document import Problem, ScenarioError
+from simulator.scenario.load import load_object
+from simulator.scenario.sources import (
+    Fingerprint,
+    bundled_path,
+    fingerprint,
+    is_path,
+    names,
+    read_bundled,
+    read_file,
+    resolved,
+)
+
+__all__ = ["bundled_path", "descriptions", "load_scenario", "names", "problems", "scenario_from_object", "text"]
+
+
+def load_scenario(wanted: str | FilePath) -> Scenario:
+    """A bundled scenario by its name, or one from a file. Raises `ScenarioError`.
+
+    A bundled one is built once and shared, catalog and all, until a bundled file changes.
+    """
+    if isinstance(wanted, str) and not is_path(wanted):
+        if wanted in names():
+            return _bundled(wanted, fingerprint())
+        if not FilePath(wanted).is_file():
+            message = f"there is no bundled scenario and no file {wanted!r}{suggestion(wanted, names())}"
+            raise ScenarioError([Problem(wanted, 0, 0, "", "unknown_scenario", message)])
+    path = FilePath(wanted)
+    return build(read_file(path), path.stem)
+
+
+def scenario_from_object(value: object) -> Scenario:
+    """A scenario from an object of the control API. Raises `ScenarioError`."""
+    return build(resolved(load_object(value), None), "inline")
+
+
+def problems(path: FilePath) -> list[Problem]:
+    """All that is wrong with a scenario file; empty when it can be used."""
+    try:
+        load_scenario(path)
+    except ScenarioError as error:
+        return list(error.problems)
+    return []
+
+
+def descriptions() -> dict[str, str]:
+    """The bundled scenarios with a line each."""
+    return {name: load_scenario(name).description for name in names()}
+
+
+def text(name: str) -> str:
+    """The YAML of a bundled scenario. Raises `ScenarioError` for a name that there is not."""
+    if name not in names():
+        message = f"there is no bundled scenario {name!r}{suggestion(name, names())}"
+        raise ScenarioError([Problem(name, 0, 0, "", "unknown_scenario", message)])
+    return bundled_path(name).read_text("utf-8")
+
+
+@lru_cache(maxsize=64)
+def _bundled(name: str, current: Fingerprint) -> Scenario:
+    return build(read_bundled(name), name)

@@ -1,0 +1,51 @@
+"""Patterns that scenarios bring: run by an engine of linear time, so that none can hang the server."""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import jsonschema_rs
+
+# Bytes that a compiled pattern and its cache may take; `a{5000}` is refused, what people write is far below.
+COMPILED_BYTES_MAX = 512 * 1024
+
+NOT_A_PATTERN = "is no regular expression of a linear-time engine (no look-around, no back-references, no huge repeats)"
+
+
+@lru_cache(maxsize=1024)
+def finder(pattern: str) -> Callable[[str], bool]:
+    """A test whether `pattern` is found anywhere in a text. Raises `ValueError`."""
+    options = jsonschema_rs.RegexOptions(size_limit=COMPILED_BYTES_MAX, dfa_size_limit=COMPILED_BYTES_MAX)
+    try:
+        is_valid = jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=options).is_valid
+    except (jsonschema_rs.ValidationError, ValueError):
+        raise ValueError(NOT_A_PATTERN) from None
+
+    def is_found(text: str) -> bool:
+        try:
+            return is_valid(text)
+        except UnicodeEncodeError:  # a lone surrogate is in no alphabet
+            return False
+
+    return is_found
+
+
+def glob(pattern: str) -> Callable[[str], bool]:
+    """A test whether a whole text fits `pattern`, in which `*` stands for anything."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return pattern.__eq__
+    *middle, last = rest
+    length_min = sum(map(len, (first, *rest)))
+
+    def fits(text: str) -> bool:
+        if len(text) < length_min or not (text.startswith(first) and text.endswith(last)):
+            return False
+        at, end = len(first), len(text) - len(last)
+        for part in middle:
+            found = text.find(part, at, end)
+            if found < 0:
+                return False
+            at = found + len(part)
+        return True
+
+    return fits

@@ -1,0 +1,121 @@
+"""The catalog of a scenario: groups of categories, and products with their forms."""
+
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+
+from simulator.domain.catalog import Catalog, Category, Fulfilled, Fulfillment, Group, Product, Source
+from simulator.domain.rules import Text
+from simulator.scenario.accounts import refuse_repeats
+from simulator.scenario.check import suggestion
+from simulator.scenario.fields import form_field, options, refuse_unknown_field
+from simulator.scenario.pricing import MYR, discount, money, price_adjustment
+from simulator.scenario.reader import Reader
+from simulator.scenario.templates import template
+from simulator.scenario.values import ONE
+
+FULFILLED_TEXTS = ("sn", "pin", "note", "voucherlink")
+
+
+def catalog(section: Reader) -> Catalog:
+    """Groups and products."""
+    items = section["products"].items()
+    refuse_repeats([item["code"] for item in items], "product")
+    products = {item["code"].text(): product(item) for item in items}
+    groups = section["groups"].items()
+    refuse_repeats([item["id"] for item in groups], "group")
+    refuse_repeats([item["id"] for group in groups for item in group["categories"].items()], "category")
+    return Catalog(tuple(_group(item, products) for item in groups), MappingProxyType(products))
+
+
+def _group(item: Reader, products: Mapping[str, Product]) -> Group:
+    categories = tuple(_category(entry, products) for entry in item["categories"].items())
+    return Group(item["id"].text(), item["name"].text(), item["icon_url"].text(), categories)
+
+
+def _category(item: Reader, products: Mapping[str, Product]) -> Category:
+    codes = item["product_codes"].items()
+    refuse_repeats(codes, "product")
+    for code in codes:
+        if code.text() not in products:
+            text = f"there is no product {code.text()!r} in the catalog{suggestion(code.text(), list(products))}"
+            code.problem("unknown_product", text)
+    return Category(item["id"].text(), item["name"].text(), tuple(code.text() for code in codes))
+
+
+def product(item: Reader) -> Product:
+    """One product. What the form says by its roles need not be repeated in `fulfillment`."""
+    code = item["code"].text()
+    currency = item["currency"].text(MYR)
+    forms = item["fields"].items()
+    refuse_repeats([form["id"] for form in forms], "field")
+    ids = [form["id"].text() for form in forms]
+    made = Product(
+        code=code,
+        name=item["name"].text(),
+        note=item["note"].text() or None,
+        image_url=item["image_url"].text(),
+        processing_time=item["processing_time"].text(),
+        is_active=item["is_active"].boolean(True),
+        voidable=item["voidable"].boolean(),
+        currency=currency,
+        denomination=item["denomination"].text() or None,
+        denomination_currency=item["denomination_currency"].text() or None,
+        denomination_unit_price=item["denomination_unit_price"].amount(ONE),
+        min_amount=money(item["min_amount"], currency),
+        max_amount=money(item["max_amount"], currency),
+        discount=discount(item["discount"]),
+        price_adjustment=price_adjustment(item["price_adjustment"]),
+        fields=tuple(form_field(form, code, place, ids) for place, form in enumerate(forms, 1)),
+        options=MappingProxyType(
+            {form["id"].text(): options(form, code, currency) for form in forms if form["type"].text() == "select"}
+        ),
+        fulfillment=_fulfillment(item["fulfillment"], forms, ids),
+        fulfilled=_fulfilled(item["fulfilled"]),
+    )
+    _check_roles(forms)
+    if made.min_amount and made.max_amount and made.min_amount.amount > made.max_amount.amount:
+        item["max_amount"].problem("out_of_range", "max_amount is below min_amount")
+    return made
+
+
+def _check_roles(forms: list[Reader]) -> None:
+    roles = [form["role"] for form in forms if form["role"].text("none") != "none"]
+    refuse_repeats(roles, "field of the role")
+
+
+def _fulfillment(item: Reader, forms: list[Reader], ids: list[str]) -> Fulfillment:
+    extras = {name: source for name, entry in item["extras"].entries() if (source := _source(entry, ids)) is not None}
+    by_role = {form["role"].text(): form for form in forms}
+    return Fulfillment(
+        account=_source(item["account"], ids) or _source_of_role(by_role.get("account")),
+        amount=_source(item["amount"], ids) or _source_of_role(by_role.get("pricing")),
+        extras=MappingProxyType(extras),
+    )
+
+
+def _source_of_role(form: Reader | None) -> Source | None:
+    if form is None:
+        return None
+    is_choice = form["type"].text() == "select" and form["role"].text() == "pricing"
+    return Source(form["id"].text(), "denomination" if is_choice else None)
+
+
+def _source(item: Reader, ids: list[str]) -> Source | None:
+    """`phone`, or `{from_field: phone, path: …, omit_if_empty: …}`."""
+    if not item.is_given:
+        return None
+    from_field = item["from_field"] if item.is_mapping else item
+    refuse_unknown_field(from_field, ids)
+    if not item.is_mapping:
+        return Source(from_field.text())
+    return Source(from_field.text(), item["path"].text() or None, item["omit_if_empty"].boolean())
+
+
+def _fulfilled(item: Reader) -> Fulfilled:
+    texts: dict[str, Text] = {}
+    for name in FULFILLED_TEXTS:
+        compiled = item[name].parsed(partial(template, field_name=name), "bad_template")
+        if compiled is not None:
+            texts[name] = compiled
+    return Fulfilled(MappingProxyType(texts), item["valid_for"].optional_duration())

@@ -1,0 +1,129 @@
+"""Rules of a scenario: payment timelines and faults, with `when` compiled."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeVar
+
+from simulator.domain.faults import FaultThen
+from simulator.domain.rules import CallbackPlan, PaymentThen, Rule
+from simulator.scenario.check import suggestion
+from simulator.scenario.damage import damage
+from simulator.scenario.matchers import BODY_FACTS, COUNTS, compile_when, number
+from simulator.scenario.patterns import finder
+from simulator.scenario.reader import Reader
+from simulator.scenario.steps import steps
+
+Then = TypeVar("Then")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Codes that a `when` may name; None lets any pass."""
+
+    products: Collection[str] | None = None
+    resellers: Collection[str] | None = None
+
+
+def payment_rules(section: Reader, known: Known) -> tuple[Rule[PaymentThen], ...]:
+    """The rules of `payments`; those without an id are called payments-1 and so on."""
+    return tuple(payment_rule(item, f"payments-{place}", known) for place, item in enumerate(section.items(), 1))
+
+
+def fault_rules(section: Reader, known: Known) -> tuple[Rule[FaultThen], ...]:
+    """The rules of `faults`; those without an id are called faults-1 and so on."""
+    return tuple(fault_rule(item, f"faults-{place}", known) for place, item in enumerate(section.items(), 1))
+
+
+def payment_rule(item: Reader, rule_id: str, known: Known) -> Rule[PaymentThen]:
+    """One rule of `payments`."""
+    plan = item["callbacks"]
+    callbacks = CallbackPlan(
+        drop=plan["drop"].boolean(),
+        duplicates=plan["duplicate"].integer(0),
+        delay=plan["delay"].duration(),
+        reverse=plan["reverse"].boolean(),
+    )
+    return _rule(item, rule_id, known, PaymentThen(steps(item["then"]), callbacks))
+
+
+def fault_rule(item: Reader, rule_id: str, known: Known) -> Rule[FaultThen]:
+    """One rule of `faults`."""
+    needs_body = any(key in BODY_FACTS for key, _ in item["when"].entries())
+    return _rule(item, rule_id, known, damage(item["then"], needs_body=needs_body))
+
+
+def _rule(item: Reader, rule_id: str, known: Known, then: Then) -> Rule[Then]:
+    when = item["when"]
+    for key, entry in when.entries():
+        _check_matcher(key, entry, known)
+    return Rule(
+        id=item["id"].text(rule_id),
+        name=item["name"].text(),
+        when=compile_when(when.node.plain() if when.node is not None and when.is_mapping and when.is_sound else {}),
+        then=then,
+        times=_count(item, "times"),
+        nth=_count(item, "nth"),
+        every=_count(item, "every"),
+        chance=_of_both(item, "chance", lambda reader: reader.optional_amount()),
+    )
+
+
+def _count(item: Reader, key: str) -> int | None:
+    return _of_both(item, key, lambda reader: reader.optional_integer())
+
+
+Value = TypeVar("Value", int, Decimal)
+
+
+def _of_both(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> Value | None:
+    """`nth`, `times`, `every` and `chance` stand beside `when` or in it, not in both."""
+    beside, within = item[key], item["when"][key]
+    if beside.is_given and within.is_given:
+        within.problem("duplicate", f"{key!r} stands beside 'when' too; write it once", at_key=True)
+    return read(within if within.is_given else beside)
+
+
+def _check_matcher(key: str, entry: Reader, known: Known) -> None:
+    if key in COUNTS:
+        return
+    if key in ("extras", "headers"):
+        for _, member in entry.entries():
+            _check_patterns(member)
+        return
+    _check_patterns(entry)
+    if key == "amount":
+        _check_amounts(entry)
+    if key == "product":
+        check_codes(entry, known.products, key)
+    if key == "reseller":
+        check_codes(entry, known.resellers, key)
+
+
+def _check_patterns(entry: Reader) -> None:
+    entry["pattern"].parsed(finder, "bad_pattern")
+    if entry["not"].is_given:
+        _check_patterns(entry["not"])
+
+
+def _values(entry: Reader) -> list[Reader]:
+    """The plain values that a matcher compares with, whichever way it is written."""
+    if entry.is_mapping:
+        return [value for key in ("in", "not") if entry[key].is_given for value in _values(entry[key])]
+    return entry.items() if entry.is_list else [entry]
+
+
+def _check_amounts(entry: Reader) -> None:
+    for value in _values(entry):
+        if value.node is not None and number(value.node.value) is None:
+            value.problem("bad_amount", f"an amount is a number, not {value.text()!r}")
+
+
+def check_codes(entry: Reader, codes: Collection[str] | None, what: str) -> None:
+    """Report each code that a matcher or a plain value names and that there is not."""
+    if codes is None:
+        return
+    for value in _values(entry):
+        if (code := value.text()) and code not in codes:
+            text = f"there is no {what} {code!r} in this scenario{suggestion(code, list(codes))}"
+            value.problem(f"unknown_{what}", text)

@@ -1,0 +1,64 @@
+"""Texts with placeholders: `SN-{refid}-{digits:4}`. What is drawn comes from the sandbox's seed, the place in the
+scenario and the transaction, so that it is the same in every run."""
+
+import re
+from collections.abc import Callable
+
+from simulator.domain import draw
+from simulator.domain.rules import Fields, Text
+from simulator.scenario.values import text_of
+
+NAMES = ("refid", "trxid", "account", "product", "amount", "reseller")
+DRAWN_MAX = 64
+_PARTS = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+", re.ASCII)
+_DRAWN = re.compile(r"(digits|alnum):([0-9]{1,3})", re.ASCII)
+
+
+def template(text: str, field_name: str) -> Text:
+    """Compile `text`, the value of a result's `field_name`. Raises `ValueError` for an unknown placeholder."""
+    parts: list[str | Text] = []
+    for match in _PARTS.finditer(text):
+        drawn_before = sum(_DRAWN.fullmatch(one) is not None for one in _PARTS.findall(text[: match.start()]))
+        parts.append(_part(match, field_name, drawn_before))
+    if all(isinstance(part, str) for part in parts):
+        fixed = "".join(map(str, parts))
+        return lambda facts: fixed
+    makers = [_constant(part) if isinstance(part, str) else part for part in parts]
+    return lambda facts: "".join([make(facts) for make in makers])
+
+
+def _part(match: re.Match[str], field_name: str, drawn_before: int) -> str | Text:
+    whole, name = match[0], match[1]
+    if whole in ("{{", "}}"):
+        return whole[0]
+    if whole in ("{", "}"):
+        raise ValueError(f"has a single {whole!r}; write {whole * 2!r} for a brace")
+    if name is None:
+        return whole
+    if name in NAMES:
+        return _fact(name)
+    drawn = _DRAWN.fullmatch(name)
+    if drawn is None:
+        known = ", ".join(f"{{{one}}}" for one in (*NAMES, "digits:N", "alnum:N"))
+        raise ValueError(f"has the unknown placeholder {whole}; there are {known}")
+    count = int(drawn[2])
+    if not 0 < count <= DRAWN_MAX:
+        raise ValueError(f"draws {count} characters; N is from 1 to {DRAWN_MAX}")
+    return _draw(draw.digits if drawn[1] == "digits" else draw.alphanumeric, count, field_name, drawn_before)
+
+
+def _constant(text: str) -> Text:
+    return lambda facts: text
+
+
+def _fact(name: str) -> Text:
+    return lambda facts: text_of(facts[name])
+
+
+def _draw(drawer: Callable[..., str], count: int, field_name: str, drawn_before: int) -> Text:
+    def drawn(facts: Fields) -> str:
+        # Two placeholders of one text are kept apart by their place among those that draw.
+        identity = ("text", field_name, facts["trxid"], *((drawn_before,) if drawn_before else ()))
+        return drawer(facts["seed"], count, *identity)
+
+    return drawn

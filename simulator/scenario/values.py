@@ -1,0 +1,107 @@
+"""Durations, amounts, times and days as scenarios write them. What is none raises `ValueError`, worded for people."""
+
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from urllib.parse import urlsplit
+
+from simulator.domain.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, is_bounded
+
+ONE = Decimal(1)
+DURATION_MAX = timedelta(days=3660)
+_UNITS: Mapping[str, timedelta] = {
+    "ms": timedelta(milliseconds=1),
+    "s": timedelta(seconds=1),
+    "m": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+}
+_DURATION = re.compile(r"(-?)([0-9]{1,9})(ms|s|m|h|d)", re.ASCII)
+_AMOUNT = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,8})?", re.ASCII)
+_EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
+_LATEST = datetime(2200, 1, 1, tzinfo=UTC)
+
+
+def duration(text: str) -> timedelta:
+    """`250ms`, `5s`, `2m`, `4h`, `1d`, with `-` before it a negative one; at most ten years."""
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise ValueError("must be a duration such as 250ms, 5s, 2m, 4h or 1d")
+    sign, count, unit = match.groups()
+    span = int(count) * _UNITS[unit]
+    if span > DURATION_MAX:
+        raise ValueError(f"is longer than {DURATION_MAX.days} days")
+    return -span if sign else span
+
+
+def amount(value: object) -> Decimal:
+    """A number, or text in plain decimal notation."""
+    if isinstance(value, str) and _AMOUNT.fullmatch(value):
+        return Decimal(value)
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        number = Decimal(value)
+        if is_bounded(number):
+            return number
+        raise ValueError(f"has more than {DIGITS_BEFORE_MAX} digits before the point or {DIGITS_AFTER_MAX} after it")
+    raise ValueError('must be an amount such as 10 or "10.50"')
+
+
+def time(text: str) -> datetime:
+    """An ISO 8601 date-time with its offset, between 1990 and 2200; in UTC."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("must be a time such as 2027-01-10T23:59:00+08:00") from None
+    if at.tzinfo is None:
+        raise ValueError("needs an offset, such as Z or +08:00")
+    try:
+        at = at.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("is beyond the calendar") from None
+    if not _EARLIEST <= at < _LATEST:
+        raise ValueError(f"must be between {_EARLIEST:%Y} and {_LATEST:%Y}")
+    return at
+
+
+def day(value: str | int) -> date:
+    """`2027-12-31`, or `20271231` as the service writes it."""
+    try:
+        return date.fromisoformat(str(value))
+    except ValueError:
+        raise ValueError("must be a day such as 2027-12-31") from None
+
+
+def secret_bytes(text: str) -> bytes:
+    """What a Base64 secret holds."""
+    try:
+        return b64decode(text, validate=True)
+    except (Base64Error, ValueError):
+        raise ValueError("must be Base64 such as bm90LWEtc2VjcmV0") from None
+
+
+def target(text: str) -> str:
+    """An http(s) URL with a host, or `inbox:NAME`; where callbacks go."""
+    if text.startswith("inbox:"):
+        return text
+    try:
+        parts = urlsplit(text)
+        is_fine = bool(parts.hostname) and parts.username is None and parts.port != 0 and "\\" not in text
+    except ValueError:
+        is_fine = False
+    if not is_fine:
+        raise ValueError("must be an http or https URL with a host and without a user name, or inbox:NAME")
+    return text
+
+
+def text_of(value: object) -> str:
+    """A plain value as text: what was written, `true`, `false`; nothing for null."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    return "" if value is None else str(value)

@@ -1,0 +1,23 @@
+"""Bodies about a reseller's account: balance (SPEC 4.15), callback configuration (SPEC 2.8)."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from simulator.domain.callbacks import CallbackConfig
+from simulator.wire.json import number
+from simulator.wire.timestamps import day_first
+
+
+def balance(amount: Decimal, *, flat: bool = False) -> dict[str, Any]:
+    """The balance record; SPEC does not show it."""
+    record = {"balance": number(amount), "currency": "MYR"}
+    return record if flat else {"data": record}
+
+
+def callback_url(config: CallbackConfig, now: datetime) -> dict[str, Any]:
+    """The callback configuration; `last_updated` is now when it was never set."""
+    return {
+        "data": {"Status": "Success", "CallbackUrl": config.url, "Method": config.method},
+        "@metadata": {"status_code": 200, "last_updated": day_first(config.updated or now)},
+    }

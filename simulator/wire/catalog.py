@@ -1,0 +1,134 @@
+"""The catalog response of SPEC 2.1."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from simulator.domain import pricing
+from simulator.domain.catalog import Catalog, DataSource, FormField, Fulfillment, Money, Product, Source
+from simulator.wire.json import number
+from simulator.wire.timestamps import iso_utc
+
+
+def catalog(tree: Catalog, products: Iterable[Product], updated: datetime, *, by_denomination: bool) -> dict[str, Any]:
+    """The whole body. `products` are those to show, as the reseller sees them; the tree is always whole.
+
+    `by_denomination` is the shape of API version 2026-09-16: `amount` maps from an option's `denomination`, and
+    products with plan codes gain `extras.subproduct_code`.
+    """
+    return {
+        "last_updated": iso_utc(updated),
+        "tree": {"groups": [_group(group) for group in tree.groups]},
+        "products": {product.code: _product(product, by_denomination) for product in products},
+    }
+
+
+def _group(group: Any) -> dict[str, Any]:
+    return {
+        "id": group.id,
+        "name": group.name,
+        "icon_url": group.icon_url,
+        "categories": [
+            {"id": category.id, "name": category.name, "product_codes": list(category.product_codes)}
+            for category in group.categories
+        ],
+    }
+
+
+def _product(product: Product, by_denomination: bool) -> dict[str, Any]:
+    return {
+        "code": product.code,
+        "name": product.name,
+        "note": product.note,
+        "image_url": product.image_url,
+        "processing_time": product.processing_time,
+        "is_active": product.is_active,
+        "denomination": product.denomination,
+        "denomination_currency": product.denomination_currency,
+        "denomination_unit_price": number(product.denomination_unit_price),
+        "fields": [_field(field) for field in sorted(product.fields, key=lambda field: field.order)],
+        "fulfillment": _fulfillment(product.fulfillment, by_denomination),
+        "pricing": _pricing(product),
+        "min_amount": _money(product.min_amount),
+        "max_amount": _money(product.max_amount),
+    }
+
+
+def _field(field: FormField) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "id": field.id,
+        "type": field.type,
+        "input_mode": field.input_mode,
+        "label": field.label,
+        "placeholder": field.placeholder,
+        "required": field.required,
+        "order": field.order,
+        "role": field.role,
+    }
+    validation = {
+        "pattern": field.pattern,
+        "message": field.message,
+        "min": _number(field.minimum),
+        "max": _number(field.maximum),
+    }
+    shown["validation"] = {name: value for name, value in validation.items() if value is not None}
+    if field.data_source:
+        shown["data_source"] = _data_source(field.data_source)
+    if field.type == "money":
+        shown["currency"] = field.currency or "MYR"
+    return shown
+
+
+def _data_source(source: DataSource) -> dict[str, Any]:
+    shown: dict[str, Any] = {"type": source.type, "endpoint": "/options"}
+    shown["params"] = {name: dict(param) for name, param in source.params.items()}
+    if source.type == "dynamic":
+        shown["depends_on"] = list(source.depends_on)
+    return shown
+
+
+def _fulfillment(fulfillment: Fulfillment, by_denomination: bool) -> dict[str, Any]:
+    amount = fulfillment.amount and _source(fulfillment.amount)
+    if amount and amount.get("path") == "denomination" and not by_denomination:
+        amount["path"] = "price.amount"
+    extras = {
+        name: _source(source)
+        for name, source in fulfillment.extras.items()
+        if by_denomination or name != "subproduct_code"
+    }
+    account = fulfillment.account and _source(fulfillment.account)
+    return {"account": account, "amount": amount, "extras": extras}
+
+
+def _source(source: Source) -> dict[str, Any]:
+    shown: dict[str, Any] = {"from_field": source.from_field}
+    if source.path:
+        shown["path"] = source.path
+    if source.omit_if_empty:
+        shown["omit_if_empty"] = True
+    return shown
+
+
+def _pricing(product: Product) -> dict[str, Any]:
+    adjustment = product.price_adjustment
+    shown_adjustment: dict[str, Any] | None = None
+    if adjustment:
+        shown_adjustment = {"type": adjustment.type, "value": number(adjustment.value)}
+        if adjustment.type == "fixed":
+            shown_adjustment["currency"] = adjustment.currency or "MYR"
+    return {
+        "unit_price": f"{product.discount.unit_price:f}",
+        "currency": product.currency,
+        "discount": {"type": product.discount.type, "value": product.discount.value},
+        "price_adjustment": shown_adjustment,
+        "has_loss_risk": pricing.has_loss_risk(product),
+    }
+
+
+def _money(money: Money | None) -> dict[str, str] | None:
+    return {"amount": f"{money.amount:f}", "currency": money.currency} if money else None
+
+
+def _number(value: Decimal | None) -> int | Decimal | None:
+    return None if value is None else number(value)

@@ -1,0 +1,15 @@
+"""JSON out: Decimal as a number, an integer when it is whole."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+encode: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format="number").encode
+
+
+def number(value: Decimal) -> int | Decimal:
+    """A Decimal as it is written: whole amounts as an integer, others without trailing zeros."""
+    whole = int(value)
+    return whole if whole == value else value.normalize()

@@ -1,0 +1,39 @@
+"""Transaction callbacks as HTTP requests (SPEC 6.1)."""
+
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from simulator.domain.callbacks import Callback
+from simulator.domain.effects import Outgoing
+from simulator.wire import payment
+from simulator.wire.json import encode, number
+
+USER_AGENT = "reseller-sim"
+
+
+def callback(job: Callback, source_address: str) -> Outgoing:
+    """The request of one attempt: GET with four query parameters, or POST with a JSON body.
+
+    A query that the URL has of its own is kept, ours is added behind it.
+    """
+    headers = [("User-Agent", USER_AGENT), ("X-Forwarded-For", source_address)]
+    if job.method == "GET":
+        return Outgoing("GET", _with_query(job.url, _query(job)), tuple(headers))
+    headers.append(("Content-Type", "application/json"))
+    return Outgoing("POST", job.url, tuple(headers), encode(payment.callback(job.transaction, job.result)))
+
+
+def _query(job: Callback) -> str:
+    message = encode(payment.callback_message(job.transaction, job.result)).decode()
+    parameters = {
+        "refid": job.transaction.refid,
+        "status": str(job.result.code),
+        "price": encode(number(job.result.cost)).decode(),
+        "message": message,
+    }
+    return "&".join(f"{name}={quote(value, safe='')}" for name, value in parameters.items())
+
+
+def _with_query(url: str, query: str) -> str:
+    parts = urlsplit(url)
+    own = parts.query.rstrip("&")
+    return urlunsplit(parts._replace(query=f"{own}&{query}" if own else query, fragment=""))

@@ -1,0 +1,95 @@
+"""The payment result of SPEC 2.3: in the answer to `POST /v2/topup` and in the transaction callback."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from simulator.domain.commands import PaymentAnswer, PaymentRefused
+from simulator.domain.money import ZERO, parse_amount
+from simulator.domain.transactions import Result, Status, Transaction
+from simulator.wire.json import number
+from simulator.wire.timestamps import year_first, year_first_ms
+
+# `Succesful` is the service's own spelling and must be matched as written.
+STATUS_NAMES: Mapping[Status, str] = {
+    Status.ACCEPTED: "Accepted",
+    Status.PROCESSING: "Processing",
+    Status.SUCCESSFUL: "Succesful",
+    Status.FAILED: "Failed",
+    Status.REFUNDED: "Refund",
+}
+
+# A void is told to receivers as a failure with the code 53 (SPEC 6.2).
+CALLBACK_STATUS_NAMES: Mapping[Status, str] = {**STATUS_NAMES, Status.REFUNDED: "Failed"}
+
+
+def answer(paid: PaymentAnswer, timestamp: datetime) -> dict[str, Any]:
+    """The body of a 200. `balance` is the wallet as it is now."""
+    result = paid.result
+    return {"data": _fields(paid.transaction, result, STATUS_NAMES[result.status], paid.balance, year_first(timestamp))}
+
+
+def refusal(refused: PaymentRefused, request: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """The body of a 400: what was sent is echoed as far as it has the right type."""
+    amount = parse_amount(request.get("amount"))
+    return {
+        "data": {
+            "statusCode": refused.code,
+            "status": STATUS_NAMES[Status.FAILED],
+            "account": _text(request, "account"),
+            "product": _text(request, "product"),
+            "productName": refused.product_name,
+            "amount": number(ZERO if amount is None else amount),
+            "sn": "",
+            "pin": "",
+            "expiry": "",
+            "cost": 0,
+            "balance": number(refused.balance),
+            "remarks": refused.reason.value,
+            "refid": _text(request, "refid"),
+            "timestamp": year_first(now),
+            "note": "",
+            "voucherlink": "",
+        }
+    }
+
+
+def callback(transaction: Transaction, result: Result) -> dict[str, Any]:
+    """The body of a POST callback. `balance` is the wallet after this change."""
+    return {"data": _callback_fields(transaction, result, year_first(result.at))}
+
+
+def callback_message(transaction: Transaction, result: Result) -> dict[str, Any]:
+    """The `message` of a GET callback: without wrapper, its timestamp with milliseconds."""
+    return _callback_fields(transaction, result, year_first_ms(result.at))
+
+
+def _callback_fields(transaction: Transaction, result: Result, timestamp: str) -> dict[str, Any]:
+    return _fields(transaction, result, CALLBACK_STATUS_NAMES[result.status], result.balance, timestamp)
+
+
+def _text(request: Mapping[str, Any], name: str) -> str:
+    value = request.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _fields(transaction: Transaction, result: Result, status: str, balance: Decimal, timestamp: str) -> dict[str, Any]:
+    return {
+        "statusCode": result.code,
+        "status": status,
+        "account": transaction.account,
+        "product": transaction.product,
+        "productName": transaction.product_name,
+        "amount": number(transaction.amount),
+        "sn": result.sn,
+        "pin": result.pin,
+        "expiry": f"{result.expiry:%Y%m%d}" if result.expiry else "",
+        "cost": number(result.cost),
+        "balance": number(balance),
+        "remarks": result.remarks,
+        "refid": transaction.refid,
+        "timestamp": timestamp,
+        "note": result.note,
+        "voucherlink": result.voucherlink,
+    }

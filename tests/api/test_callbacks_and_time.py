@@ -1,0 +1,426 @@
+"""Callbacks over real sockets, and the clock that drives them (SPEC 6.1)."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from simulator.app import wall_clock
+from tests.client import Client, running
+from tests.receivers import Answer, Got, Receiver, refused_url
+
+FAST = [{"status": "Accepted"}, {"after": "1s", "status": "Succesful"}]
+TWO_STEPS = [{"status": "Accepted"}, {"after": "1s", "status": "Processing"}, {"after": "2s", "status": "Succesful"}]
+
+
+@contextmanager
+def receiving(*answers: Answer, then: Any = FAST, **scenario: Any) -> Iterator[tuple[Client, Receiver]]:
+    """An application whose payments call back a real receiver."""
+    whole = {"payments": [{"when": {}, "then": then}]} | scenario
+    with running(whole) as client:
+        receiver = client.run(Receiver(list(answers) or [200]).start())
+        point_at(client, receiver.url)
+        try:
+            yield client, receiver
+        finally:
+            client.run(receiver.stop())
+
+
+def point_at(client: Client, url: str, method: str = "POST") -> None:
+    from urllib.parse import quote
+
+    set_ = client.call("POST", f"/v2/callback-url?url={quote(url, safe='')}&method={method}")
+    assert set_.status == 200, set_.body
+
+
+def attempts(client: Client) -> list[Any]:
+    rows: list[Any] = client.sim("GET", "/sandboxes/default/callbacks").json["callbacks"]
+    return rows
+
+
+def test_a_post_callback_carries_the_payment_result() -> None:
+    with receiving() as (client, receiver):
+        client.pay()
+        client.advance(1)
+        (got,) = receiver.got
+        asked = client.pay().data
+        assert got.method == "POST"
+        assert got.headers["content-type"] == "application/json"
+        assert got.headers["x-forwarded-for"] == "3.1.120.89"
+        assert got.data == asked
+        assert json.loads(got.body).keys() == {"data"}
+
+
+def test_a_get_callback_carries_four_parameters_and_keeps_the_urls_own_query() -> None:
+    with receiving() as (client, receiver):
+        point_at(client, receiver.url + "?shop=7&x=a%20b", "GET")
+        client.pay("ref&1=ü")
+        client.advance(1)
+        (got,) = receiver.got
+        query = got.query
+        message = json.loads(query.pop("message"))
+        cost = message["cost"]
+        assert got.method == "GET"
+        assert got.target.startswith("/hook?shop=7&x=a%20b&refid=")
+        assert query == {"shop": "7", "x": "a b", "refid": "ref&1=ü", "status": "20", "price": str(cost)}
+        assert message["timestamp"] == "2026-11-21 12:00:01.000"
+        assert message | {"timestamp": ""} == client.pay("ref&1=ü").data | {"timestamp": ""}
+
+
+def test_a_dead_receiver_gets_four_attempts_sixty_seconds_apart_in_no_time() -> None:
+    with running({"payments": [{"when": {}, "then": FAST}]}) as client:
+        point_at(client, refused_url())
+        client.pay()
+        client.advance(until="idle")
+        rows = attempts(client)
+        assert [row["attempt"] for row in rows] == [1, 2, 3, 4]
+        assert [row["at"][11:19] for row in rows] == ["04:00:01", "04:01:01", "04:02:01", "04:03:01"]
+        assert {row["ending"] for row in rows} == {"connection"}
+
+
+def test_advance_fires_retries_that_fall_due_by_its_target_and_nothing_later() -> None:
+    with receiving(500) as (client, receiver):
+        client.pay()
+        done = client.advance(61)
+        assert len(receiver.got) == 2
+        assert [fired["kind"] for fired in done["fired"]] == ["status", "callback", "callback"]
+        assert done["now"] == "2026-11-21T04:01:01.000000Z"
+        assert client.advance(59)["fired"] == []
+        assert len(client.advance(1)["fired"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (200, 1),
+        (204, 1),
+        (302, 1),
+        (400, 1),
+        (404, 1),
+        (408, 4),
+        (429, 4),
+        (500, 4),
+        (503, 4),
+        (b"", 4),
+        (b"garbage\r\n\r\n", 4),
+    ],
+)
+def test_the_retry_table(answer: Answer, expected: int) -> None:
+    with receiving(answer) as (client, receiver):
+        client.pay()
+        client.advance(until="idle")
+        assert len(attempts(client)) == expected
+        assert len(receiver.got) >= expected
+
+
+def test_a_silent_receiver_times_out_and_costs_no_sandbox_time_under_a_manual_clock() -> None:
+    with receiving(None, 200, limits={"callback_timeout_manual": "100ms"}) as (client, _):
+        client.pay()
+        client.advance(until="idle")
+        rows = attempts(client)
+        assert [row["ending"] for row in rows] == ["timeout", "answered"]
+        assert [row["at"][11:19] for row in rows] == ["04:00:01", "04:01:01"]
+
+
+def test_a_receiver_may_call_the_api_from_inside_its_callback() -> None:
+    with receiving() as (client, receiver):
+        seen: list[Any] = []
+
+        async def ask(got: Got) -> None:
+            body = {"refid": "from-inside", "product": "RELOAD", "account": "0123456789", "amount": "10"}
+            if got.data["refid"] != "from-inside":
+                seen.append((await client.acall("POST", "/v2/topup", body)).data)
+            again = await client.asim("POST", "/sandboxes/default/clock/advance", {"seconds": 0})
+            seen.append((again.status, again.json["error"]))
+
+        receiver.on_request = ask
+        client.pay()
+        client.advance(until="idle")
+        assert seen[0]["status"] == "Accepted"
+        assert seen[0]["timestamp"] == "2026-11-21 12:00:01", "it happened at the time of the attempt"
+        assert seen[1:] == [(409, "advance_running")] * 2
+        assert [got.data["refid"] for got in receiver.got] == ["ref-1", "from-inside"]
+
+
+def test_receivers_that_answer_in_the_wrong_order_leave_no_trace() -> None:
+    def story(slow_first: bool) -> list[Any]:
+        with running({"payments": [{"when": {}, "then": FAST}]}) as client:
+            client.sim("POST", "/sandboxes/default/resellers", {"code": "OTHER", "balance": "100"})
+            first, second = (client.run(Receiver([500]).start()) for _ in range(2))
+            gate = asyncio.Event()
+
+            async def wait(got: Got) -> None:
+                await gate.wait()
+
+            async def open_(got: Got) -> None:
+                gate.set()
+
+            (first if slow_first else second).on_request = wait
+            (second if slow_first else first).on_request = open_
+            other = client.live.core.state.resellers["OTHER"].keys[0]
+            point_at(client, first.url)
+            client.call("POST", f"/v2/callback-url?url={second.url}&method=POST", key=other.key, secret=other.secret)
+            client.pay()
+            client.pay(key=other.key, secret=other.secret)
+            client.advance(61)
+            client.run(first.stop())
+            client.run(second.stop())
+            return [(row["callback"], row["attempt"], row["reseller"], row["at"]) for row in attempts(client)]
+
+    assert story(slow_first=True) == story(slow_first=False)
+
+
+def test_the_inbox_receives_and_answers_as_it_was_told() -> None:
+    with running({"payments": [{"when": {}, "then": FAST}]}) as client:
+        client.sim(
+            "PUT",
+            "/sandboxes/default/inbox/callbacks",
+            {"replies": [{"status": 500}, {"status": 404}, {"status": 200}]},
+        )
+        client.pay("a")
+        client.advance(until="idle")
+        client.pay("b")
+        client.advance(until="idle")
+        assert [(item["json"]["data"]["refid"], item["status"]) for item in client.inbox()] == [
+            ("a", 500),
+            ("a", 404),
+            ("b", 200),
+        ]
+
+
+def test_waiting_for_the_inbox_ends_when_enough_arrived_or_the_time_is_up() -> None:
+    with running({"payments": [{"when": {}, "then": FAST}]}) as client:
+
+        async def both() -> Any:
+            path = "/sandboxes/default/inbox/callbacks?wait_for=1&timeout=10"
+            waiting = asyncio.create_task(client.asim("GET", path))
+            await asyncio.sleep(0)
+            await client.asim("POST", "/sandboxes/default/clock/advance", {"seconds": 1})
+            return await waiting
+
+        client.pay()
+        arrived = client.run(both()).json
+        assert (arrived["complete"], arrived["count"]) == (True, 1)
+        late = client.sim("GET", "/sandboxes/default/inbox/callbacks?wait_for=5&timeout=0.01").json
+        assert (late["complete"], late["count"]) == (False, 1)
+
+
+def test_nothing_happens_behind_a_tests_back_under_a_manual_clock() -> None:
+    rules = [{"when": {}, "then": [{"status": "Accepted"}, {"after": "0s", "status": "Succesful"}]}]
+    with running({"payments": rules}) as client:
+        assert client.pay().data["status"] == "Accepted"
+        assert client.pay().data["status"] == "Accepted"
+        fired = client.advance(0)["fired"]
+        assert [one["kind"] for one in fired] == ["status", "callback"]
+        assert client.pay().data["status"] == "Succesful"
+
+
+def test_setting_the_clock_fires_nothing_and_the_next_advance_does() -> None:
+    with running() as client:
+        client.pay()
+        moved = client.sim("PUT", "/sandboxes/default/clock", {"now": "2026-11-21T05:00:00Z"})
+        assert (moved.status, moved.json["pending"]) == (200, 2)
+        assert client.pay().data["status"] == "Accepted"
+        done = client.advance(0)["fired"]
+        assert [one["at"][11:19] for one in done if one["kind"] == "status"] == ["05:00:00", "05:00:00"]
+        back = client.sim("PUT", "/sandboxes/default/clock", {"now": "2026-11-21T04:30:00Z"})
+        assert (back.status, back.json["error"]) == (400, "clock_goes_back")
+
+
+def test_a_running_clock_delivers_by_itself_and_advance_moves_it_forward() -> None:
+    with running({"clock": {"mode": "real"}, "payments": [{"when": {}, "then": TWO_STEPS}]}) as client:
+        client.pay()
+        client.pass_time(1)
+        assert client.pay().data["status"] == "Processing", "a request sees what is due, timer or not"
+        done = client.advance(10)
+        assert [one["kind"] for one in done["fired"]] == ["status", "callback"]
+        waited = client.sim("GET", "/sandboxes/default/inbox/callbacks?wait_for=2&timeout=5").json
+        assert [item["json"]["data"]["status"] for item in waited["items"]] == ["Processing", "Succesful"]
+        assert client.sim("GET", "/sandboxes/default/clock").json["now"] == "2026-11-21T04:00:11.000000Z"
+
+
+def test_a_fast_clock_runs_without_being_told() -> None:
+    with running(
+        {"clock": {"mode": "xN", "rate": 1000}, "payments": [{"when": {}, "then": TWO_STEPS}]}, wall=wall_clock
+    ) as client:
+        client.pay()
+        waited = client.sim("GET", "/sandboxes/default/inbox/callbacks?wait_for=2&timeout=10").json
+        assert [item["json"]["data"]["status"] for item in waited["items"]] == ["Processing", "Succesful"]
+
+
+def test_a_dead_receiver_does_not_hold_up_a_good_one_under_a_running_clock() -> None:
+    scenario = {
+        "clock": {"mode": "real"},
+        "payments": [{"when": {}, "then": [{"status": "Accepted"}, {"after": "10ms", "status": "Succesful"}]}],
+    }
+    with running(scenario, wall=wall_clock) as client:
+        made = client.sim("POST", "/sandboxes/default/resellers", {"code": "OTHER", "balance": "1000"}).json
+        other = {"key": made["api_key"], "secret": made["api_secret"]}
+        dead, good = client.run(Receiver([None]).start()), client.run(Receiver().start())
+        point_at(client, dead.url)
+        client.call("POST", f"/v2/callback-url?url={good.url}&method=POST", **other)
+        for number in range(100):
+            client.pay(f"dead-{number}", "5")
+        for number in range(20):
+            client.pay(f"good-{number}", "5", **other)
+        waited = client.sim("GET", "/sandboxes/default/callbacks?wait_for=20&timeout=5").json
+        assert (waited["complete"], len(good.got)) == (True, 20)
+        client.run(dead.stop())
+        client.run(good.stop())
+
+
+def test_until_idle_ends_with_an_empty_agenda() -> None:
+    with running() as client:
+        client.pay()
+        done = client.advance(until="idle")
+        assert (done["idle"], done["left_out"]) == (True, 0)
+        assert client.sim("GET", "/sandboxes/default/clock").json | {"now": ""} == {
+            "mode": "manual",
+            "now": "",
+            "rate": 0,
+            "pending": 0,
+            "next_due": None,
+        }
+
+
+def test_until_idle_gives_up_on_a_day_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.runtime.driver.EVENTS_MAX", 50)
+    monkeypatch.setattr("simulator.runtime.driver.FIRED_TOLD_MAX", 10)
+    with receiving(then=FAST) as (client, receiver):
+        number = 0
+
+        async def again(got: Got) -> None:
+            nonlocal number
+            number += 1
+            body = {"refid": f"again-{number}", "product": "RELOAD", "account": "0123456789", "amount": "5"}
+            await client.acall("POST", "/v2/topup", body)
+
+        receiver.on_request = again
+        client.pay()
+        done = client.advance(until="idle")
+        assert (done["idle"], done["reason"][:13]) == (False, "stopped after")
+        assert (len(done["fired"]), done["left_out"] >= 40) == (10, True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"seconds": 1, "until": "idle"},
+        {"seconds": -1},
+        {"seconds": "1"},
+        {"seconds": 1e30},
+        {"seconds": None},
+        {"until": "later"},
+        {"to": "tomorrow"},
+        {"to": "2026-11-21T12:00:00"},
+        {"to": "2020-01-01T00:00:00Z"},
+        {"to": "9999-12-31T23:59:59-23:00"},
+        {"minutes": 1},
+    ],
+)
+def test_what_cannot_be_advanced_is_refused_and_moves_nothing(body: Any) -> None:
+    with running() as client:
+        client.pay()
+        refused = client.sim("POST", "/sandboxes/default/clock/advance", body)
+        assert refused.status == 400, refused.body
+        assert client.sim("GET", "/sandboxes/default/clock").json["now"] == "2026-11-21T04:00:00.000000Z"
+
+
+def test_callbacks_dropped_doubled_and_reversed_by_a_rule() -> None:
+    rules = [
+        {"when": {"amount": 5}, "then": TWO_STEPS, "callbacks": {"drop": True}},
+        {"when": {"amount": 10}, "then": TWO_STEPS, "callbacks": {"duplicate": 2}},
+        {"when": {"amount": 20}, "then": TWO_STEPS, "callbacks": {"reverse": True, "delay": "1h"}},
+    ]
+    with running({"payments": rules}) as client:
+        for amount in ("5", "10", "20"):
+            client.pay(f"r{amount}", amount)
+        client.advance(10)
+        told = [(item["json"]["data"]["refid"], item["json"]["data"]["status"]) for item in client.inbox()]
+        assert told == [("r10", "Processing")] * 3 + [("r10", "Succesful")] * 3
+        client.advance(3600)
+        assert [item["json"]["data"]["status"] for item in client.inbox()[6:]] == ["Succesful", "Processing"]
+
+
+def test_a_story_tells_everything_about_a_payment() -> None:
+    with receiving(500, 200) as (client, _):
+        trxid_of = client.pay(headers={}).data
+        client.advance(until="idle")
+        client.pay()
+        found = client.sim("GET", "/sandboxes/default/transactions?refid=ref-1").json["transactions"]
+        assert [one["refid"] for one in found] == ["ref-1"]
+        story = client.sim("GET", f"/sandboxes/default/transactions/{found[0]['trxid']}").json
+        assert [status["status"] for status in story["statuses"]] == ["Accepted", "Succesful"]
+        assert [entry["type"] for entry in story["entries"]] == ["TRANSACTION"]
+        assert story["entries"][0]["amount"] == -trxid_of["cost"]
+        assert [request["path"] for request in story["requests"]] == ["/v2/topup", "/v2/topup"]
+        (callback,) = story["callbacks"]
+        assert callback["state"] == "delivered"
+        assert [(tried["status"], tried["body"]) for tried in callback["attempts"]] == [(500, "ok"), (200, "ok")]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://example.com/",
+        "example.com/hook",
+        "http://",
+        "http:///x",
+        "javascript:alert(1)",
+        "http://user:secret@example.com/",
+        "http://example.com:99999/",
+        "http://exa mple.com/",
+        "inbox:",
+        "inbox:a/b",
+        "",
+        "http://" + "a" * 3000,
+    ],
+)
+def test_an_address_that_cannot_be_called_is_refused_and_the_old_one_stays(url: str) -> None:
+    from urllib.parse import quote
+
+    with running() as client:
+        refused = client.call("POST", f"/v2/callback-url?url={quote(url, safe='')}&method=POST")
+        assert (refused.status, list(refused.json["errors"])) == (400, ["url"])
+        assert client.call("GET", "/v2/callback-url").data["CallbackUrl"] == "inbox:callbacks"
+
+
+def test_the_callback_url_is_read_back_as_it_was_set() -> None:
+    with running() as client:
+        set_ = client.call("POST", "/v2/callback-url?url=https%3A%2F%2Fshop.example%2Fcb%3Fa%3D1&method=GET")
+        assert set_.json == {
+            "data": {"Status": "Success", "CallbackUrl": "https://shop.example/cb?a=1", "Method": "GET"},
+            "@metadata": {"status_code": 200, "last_updated": "21-11-2026 12:00:00"},
+        }
+        client.advance(3600)
+        assert client.call("GET", "/v2/callback-url").json == set_.json
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "url=https://a.example/",
+        "method=GET",
+        "url=https://a.example/&method=PUT",
+        "url=https://a.example/&method=get",
+    ],
+)
+def test_url_and_method_are_both_needed(query: str) -> None:
+    with running() as client:
+        refused = client.call("POST", f"/v2/callback-url?{query}")
+        assert refused.status == 400
+        assert refused.json["errors"]
+
+
+def test_metadata_addresses_are_never_called() -> None:
+    with running({"payments": [{"when": {}, "then": FAST}]}) as client:
+        point_at(client, "http://169.254.169.254/latest/meta-data/")
+        client.pay()
+        client.advance(until="idle")
+        (row,) = attempts(client)
+        assert (row["ending"], row["state"]) == ("blocked", "failed")

@@ -1,0 +1,154 @@
+"""Which refusal a request gets (SPEC 5.2), first failure first."""
+
+import base64
+
+import pytest
+
+from simulator.auth.canonical import QueryRules
+from simulator.auth.signature import MESSAGES, Claim, Denied, check_headers, verify
+from tests.auth.signing import KEY, KEYS, NONCE, NOW, headers, sign
+
+RULES = QueryRules()
+
+
+def check(**changes: str | None) -> Claim | Denied:
+    return check_headers(headers(sign(), **changes), KEYS.get, NOW, 300)
+
+
+def code(outcome: Claim | Denied | None) -> str:
+    return outcome.code if isinstance(outcome, Denied) else "fine"
+
+
+HEADERS: list[tuple[dict[str, str | None], str]] = [
+    ({}, "fine"),
+    ({"x_api_key": None}, "missing_api_key"),
+    ({"x_api_key": ""}, "missing_api_key"),
+    ({"x_api_key": "nobody"}, "invalid_api_key"),
+    ({"x_api_key": "gone"}, "invalid_api_key"),
+    ({"x_api_key": f"{KEY}, {KEY}"}, "invalid_api_key"),
+    ({"x_api_key": "bare"}, "hmac_not_configured"),
+    ({"x_timestamp": None}, "missing_hmac_headers"),
+    ({"x_nonce": None}, "missing_hmac_headers"),
+    ({"x_signature": None}, "missing_hmac_headers"),
+    ({"x_signature": None, "x_nonce": ""}, "missing_hmac_headers"),
+    ({"x_timestamp": ""}, "empty_hmac_values"),
+    ({"x_nonce": ""}, "empty_hmac_values"),
+    ({"x_signature": ""}, "empty_hmac_values"),
+    ({"x_nonce": "a" * 15}, "invalid_nonce_format"),
+    ({"x_nonce": "a" * 16}, "fine"),
+    ({"x_nonce": "a" * 128}, "fine"),
+    ({"x_nonce": "a" * 129}, "invalid_nonce_format"),
+    ({"x_nonce": "Az09-_Az09-_Az09"}, "fine"),
+    ({"x_nonce": "a" * 15 + "."}, "invalid_nonce_format"),
+    ({"x_nonce": "a" * 15 + "é"}, "invalid_nonce_format"),
+    ({"x_nonce": "a" * 16 + "\n"}, "invalid_nonce_format"),
+    ({"x_timestamp": "soon"}, "invalid_timestamp_format"),
+    ({"x_timestamp": "-5"}, "invalid_timestamp_format"),
+    ({"x_timestamp": "1.5"}, "invalid_timestamp_format"),
+    ({"x_timestamp": "1e9"}, "invalid_timestamp_format"),
+    ({"x_timestamp": "9" * 19}, "invalid_timestamp_format"),
+    ({"x_timestamp": "9" * 18}, "timestamp_expired"),
+    ({"x_timestamp": "0"}, "timestamp_expired"),
+    ({"x_timestamp": str(NOW - 300)}, "fine"),
+    ({"x_timestamp": str(NOW + 300)}, "fine"),
+    ({"x_timestamp": str(NOW - 301)}, "timestamp_expired"),
+    ({"x_timestamp": str(NOW + 301)}, "timestamp_expired"),
+    ({"x_timestamp": str(NOW * 1000)}, "timestamp_expired"),
+    ({"x_signature": "v2=abcd"}, "invalid_signature_format"),
+    ({"x_signature": "abcd"}, "invalid_signature_format"),
+    ({"x_signature": "V1=abcd"}, "invalid_signature_format"),
+    ({"x_signature": "v1=not base64"}, "invalid_signature_format"),
+    ({"x_signature": "v1=abc"}, "invalid_signature_format"),
+    ({"x_signature": "v1=" + "A" * 508}, "fine"),
+    ({"x_signature": "v1=" + "A" * 512}, "signature_too_large"),
+    ({"x_signature": "x" * 9000}, "invalid_signature_format"),
+]
+
+
+@pytest.mark.parametrize(("changes", "expected"), HEADERS)
+def test_headers_are_judged_before_the_body(changes: dict[str, str | None], expected: str) -> None:
+    assert code(check(**changes)) == expected
+
+
+ORDER: list[tuple[dict[str, str | None], str]] = [
+    ({"x_api_key": None}, "missing_api_key"),
+    ({"x_api_key": "nobody"}, "invalid_api_key"),
+    ({"x_api_key": "bare"}, "hmac_not_configured"),
+    ({"x_timestamp": None}, "missing_hmac_headers"),
+    ({"x_timestamp": ""}, "empty_hmac_values"),
+    ({"x_nonce": "short"}, "invalid_nonce_format"),
+    ({"x_timestamp": "soon"}, "invalid_timestamp_format"),
+    ({"x_timestamp": "0"}, "timestamp_expired"),
+    ({"x_signature": "bad"}, "invalid_signature_format"),
+    ({"x_signature": "v1=" + "A" * 600}, "signature_too_large"),
+]
+
+
+@pytest.mark.parametrize("first", range(len(ORDER)))
+def test_of_several_failures_the_first_of_the_table_wins(first: int) -> None:
+    changes: dict[str, str | None] = {}
+    for failure, _ in reversed(ORDER[first:]):
+        changes |= failure
+    assert code(check(**changes)) == ORDER[first][1]
+
+
+def test_milliseconds_are_recognised() -> None:
+    refused = check(x_timestamp=str(NOW * 1000))
+    assert isinstance(refused, Denied)
+    assert "milliseconds" in refused.diagnosis
+
+
+def verified(
+    method: str = "GET", query: str = "", body: bytes = b"", *, signed: str | None = None, key: str = KEY
+) -> str:
+    claim = check_headers(headers(signed or sign(method, query, body), x_api_key=key), KEYS.get, NOW, 300)
+    assert isinstance(claim, Claim)
+    return code(verify(claim, method.encode(), query.encode(), body, RULES))
+
+
+@pytest.mark.parametrize(
+    ("method", "query", "body"),
+    [
+        ("GET", "", b""),
+        ("GET", "b=2&a=1", b""),
+        ("GET", "b=2&flag&a=1&empty=", b""),
+        ("GET", "q=%E2%82%AC&x=a%2Bb", b""),
+        ("POST", "", b'{"refid":"a"}'),
+        ("POST", "", b"\x00\xff"),
+        ("DELETE", "", b""),
+    ],
+)
+def test_what_was_signed_as_spec_says_is_accepted(method: str, query: str, body: bytes) -> None:
+    assert verified(method, query, body) == "fine"
+
+
+def test_every_part_of_the_request_is_signed() -> None:
+    good = sign("POST", "a=1", b"body")
+    assert verified("POST", "a=1", b"body", signed=good) == "fine"
+    assert verified("PUT", "a=1", b"body", signed=good) == "invalid_signature"
+    assert verified("POST", "a=2", b"body", signed=good) == "invalid_signature"
+    assert verified("POST", "a=1", b"bodY", signed=good) == "invalid_signature"
+    assert (
+        verified("POST", "a=1", b"body", signed=sign("POST", "a=1", b"body", secret=b"x" * 32)) == "invalid_signature"
+    )
+    assert verified("POST", "a=1", b"body", signed=sign("POST", "a=1", b"body", nonce="n" * 16)) == "invalid_signature"
+
+
+def test_truncated_and_empty_signatures_do_not_match() -> None:
+    whole = base64.b64decode(sign()[3:])
+    for length in (0, 1, 31):
+        assert verified(signed="v1=" + base64.b64encode(whole[:length]).decode()) == "invalid_signature"
+
+
+def test_an_undecryptable_secret_is_told_when_the_signature_would_be_checked() -> None:
+    assert verified(key="dark") == "decryption_error"
+
+
+def test_every_code_of_the_table_has_a_message_and_nothing_else() -> None:
+    assert set(MESSAGES) == {
+        "missing_api_key", "invalid_api_key", "hmac_not_configured", "missing_hmac_headers", "empty_hmac_values",
+        "invalid_nonce_format", "invalid_timestamp_format", "timestamp_expired", "invalid_signature_format",
+        "signature_too_large", "body_too_large", "invalid_signature", "nonce_reused", "decryption_error",
+        "internal_error",
+    }  # fmt: skip
+    assert len(NONCE) == 16

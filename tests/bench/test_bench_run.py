@@ -1,0 +1,73 @@
+"""A whole run against a stand-in, and the arithmetic of what it prints."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench import report
+from bench.__main__ import main
+from bench.load import Load
+from bench.rounds import Cell, Side
+from bench.servers import BenchError, Cores, running
+from bench.startup import Startup
+
+FAKE = [sys.executable, str(Path(__file__).with_name("fake_simulator.py"))]
+SHORT = ["--rounds", "1", "--seconds", "0.1", "--starts", "1", "--connections", "2"]
+
+
+def side(per_second: int, measured_cpu_s: float | None = None) -> Side:
+    return Side(Load(per_second, 0, 1.0, 0.25, 1.0, 2.0), measured_cpu_s)
+
+
+def test_ratios_are_taken_pair_by_pair() -> None:
+    cell = Cell(
+        "topup", "a title", 16, ((side(1000, 1), side(500, 1)), (side(100, 1), side(90, 1)), (side(10, 1), side(1, 1)))
+    )
+    assert cell.ratios() == [0.5, 0.9, 0.1]
+    assert cell.cpu_us(0) == [1e3, 1e4, 1e5]
+    assert cell.cpu_ratio() == 0.5
+    assert cell.load_cpu() == 0.25
+    heading, row = report.cell_table([cell]).splitlines()
+    assert row.split()[:5] == ["a", "title", "16", "0.500", "0.100"]
+    assert len(heading) == len(row)
+    assert Cell("deliveries", "a title", 16, ((side(10), side(5)),)).cpu_ratio() is None
+    assert report.cell_document(cell)["ratio"] == {"median": 0.5, "min": 0.1, "max": 0.9}
+
+
+def test_start_times_are_compared_run_by_run() -> None:
+    startup = Startup((0.2, 0.2), (0.3, 0.4), (0.1, 0.2), (0.01, 0.01))
+    assert startup.ratios() == pytest.approx([3.0, 2.0])
+    assert report.startup_table(startup).splitlines()[-1].split()[-3:] == ["2.50", "2.00", "3.00"]
+
+
+def test_a_run_measures_every_row_and_the_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "figures.json"
+    sections = ["requery", "callbacks", "startup"]
+    assert main([*SHORT, "--json", str(out), "--server", shlex.join(FAKE), "--only", *sections]) == 0
+    figures = json.loads(out.read_text())
+    assert [(cell["name"], cell["connections"]) for cell in figures["cells"]] == [
+        ("requery", 2),
+        ("callbacks", 16),
+        ("callbacks-delivered", 16),
+    ]
+    assert all(0 < cell["ratio"]["median"] < 10 for cell in figures["cells"])
+    assert figures["startup"]["ratio"] > 0
+    assert figures["failures"] == []
+    assert "POST /v2/topup, re-query" in capsys.readouterr().out
+
+
+def test_a_server_that_does_not_start_is_reported_with_its_own_words(capsys: pytest.CaptureFixture[str]) -> None:
+    command = shlex.join([sys.executable, "-c", "import sys; sys.exit('port is taken')"])
+    assert main([*SHORT, "--server", command, "--only", "balance"]) == 1
+    assert "port is taken" in capsys.readouterr().err
+
+
+def test_a_line_that_names_no_url_is_no_ready_line() -> None:
+    with (
+        pytest.raises(BenchError, match="no ready line"),
+        running([sys.executable, "-c", "print('[1]')"], Cores(None, None)),
+    ):
+        pass

@@ -1,0 +1,131 @@
+"""`python -m simulator` as real processes: run to the end, or serving until the test is done with it."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+PROGRAM = [sys.executable, "-m", "simulator"]
+DEADLINE_S = 15.0
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of a process."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def only_error_line(self) -> str:
+        """The one line on stderr; nothing on stdout."""
+        assert not self.out, self.out
+        assert self.err.count("\n") == 1, self.err
+        return self.err.strip()
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """This process's environment without what a developer may have set for the simulator."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("RESELLER_")}
+    return clean | changes
+
+
+def run(*arguments: str, body: bytes = b"", **variables: str) -> Done:
+    """Run a verb to its end."""
+    done = subprocess.run(
+        [*PROGRAM, *arguments],
+        input=body,
+        capture_output=True,
+        timeout=DEADLINE_S,
+        env=environment(**variables),
+        check=False,
+    )
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server answered."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Serving:
+    """A server that said it is ready: `first_line` is that line."""
+
+    process: subprocess.Popen[str]
+    first_line: str
+
+    @property
+    def ready(self) -> dict[str, Any]:
+        """The line of `--json`."""
+        told: dict[str, Any] = json.loads(self.first_line)
+        return told
+
+    @property
+    def out(self) -> IO[str]:
+        """The rest of its stdout."""
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    def stop(self, number: int) -> tuple[int, str, str]:
+        """Send a signal, wait for the end: exit code, the rest of stdout, stderr."""
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=DEADLINE_S)
+        return self.process.returncode, out, err
+
+
+@contextmanager
+def serving(*arguments: str, verb: str = "serve", **variables: str) -> Iterator[Serving]:
+    """A server that has printed its first line, killed on the way out if it still runs."""
+    process = subprocess.Popen(
+        [*PROGRAM, verb, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(**variables),
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    killer = threading.Timer(DEADLINE_S, process.kill)
+    killer.start()
+    try:
+        line = process.stdout.readline()
+        assert line, process.stderr.read()
+        yield Serving(process, line)
+    finally:
+        killer.cancel()
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+
+def ask(url: str, method: str = "GET", body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Answer:
+    """One request as it is."""
+    parts = urlsplit(url)
+    assert parts.hostname is not None
+    target = url.split("://", 1)[1].partition("/")[2]
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=DEADLINE_S)
+    try:
+        connection.request(method, f"/{target}", body, dict(headers or {}))
+        response = connection.getresponse()
+        names = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(response.status, names, response.read())
+    finally:
+        connection.close()

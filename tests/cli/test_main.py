@@ -1,0 +1,142 @@
+"""The command as a whole: help that teaches, verbs that are imported when used, errors in one line."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from simulator import __version__
+from simulator.cli.main import VERBS, cli
+from tests.cli.processes import environment
+from tests.cli.runner import invoke, refusal
+
+SLOW = ("uvicorn", "starlette", "aiohttp", "asyncio", "yaml", "jsonschema_rs", "msgspec")
+
+
+def verb_of(name: str) -> click.Command:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    return command
+
+
+def imported(*arguments: str) -> set[str]:
+    """The slow modules that a verb has imported by its end, in a fresh process."""
+    script = (
+        "import sys\n"
+        "from simulator.cli.main import cli\n"
+        "try:\n    cli.main(sys.argv[1:])\n"
+        f"except SystemExit:\n    print(*sorted(set({SLOW!r}) & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True, env=environment()
+    )
+    return set(done.stderr.split())
+
+
+def test_help_lists_every_verb() -> None:
+    result = invoke("--help")
+    assert result.exit_code == 0
+    for name, summary in VERBS.items():
+        assert f"  {name} " in result.stdout
+        assert summary in result.stdout
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_help_of_a_verb_has_a_summary_a_paragraph_and_an_example(name: str) -> None:
+    result = invoke(name, "--help")
+    assert result.exit_code == 0
+    assert f"reseller-sim {name}" in result.stdout.partition("Examples:")[2]
+    text = verb_of(name).help
+    assert text is not None
+    summary, paragraph, *_ = text.split("\n\n")
+    assert summary == VERBS[name]
+    assert len(paragraph) > 80
+
+
+def test_help_and_version_import_nothing_slow() -> None:
+    assert imported("--help") == set()
+    assert imported("--version") == set()
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_help_of_a_verb_imports_nothing_slow(name: str) -> None:
+    assert imported(name, "--help") == set()
+
+
+def test_signing_with_given_credentials_imports_nothing_slow() -> None:
+    assert imported("sign", "GET", "/v2/balance", "--key", "k", "--secret", "c2VjcmV0") == set()
+
+
+def test_signing_with_the_default_credentials_imports_no_server() -> None:
+    assert not imported("sign", "GET", "/v2/balance") & {"uvicorn", "starlette", "aiohttp"}
+
+
+def test_the_version_is_told() -> None:
+    assert invoke("--version").stdout == f"reseller-sim {__version__}\n"
+
+
+def test_without_a_verb_the_help_is_shown_as_wrong_usage() -> None:
+    result = invoke()
+    assert result.exit_code == 2
+    assert "Verbs:" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("srve",), "did you mean serve?"),
+        (("frobnicate",), "choose one of serve, exec"),
+        (("--verbose",), "--verbose"),
+        (("serve", "--clok", "manual"), "--clock"),
+        (("openapi", "extra"), "extra"),
+        (("check",), "FILE"),
+    ],
+)
+def test_wrong_usage_is_told_in_one_line_that_names_the_help(arguments: tuple[str, ...], hint: str) -> None:
+    line = refusal(invoke(*arguments), 2)
+    assert hint in line
+    assert line.endswith("--help)")
+
+
+@pytest.mark.parametrize(
+    ("flags", "hint"),
+    [
+        (("--clock", "fast"), "real, manual, x60"),
+        (("--clock", "x0"), "above 0"),
+        (("--clock", "x-1"), "real, manual, x60"),
+        (("--clock", "x1e9"), "real, manual, x60"),
+        (("--start", "tomorrow"), "no ISO 8601 time"),
+        (("--start", "2027-01-10T23:59:00"), "needs an offset"),
+        (("--start", "0001-01-01T00:00:00+14:00"), "not between"),
+        (("--start", "2500-01-01T00:00:00Z"), "not between"),
+        (("--port", "65536"), "--port"),
+        (("--port", "http"), "--port"),
+        (("--seed", "-1"), "--seed"),
+        (("--seed", str(2**63)), "--seed"),
+        (("--sandbox-ttl", "0"), "above 0"),
+        (("--sandbox-ttl", "nan"), "above 0"),
+        (("--sandbox-ttl", "soon"), "above 0"),
+        (("--callbacks", "some"), "public"),
+        (("--control-token", ""), "visible ASCII"),
+        (("--control-token", "two words"), "visible ASCII"),
+        (("one.yaml", "two.yaml"), "two.yaml"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["serve", "exec"])
+def test_a_bad_flag_of_the_server_is_wrong_usage(verb: str, flags: tuple[str, ...], hint: str) -> None:
+    command = ("--", "true") if verb == "exec" else ()
+    assert hint in refusal(invoke(verb, *flags, *command), 2)
+
+
+@pytest.mark.parametrize("arguments", [(), ("npm", "test"), ("--",), ("--clock", "manual")])
+def test_exec_without_a_command_after_the_dashes_is_wrong_usage(arguments: tuple[str, ...]) -> None:
+    assert "reseller-sim exec -- npm test" in refusal(invoke("exec", *arguments), 2)
+
+
+@pytest.mark.parametrize(
+    ("headers", "hint"),
+    [("no colon", "no header"), ("näme: x", "no header"), ("a b: x", "no header"), ("A: \x01", "control characters")],
+)
+def test_a_bad_header_is_wrong_usage(headers: str, hint: str) -> None:
+    assert hint in refusal(invoke("call", "GET", "/", "-H", headers), 2)

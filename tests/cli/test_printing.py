@@ -1,0 +1,99 @@
+"""The verbs that print what is bundled: scenarios, problems, the register, the contract."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from simulator.contract.openapi import CONTROL, OPENAPI, bundled
+from simulator.contract.register import assumptions
+from simulator.scenario.library import names, scenario_from_object, text
+from tests.cli.runner import invoke, refusal
+
+
+def test_scenarios_are_listed_with_a_line_each() -> None:
+    lines = invoke("scenarios").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == names()
+    assert all(len(line.split(maxsplit=1)) == 2 for line in lines)
+
+
+def test_scenarios_are_listed_as_json() -> None:
+    listed = json.loads(invoke("scenarios", "--json").stdout)["scenarios"]
+    assert [one["name"] for one in listed] == names()
+
+
+def test_a_shown_scenario_is_the_file_itself() -> None:
+    assert invoke("scenarios", "show", "default").stdout == text("default")
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_scenario_shown_as_json_is_one_that_the_control_api_takes(name: str) -> None:
+    shown = json.loads(invoke("scenarios", "show", name, "--json").stdout)
+    assert scenario_from_object(shown).resellers
+
+
+def test_an_unknown_scenario_is_answered_with_the_nearest() -> None:
+    assert "did you mean 'default'" in refusal(invoke("scenarios", "show", "defualt"), 1)
+
+
+@pytest.mark.parametrize("arguments", [("show",), ("default",), ("show", "default", "more")])
+def test_anything_else_after_scenarios_is_wrong_usage(arguments: tuple[str, ...]) -> None:
+    assert "scenarios show NAME" in refusal(invoke("scenarios", *arguments), 2)
+
+
+def test_a_good_file_is_ok(tmp_path: Path) -> None:
+    good = tmp_path / "good.yaml"
+    good.write_text("extends: default\n")
+    result = invoke("check", str(good))
+    assert (result.exit_code, result.stdout) == (0, f"{good}: ok\n")
+
+
+def test_problems_are_told_by_place_and_exit_1(tmp_path: Path) -> None:
+    good, bad, absent = tmp_path / "good.yaml", tmp_path / "bad.yaml", tmp_path / "absent.yaml"
+    good.write_text("extends: default\n")
+    bad.write_text("extends: default\npaymnts: []\nseed: many\n")
+    result = invoke("check", str(bad), str(good), str(absent))
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 1
+    assert lines[0].startswith(f"{bad}:2:1: unknown_key ")
+    assert "did you mean 'payments'" in lines[0]
+    assert lines[1].startswith(f"{bad}:3:7: ")
+    assert lines[2] == f"{good}: ok"
+    assert lines[3].startswith(f"{absent}:1:1: no_file ")
+
+
+def test_the_register_is_printed_with_every_id_section_and_knob() -> None:
+    printed = invoke("assumptions").stdout
+    for one in assumptions():
+        assert f"{one.id} (SPEC {one.spec}" in printed
+        assert one.knob is None or f"knob {one.knob}" in printed
+
+
+def test_the_register_as_json_is_what_the_control_api_answers() -> None:
+    listed = json.loads(invoke("assumptions", "--json").stdout)["assumptions"]
+    assert [one["id"] for one in listed] == [one.id for one in assumptions()]
+    assert set(listed[0]) == {"id", "spec", "question", "choice", "why", "knob", "values"}
+
+
+def test_one_assumption_is_printed_whole() -> None:
+    one = assumptions()[0]
+    printed = " ".join(invoke("assumptions", one.id).stdout.split())
+    assert all(" ".join(text.split()) in printed for text in (one.id, one.question, one.choice, one.why))
+    assert json.loads(invoke("assumptions", one.id, "--json").stdout)["id"] == one.id
+
+
+def test_an_unknown_assumption_is_answered_with_the_nearest() -> None:
+    wanted = assumptions()[0].id
+    assert f"did you mean {wanted}?" in refusal(invoke("assumptions", wanted[:-1]), 1)
+    assert "lists them" in refusal(invoke("assumptions", "zzzz"), 1)
+
+
+@pytest.mark.parametrize(("flags", "document"), [((), OPENAPI), (("--control",), CONTROL)])
+def test_the_contract_is_printed_whole_as_yaml_and_as_json(flags: tuple[str, ...], document: str) -> None:
+    as_json = json.loads(invoke("openapi", *flags, "--json").stdout)
+    as_yaml = yaml.safe_load(invoke("openapi", *flags).stdout)
+    assert as_json == as_yaml == json.loads(json.dumps(bundled(document)))
+    refs = {line.strip() for line in json.dumps(as_json, indent=1).splitlines() if '"$ref"' in line}
+    assert refs
+    assert all('"#/' in ref for ref in refs)

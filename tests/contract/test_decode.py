@@ -1,0 +1,156 @@
+"""JSON bodies: what comes in as a value, what is refused, and that nothing else ever happens."""
+
+import json
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.contract.decode import DEPTH_MAX, BadJson, decode_any, decode_object
+
+
+def nested(levels: int, opening: str = '{"a":', closing: str = "}") -> bytes:
+    return (opening * levels + "1" + closing * levels).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (b"{}", {}),
+        (b' {"a": 1} \n', {"a": 1}),
+        (b'{"a": 1, "a": 2}', {"a": 2}),
+        (b'{"a": 1.50}', {"a": Decimal("1.50")}),
+        (b'{"a": 1e400}', {"a": Decimal("1e400")}),
+        (b'{"a": -0.0}', {"a": Decimal("-0.0")}),
+        (b'{"a": 18446744073709551616}', {"a": 18446744073709551616}),
+        (b'{"a": "\\u0000 \\ud83d\\ude00"}', {"a": "\0 \U0001f600"}),
+        ('{"ü": "é"}'.encode(), {"ü": "é"}),
+        (b'{"a": [null, true, {"b": []}]}', {"a": [None, True, {"b": []}]}),
+    ],
+)
+def test_an_object_is_read(body: bytes, value: dict[str, Any]) -> None:
+    assert decode_object(body) == value
+
+
+def test_numbers_with_a_fraction_are_decimals_to_the_last_digit() -> None:
+    digits = "0." + "123456789" * 7
+    assert str(decode_object(f'{{"amount": {digits}}}'.encode())["amount"]) == digits
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"", "the body is empty"),
+        (b"   ", "no valid JSON"),
+        (b"[]", "no JSON object"),
+        (b'"text"', "no JSON object"),
+        (b"null", "no JSON object"),
+        (b"7", "no JSON object"),
+        (b"{", "no valid JSON"),
+        (b"{} {}", "no valid JSON"),
+        (b"{'a': 1}", "no valid JSON"),
+        (b'{"a": 1,}', "no valid JSON"),
+        (b'{"a": NaN}', "no valid JSON"),
+        (b'{"a": Infinity}', "no valid JSON"),
+        (b'{"a": -Infinity}', "no valid JSON"),
+        (b'{"a": 01}', "no valid JSON"),
+        (b'{"a": "\x00"}', "no valid JSON"),
+        (b'{"a": "line\nfeed"}', "no valid JSON"),
+        (b'{"a": "\\ud800"}', "no valid JSON"),
+        (b'{"a": "\\udc00"}', "no valid JSON"),
+        (b'\xef\xbb\xbf{"a": 1}', "no valid JSON"),
+        ('{"a": 1}'.encode("utf-16"), "no valid JSON"),
+        (b'{"a": "\xff"}', "not UTF-8"),
+        (b'{"\xff": 1}', "not UTF-8"),
+        (b'{"a": "\xed\xa0\x80"}', "not UTF-8"),
+        (b'{"a": 1e99999999999999999999}', "number that is too long"),
+        (b'{"a": 1e-99999999999999999999}', "number that is too long"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "number that is too long"),
+        (b'{"a": 0.' + b"9" * 5000 + b"}", "number that is too long"),
+        (b"refid=1&amount=10", "no valid JSON"),
+    ],
+)
+@pytest.mark.parametrize("reject_duplicates", [False, True])
+def test_anything_else_is_refused_with_its_reason(body: bytes, reason: str, reject_duplicates: bool) -> None:
+    with pytest.raises(BadJson, match=reason):
+        decode_object(body, reject_duplicates)
+
+
+@pytest.mark.parametrize("levels", [DEPTH_MAX + 1, 500, 10_000, 1_000_000])
+@pytest.mark.parametrize(("opening", "closing"), [('{"a":', "}"), ("[", "]")])
+def test_nesting_beyond_the_bound_is_refused(levels: int, opening: str, closing: str) -> None:
+    with pytest.raises(BadJson, match="nested more than 64 levels"):
+        decode_any(nested(levels, opening, closing))
+
+
+def test_nesting_up_to_the_bound_and_width_of_any_size_are_read() -> None:
+    assert decode_object(nested(DEPTH_MAX))
+    assert len(decode_object(b'{"a": [' + b"{}," * 500 + b"[]]}")["a"]) == 501
+    assert decode_object(b'{"a": "' + b"[{" * 500 + b'"}')
+
+
+def test_an_unclosed_depth_is_refused_too() -> None:
+    with pytest.raises(BadJson):
+        decode_object(b"[" * 1_000_000)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"a": 1, "a": 1}', b'{"a": {"b": [{"c": 1, "c": 2}]}}', b'{"a": 1, "\\u0061": 2}', b'{"": 1, "": 2}'],
+)
+def test_a_repeated_key_is_refused_at_any_level_when_that_is_asked(body: bytes) -> None:
+    assert decode_object(body)
+    with pytest.raises(BadJson, match="same key twice"):
+        decode_object(body, reject_duplicates=True)
+
+
+def test_equal_keys_in_different_objects_are_no_repetition() -> None:
+    body = b'{"a": {"a": [{"a": 1.5}, {"a": 1e5}]}}'
+    assert decode_object(body, reject_duplicates=True) == {"a": {"a": [{"a": Decimal("1.5")}, {"a": Decimal(100000)}]}}
+
+
+def test_a_reason_does_not_repeat_the_body() -> None:
+    with pytest.raises(BadJson) as caught:
+        decode_object(b'{"secret": ' + b"x" * 1000)
+    assert len(str(caught.value)) < 100
+    assert "secret" not in str(caught.value)
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False, allow_infinity=False),
+    lambda children: st.lists(children, max_size=4) | st.dictionaries(st.text(max_size=4), children, max_size=4),
+    max_leaves=20,
+)
+FRAGMENTS = st.lists(
+    st.sampled_from(
+        [b"{", b"}", b"[", b"]", b'"', b":", b",", b"1", b"1e9", b"-", b".", b'"a"', b"\\u", b"d800", b"\xff"]
+    )
+    | st.sampled_from([b"NaN", b"null", b"true", b" ", b"\n", b"\x00", b"\xef\xbb\xbf", b"{}", b'{"a":1,"a":2}']),
+    max_size=60,
+).map(b"".join)
+
+
+@given(
+    body=st.binary(max_size=200) | FRAGMENTS | st.text().map(lambda text: text.encode("utf-8", "surrogatepass")),
+    reject_duplicates=st.booleans(),
+)
+def test_whatever_bytes_come_there_is_an_object_or_bad_json(body: bytes, reject_duplicates: bool) -> None:
+    with suppress(BadJson):
+        assert type(decode_object(body, reject_duplicates)) is dict
+
+
+@given(value=st.dictionaries(st.text(), JSON_VALUES, max_size=5), ascii_only=st.booleans())
+def test_what_was_written_is_read(value: dict[str, Any], ascii_only: bool) -> None:
+    text = json.dumps(value, ensure_ascii=ascii_only)
+    assert decode_object(text.encode(), reject_duplicates=True) == json.loads(text, parse_float=Decimal)
+
+
+@given(value=st.dictionaries(st.text(), JSON_VALUES, max_size=3), at=st.integers(0, 400), wrong=st.binary(max_size=3))
+def test_a_damaged_body_is_read_as_something_or_refused(value: dict[str, Any], at: int, wrong: bytes) -> None:
+    body = json.dumps(value).encode()
+    damaged = body[:at] + wrong + body[at + 1 :]
+    with suppress(BadJson):
+        assert type(decode_object(damaged)) is dict

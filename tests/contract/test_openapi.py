@@ -1,0 +1,186 @@
+"""The OpenAPI documents: well-formed, connected, and nothing in them twice."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from simulator.contract import schemas
+from simulator.contract.files import data_dir
+from simulator.contract.openapi import CONTROL, OPENAPI, bundled, load
+from simulator.contract.schemas import at_pointer
+
+DOCUMENTS = (OPENAPI, CONTROL)
+METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
+COMPONENT_KEY = re.compile(r"[a-zA-Z0-9._-]+")
+
+# Shapes that no document names, since they are only parts of others.
+PARTS = {"text", "instant", "money", "payment-result"}
+
+
+def walk(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from walk(each)
+
+
+def resolved(whole: dict[str, Any], part: dict[str, Any]) -> Any:
+    return at_pointer(whole, part["$ref"].removeprefix("#")) if "$ref" in part else part
+
+
+def operations(document: str) -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
+    """Path, method, operation and path item; webhooks without their path."""
+    whole = bundled(document)
+    items = [*whole["paths"].items(), *(("", item) for item in whole.get("webhooks", {}).values())]
+    return [(path, method, item[method], item) for path, item in items for method in item if method in METHODS]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_document_has_what_openapi_asks_for(document: str) -> None:
+    whole = bundled(document)
+    assert re.fullmatch(r"3\.1\.\d+", whole["openapi"])
+    assert {"title", "version"} <= set(whole["info"])
+    assert set(whole) <= {"openapi", "info", "servers", "security", "tags", "paths", "webhooks", "components"}
+    assert all(server["url"] for server in whole["servers"])
+    assert all(path.startswith("/") for path in whole["paths"])
+    kinds = {"schemas", "responses", "parameters", "headers", "securitySchemes"}
+    assert set(whole["components"]) <= kinds
+    assert all(COMPONENT_KEY.fullmatch(key) for kind in kinds for key in whole["components"].get(kind, {}))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_operation_is_whole(document: str) -> None:
+    whole = bundled(document)
+    tags = {tag["name"] for tag in whole["tags"]}
+    schemes = set(whole["components"]["securitySchemes"])
+    for path, method, operation, item in operations(document):
+        where = f"{method} {path}"
+        assert set(item) <= METHODS | {"parameters", "summary", "description"}, where
+        assert operation["summary"], where
+        assert set(operation["tags"]) <= tags, where
+        assert operation["responses"], where
+        assert all(set(need) <= schemes for need in operation.get("security", whole["security"])), where
+        for status, response in operation["responses"].items():
+            assert re.fullmatch(r"[1-5](\d\d|XX)", status), where
+            assert resolved(whole, response)["description"], f"{where} {status}"
+        for content in (each for each in walk(operation) if "content" in each):
+            assert set(content["content"]) == {"application/json"}, where
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_operation_ids_are_unique(document: str) -> None:
+    ids = Counter(operation["operationId"] for _, _, operation, _ in operations(document))
+    assert max(ids.values()) == 1
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_parameters_are_whole_and_those_of_the_path_are_all_there(document: str) -> None:
+    whole = bundled(document)
+    for path, method, operation, item in operations(document):
+        declared = [resolved(whole, each) for each in [*item.get("parameters", []), *operation.get("parameters", [])]]
+        keys = [(each["in"], each["name"]) for each in declared]
+        assert len(set(keys)) == len(keys), f"{method} {path}"
+        assert {name for place, name in keys if place == "path"} == set(re.findall(r"\{(.*?)\}", path))
+        for each in declared:
+            assert each["in"] in ("query", "header", "path")
+            assert each["description"], each["name"]
+            assert ("schema" in each) != ("content" in each), each["name"]
+            assert each["in"] != "path" or each["required"] is True, each["name"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_reference_of_a_bundle_leads_into_the_bundle(document: str) -> None:
+    whole = bundled(document)
+    refs = {part["$ref"] for part in walk(whole) if isinstance(part.get("$ref"), str)}
+    assert refs
+    for ref in refs:
+        assert ref.startswith("#/"), ref
+        assert isinstance(at_pointer(whole, ref.removeprefix("#")), dict), ref
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_bundle_is_json_and_its_schemas_validate(document: str) -> None:
+    whole = json.loads(json.dumps(bundled(document)))
+    for name, schema in whole["components"]["schemas"].items():
+        assert not {"$id", "$schema"} & set(schema)
+        jsonschema_rs.meta.validate(schema)
+        pointer = {"$ref": f"#/components/schemas/{name}", "components": whole["components"]}
+        jsonschema_rs.Draft202012Validator(pointer)
+
+
+def test_a_bundled_schema_judges_like_its_file() -> None:
+    components = bundled()["components"]
+    topup = jsonschema_rs.Draft202012Validator({"$ref": "#/components/schemas/TopupRequest", "components": components})
+    body = {"refid": "r", "product": "P", "account": "1", "amount": 1}
+    assert topup.is_valid(body)
+    assert not topup.is_valid(body | {"refid": "a\0b"})
+    assert not topup.is_valid(body | {"refid": "x" * 51})
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_no_shape_is_written_in_a_document(document: str) -> None:
+    """What has members stands in a schema file."""
+    assert not [part for part in walk(load(document)) if "properties" in part or part.get("type") == "object"]
+
+
+def test_every_schema_file_is_used() -> None:
+    text = "".join((data_dir("contracts") / f"{document}.yaml").read_text("utf-8") for document in DOCUMENTS)
+    used = set(re.findall(r"schemas/([a-z-]+)\.json", text))
+    assert set(schemas.names()) - used == PARTS
+    assert used <= set(schemas.names())
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_component_is_used(document: str) -> None:
+    written = load(document)
+    refs = {part["$ref"] for part in walk(written) if isinstance(part.get("$ref"), str)}
+    for kind in ("parameters", "headers", "responses"):
+        for name in set(written["components"].get(kind, {})) - {"UnknownPath"}:
+            assert f"#/components/{kind}/{name}" in refs, f"{document}: {kind}/{name}"
+
+
+def test_the_reseller_api_of_this_version_is_there() -> None:
+    found = {(method, path) for path, method, _, _ in operations(OPENAPI) if path}
+    assert found == {
+        ("get", "/v2/catalog"),
+        ("post", "/v2/topup"),
+        ("get", "/v2/balance"),
+        ("get", "/v2/callback-url"),
+        ("post", "/v2/callback-url"),
+    }
+
+
+def test_every_request_of_the_reseller_api_wants_the_four_headers() -> None:
+    whole = bundled()
+    (needed,) = whole["security"]
+    headers = {whole["components"]["securitySchemes"][name]["name"] for name in needed}
+    assert headers == {"X-Api-Key", "X-Timestamp", "X-Nonce", "X-Signature"}
+    assert all("security" not in operation for path, _, operation, _ in operations(OPENAPI) if path)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_operation_documents_its_refusals(document: str) -> None:
+    wanted = {OPENAPI: {"400", "401", "403", "404", "405", "503", "504"}, CONTROL: {"401", "403", "405"}}[document]
+    for path, method, operation, _ in operations(document):
+        assert not path or wanted <= set(operation["responses"]), f"{method} {path}"
+
+
+def test_the_callback_is_documented_in_both_forms() -> None:
+    callback = bundled()["webhooks"]["transactionCallback"]
+    assert callback["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith("/Callback")
+    query = {each["name"] for each in callback["get"]["parameters"] if each.get("in") == "query"}
+    assert query == {"refid", "status", "price", "message"}
+
+
+def test_the_words_of_the_bundle_are_those_of_its_files() -> None:
+    names = bundled()["components"]["schemas"]
+    assert {"TopupRequest", "PaymentAnswer", "CatalogAnswer", "CallbackMessage"} <= set(names)
+    assert names["TopupRequest"]["properties"]["refid"]["$ref"] == "#/components/schemas/Text"
+    assert names["CatalogQuery"]["properties"]["is_active"]["$ref"] == "#/components/schemas/CatalogQuery/$defs/flag"

@@ -1,0 +1,85 @@
+"""The register of assumptions: complete, and the same in the docs and in the scenario language."""
+
+import json
+import re
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from simulator.contract.files import data_dir
+from simulator.contract.register import Assumption, as_markdown, assumptions
+from simulator.contract.validate import validator
+
+ROOT = data_dir("contracts").parent
+SECTIONS = ("faults", "payments")
+CHOICES = {
+    "refid-reused-with-other-parameters": ("return_original", "reject"),
+    "repeated-query-keys": ("either", "as_sent", "sorted"),
+    "empty-query-values": ("either", "with", "without"),
+    "duplicate-json-keys": ("last", "reject"),
+    "nonce-scope": ("key", "reseller"),
+    "callback-redirect": ("fail", "retry"),
+    "payment-timestamp": ("status_change", "answer"),
+    "balance-record": ("wrapped", "flat"),
+    "failed-wallet": ("zero_cost", "keep_cost"),
+}
+
+
+def assumed() -> dict[str, Assumption]:
+    return {one.id: one for one in assumptions() if one.is_assumed}
+
+
+def scenario_assume() -> dict[str, Any]:
+    """The members of `assume` in the schema of scenario files."""
+    schema = json.loads((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"))
+    found = next(part for part in walk(schema) if "refid-reused-with-other-parameters" in part)
+    return dict(found)
+
+
+def walk(value: Any) -> Any:
+    if isinstance(value, dict):
+        yield value
+        for member in value.values():
+            yield from walk(member)
+
+
+@pytest.mark.parametrize("one", assumptions(), ids=lambda one: one.id)
+def test_an_entry_is_whole(one: Assumption) -> None:
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", one.id)
+    assert re.fullmatch(r"[1-9](\.[0-9]+)?", one.spec)
+    assert one.question.endswith("?")
+    assert one.choice.endswith(".")
+    assert one.why.endswith(".")
+    assert (one.knob is None or one.knob in SECTIONS) == (not one.values)
+
+
+def test_entries_are_unique_and_follow_the_specification() -> None:
+    ids = [one.id for one in assumptions()]
+    assert len(set(ids)) == len(ids)
+    sections = [[int(number) for number in one.spec.split(".")] for one in assumptions()]
+    assert sections == sorted(sections)
+
+
+def test_choices_have_their_values_with_the_default_first() -> None:
+    assert {id_: one.values for id_, one in assumed().items() if id_ in CHOICES} == CHOICES
+    assert set(assumed()) - set(CHOICES) == {"payment-status-codes", "source-address"}
+
+
+def test_the_scenario_language_knows_the_same_knobs_and_values() -> None:
+    known = scenario_assume()
+    assert set(known) == set(assumed())
+    for id_, values in CHOICES.items():
+        assert known[id_]["enum"] == list(values), id_
+    (codes,) = assumed()["payment-status-codes"].values
+    assert set(known["payment-status-codes"]["properties"]) == set(codes)
+
+
+def test_the_docs_are_rendered_from_the_register() -> None:
+    text = (ROOT / "docs" / "assumptions.md").read_text("utf-8")
+    assert text == as_markdown(), "docs/assumptions.md is stale: write simulator.contract.register.as_markdown() to it"
+
+
+def test_the_register_is_an_answer_of_the_control_api() -> None:
+    body = json.loads(json.dumps({"assumptions": [asdict(one) for one in assumptions()]}))
+    assert validator("assumptions-answer").problems(body) == {}

@@ -1,0 +1,170 @@
+"""Responses held against the documents: what is let through, what is not, and how that is said."""
+
+import json
+from typing import Any
+
+import pytest
+
+from simulator.contract.openapi import CONTROL, OPENAPI
+from simulator.contract.responses import response_problems
+from tests.contract.test_schemas import PAYMENT, catalog, product
+from tests.contract_check import assert_in_contract
+
+JSON = "application/json"
+NOW = "2026-11-21T04:00:00.123456Z"
+EXCHANGE = {
+    "n": 1,
+    "at": NOW,
+    "method": "GET",
+    "path": "/v2/balance",
+    "query": "",
+    "status": 200,
+    "reseller": "RS001",
+    "rule": "",
+    "error": "",
+    "diagnosis": "",
+    "duration_us": 120,
+}
+
+
+def problems(document: str, method: str, path: str, status: int, body: Any = None, **more: Any) -> list[str]:
+    content = b"" if body is None else json.dumps(body).encode()
+    return response_problems(document, method, path, status, JSON if content else "", content, **more)
+
+
+@pytest.mark.parametrize(
+    ("document", "method", "path", "status", "body"),
+    [
+        (OPENAPI, "POST", "/v2/topup", 200, {"data": PAYMENT}),
+        (OPENAPI, "POST", "/v2/topup", 400, {"data": PAYMENT | {"status": "Failed", "cost": 0}}),
+        (OPENAPI, "POST", "/v2/topup", 400, {"error": "unknown_rule", "message": "x"}),
+        (OPENAPI, "POST", "/v2/topup", 401, {"error": "nonce_reused", "message": "x"}),
+        (OPENAPI, "GET", "/v2/catalog", 200, catalog(P=product())),
+        (OPENAPI, "GET", "/v2/catalog", 400, {"message": "x", "errors": {"a/b~c": ["is unknown"]}}),
+        (OPENAPI, "GET", "/v2/balance", 504, {"error": "integration_timeout", "message": "x"}),
+        (OPENAPI, "GET", "/v2/balance", 404, {"error": "unknown_sandbox", "message": "x"}),
+        (OPENAPI, "GET", "/v2/nothing", 404, {"message": "x", "errors": {}}),
+        (OPENAPI, "GET", "/", 404, {"message": "x", "errors": {}}),
+        (OPENAPI, "BREW", "/v2/balance", 405, {"message": "x", "errors": {}}),
+        (CONTROL, "GET", "/_sim/health", 200, {"status": "ok", "version": "0.1.0"}),
+        (CONTROL, "DELETE", "/_sim/sandboxes/a/resellers/b/api-keys/c", 204, None),
+        (CONTROL, "GET", "/_sim/sandboxes/a/requests/1", 404, {"error": "unknown_request", "message": "x", "path": ""}),
+        (CONTROL, "GET", "/_sim/nothing", 404, {"error": "unknown_path", "message": "x", "path": ""}),
+        (
+            CONTROL,
+            "POST",
+            "/_sim/sandboxes/a/clock/advance",
+            200,
+            {"now": NOW, "left_out": 0, "fired": [{"at": NOW, "kind": "status", "anything": 1}]},
+        ),
+        (
+            CONTROL,
+            "GET",
+            "/_sim/sandboxes/a/requests/1",
+            200,
+            EXCHANGE | {"request": {"headers": [["host", "x"]], "body": ""}, "response": {"headers": [], "body": "{}"}},
+        ),
+        (CONTROL, "PUT", "/_sim/sandboxes/a/inbox/b", 200, {"replies": [{"status": 500}, {"delay": 1.5}]}),
+    ],
+)
+def test_a_response_within_the_contract(document: str, method: str, path: str, status: int, body: Any) -> None:
+    assert problems(document, method, path, status, body) == []
+
+
+@pytest.mark.parametrize(
+    ("document", "method", "path", "status", "body", "said"),
+    [
+        (OPENAPI, "POST", "/v2/topup", 500, {}, "the contract has no 500"),
+        (OPENAPI, "POST", "/v2/topup", 201, {"data": PAYMENT}, "the contract has no 201"),
+        (OPENAPI, "GET", "/v2/nothing", 200, {}, "the contract has no 200"),
+        (OPENAPI, "GET", "/v2/nothing", 405, {"message": "x", "errors": {}}, "the contract has no 405"),
+        (OPENAPI, "BREW", "/v2/balance", 404, {"message": "x", "errors": {}}, "the contract has no 404"),
+        (OPENAPI, "GET", "/v2/balance/", 200, {"data": {"balance": 1, "currency": "MYR"}}, "has no 200"),
+        (OPENAPI, "POST", "/v2/topup", 200, {"data": PAYMENT | {"status": "Successful"}}, "data/status"),
+        (OPENAPI, "POST", "/v2/topup", 200, {"data": PAYMENT | {"trxid": "1"}}, "/data: 'trxid' is not in"),
+        (OPENAPI, "POST", "/v2/topup", 200, {"data": PAYMENT, "meta": {}}, "the body: 'meta' is not in"),
+        (OPENAPI, "GET", "/v2/catalog", 200, catalog(P=product(stock=3)), "/products/P: 'stock' is not in"),
+        (OPENAPI, "GET", "/v2/catalog", 401, {"error": "nonce_reused", "message": "x"}, "metadata"),
+        (OPENAPI, "GET", "/v2/balance", 200, None, "content type"),
+        (CONTROL, "DELETE", "/_sim/sandboxes/a", 204, {}, "the body should be empty"),
+        (CONTROL, "GET", "/_sim/sandboxes/a/b/clock", 200, {}, "the contract has no 200"),
+        (CONTROL, "GET", "/_sim/health", 200, {"status": "ok", "version": "1", "up": 1}, "the body: 'up' is not in"),
+    ],
+)
+def test_a_response_outside_the_contract(
+    document: str, method: str, path: str, status: int, body: Any, said: str
+) -> None:
+    (problem, *_) = problems(document, method, path, status, body)
+    assert said in problem
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "said"),
+    [
+        ("text/html", b"{}", "the content type should be application/json"),
+        ("", b"{}", "the content type should be application/json"),
+        ("application/json", b"<html>", "no valid JSON"),
+        ("application/json; charset=utf-8", b"", "the body is empty"),
+    ],
+)
+def test_a_body_that_is_no_json_is_a_problem(content_type: str, body: bytes, said: str) -> None:
+    (problem,) = response_problems(OPENAPI, "GET", "/v2/balance", 200, content_type, body)
+    assert said in problem
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "said"),
+    [
+        (405, {"allow": "POST"}, None),
+        (405, {}, "the header Allow is missing"),
+        (503, {"retry-after": "5"}, None),
+        (503, {}, "the header Retry-After is missing"),
+        (503, {"retry-after": "soon"}, "the header Retry-After should not be 'soon'"),
+        (503, {"retry-after": "5", "x-sim-request-id": "one"}, "the header X-Sim-Request-Id should not be 'one'"),
+    ],
+)
+def test_headers_are_judged_when_they_are_given(status: int, headers: dict[str, str], said: str | None) -> None:
+    body = {"error": "a", "message": "x"} if status == 503 else {"message": "x", "errors": {}}
+    method = "POST" if status == 503 else "DELETE"
+    assert problems(OPENAPI, method, "/v2/topup", status, body, headers=headers) == ([said] if said else [])
+    assert problems(OPENAPI, method, "/v2/topup", status, body) == []
+
+
+BALANCE = b'{"data": {"balance": 1, "currency": "MYR"}}'
+FAULT = b'{"error": "scripted_fault", "message": "x"}'
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "headers", "body"),
+    [
+        ("GET", "/v2/balance", 200, {"Content-Type": JSON}, BALANCE),
+        ("GET", "/v2/balance?x=1", 200, {"content-type": JSON}, BALANCE),
+        ("GET", "/s/mine/v2/balance", 200, {"content-type": JSON}, BALANCE),
+        ("GET", "/s/mine", 404, {"content-type": JSON}, b'{"error": "unknown_sandbox", "message": "x"}'),
+        ("GET", "/_sim/health", 200, {"content-type": JSON}, b'{"status": "ok", "version": "1"}'),
+        ("GET", "/_simulator", 404, {"content-type": JSON}, b'{"message": "x", "errors": {}}'),
+        ("POST", "/_sim/inbox/default/callbacks", 500, {}, b"as programmed"),
+        ("GET", "/v2/balance", 418, {"X-Sim-Rule": "teapot"}, FAULT),
+        ("GET", "/v2/balance", 0, {}, b""),
+    ],
+)
+def test_the_check_of_the_suite_finds_the_document(
+    method: str, path: str, status: int, headers: dict[str, str], body: bytes
+) -> None:
+    assert_in_contract(method, path, status, headers, body)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "headers", "body"),
+    [
+        ("/v2/balance", 500, {}, b"Internal Server Error"),
+        ("/s/mine/v2/balance", 200, {"content-type": JSON}, b"{}"),
+        ("/_sim/sandboxes", 200, {"content-type": JSON}, b"{}"),
+        ("/_sim/inbox", 200, {"content-type": JSON}, b"{}"),
+        ("/v2/balance", 418, {}, FAULT),
+        ("/v2/balance", 401, {"x-sim-rule": "broken", "content-type": JSON}, FAULT),
+    ],
+)
+def test_the_check_of_the_suite_fails(path: str, status: int, headers: dict[str, str], body: bytes) -> None:
+    with pytest.raises(AssertionError, match="outside the contract"):
+        assert_in_contract("GET", path, status, headers, body)

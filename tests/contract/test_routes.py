@@ -1,0 +1,38 @@
+"""What the simulator routes and what the contract describes are the same."""
+
+import re
+
+import pytest
+from starlette.routing import Route
+
+from simulator.api.routes import routes
+from simulator.contract.openapi import CONTROL, OPENAPI, load
+from simulator.contract.schemas import names
+from simulator.control.app import INBOX_PREFIX, ROUTES
+
+METHODS = {"GET", "PUT", "POST", "DELETE", "PATCH"}
+
+
+def described(document: str) -> set[tuple[str, str]]:
+    paths = load(document)["paths"]
+    return {(method.upper(), path) for path, item in paths.items() for method in item if method.upper() in METHODS}
+
+
+def test_the_reseller_api_is_described_whole() -> None:
+    assert described(OPENAPI) == {(method, path) for path, methods in routes().items() for method in methods}
+
+
+@pytest.mark.parametrize("path", routes())
+def test_every_endpoint_validates_with_a_schema_of_the_contract(path: str) -> None:
+    wanted = {endpoint.schema for endpoint in routes()[path].values() if endpoint.schema}
+    assert wanted <= set(names())
+
+
+def test_the_control_api_is_described_whole() -> None:
+    routed = {
+        (method, re.sub(r":[a-z]+\}", "}", route.path))
+        for route in ROUTES
+        if isinstance(route, Route) and not route.path.startswith(INBOX_PREFIX)
+        for method in (route.methods or set()) - {"HEAD"}
+    }
+    assert described(CONTROL) == routed

@@ -1,0 +1,36 @@
+"""Any answer of the simulator held against the contract that covers its path."""
+
+from collections.abc import Mapping
+
+from simulator.contract.openapi import CONTROL, OPENAPI
+from simulator.contract.responses import response_problems
+
+CONTROL_PREFIX = "/_sim"
+INBOX_PREFIX = "/_sim/inbox/"
+SANDBOX_PREFIX = "/s/"
+
+# What a fault makes of an answer is the scenario's business, except where the contract says how it looks.
+FAULTS_IN_CONTRACT = (401, 503, 504)
+
+
+def assert_in_contract(method: str, path: str, status: int, headers: Mapping[str, str], body: bytes) -> None:
+    """Fail when an answer is not what `contracts/openapi.yaml` or `contracts/control.yaml` describes.
+
+    `path` is as it was sent, a query and the prefix of a sandbox's address included. Not judged are connections that
+    ended without an answer (status 0), what an inbox answers a sender, and answers that a fault scripted.
+    """
+    lower = {name.lower(): value for name, value in headers.items()}
+    path = path.partition("?")[0]
+    if status == 0 or path.startswith(INBOX_PREFIX) or _is_scripted(status, lower):
+        return
+    document = CONTROL if path.startswith(CONTROL_PREFIX) and path[len(CONTROL_PREFIX) :][:1] in ("", "/") else OPENAPI
+    if path.startswith(SANDBOX_PREFIX):
+        path = "/" + path.removeprefix(SANDBOX_PREFIX).partition("/")[2]
+    content_type = lower.get("content-type", "")
+    problems = response_problems(document, method, path, status, content_type, body, lower)
+    assert not problems, f"{method} {path} answered {status} outside the contract: {'; '.join(problems)}"
+
+
+def _is_scripted(status: int, headers: Mapping[str, str]) -> bool:
+    """Payment rules decide what is answered with 200; a rule beside another status is a fault."""
+    return "x-sim-rule" in headers and status >= 400 and status not in FAULTS_IN_CONTRACT

@@ -1,0 +1,208 @@
+"""What the sender makes of the answers that receivers give, and of those that they do not give."""
+
+import asyncio
+import gzip
+import time
+
+import pytest
+
+from simulator.domain.effects import Ending, Outcome, Outgoing
+from tests.delivery.receivers import OK, RUNNERS, Answer, Exchange, Receiver, Run, post, says, sender, silent
+
+pytestmark = pytest.mark.parametrize("run", RUNNERS)
+
+BODY_BYTES = 16 * 1024
+
+
+def deliver(run: Run, answer: Answer, *, method: str = "POST", timeout_s: float = 5.0) -> tuple[Outcome, Receiver]:
+    """One delivery to a receiver that answers like this."""
+    ends: list[tuple[Outcome, Receiver]] = []
+
+    async def main() -> None:
+        async with sender() as http, Receiver(answer) as receiver:
+            outgoing = Outgoing(method, receiver.url, (), b"{}")
+            ends.append((await http.send(outgoing, timeout_s), receiver))
+
+    run(main())
+    return ends[0]
+
+
+@pytest.mark.parametrize("status", [200, 201, 204, 301, 302, 304, 307, 400, 404, 408, 410, 429, 500, 503, 599, 999])
+def test_any_status_is_an_answer(run: Run, status: int) -> None:
+    head = f"HTTP/1.1 {status} Whatever\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"
+    outcome, receiver = deliver(run, says(head.encode()))
+    assert outcome == Outcome(Ending.ANSWERED, status, headers=(("Retry-After", "7"), ("Content-Length", "0")))
+    assert len(receiver.requests) == 1
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT"])
+def test_the_body_of_an_answer_is_kept(run: Run, method: str) -> None:
+    body = "grüß".encode()
+    outcome, _ = deliver(run, says(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n" + body), method=method)
+    assert (outcome.ending, outcome.status, outcome.body) == (Ending.ANSWERED, 200, "grüß")
+
+
+@pytest.mark.parametrize(
+    ("answer", "body"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\xff\xfea\xc3", "\ufffd\ufffda\ufffd"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n", "abc"),
+        (b"HTTP/1.0 200 OK\r\n\r\nuntil the end", "until the end"),
+        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", "x"),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\nab", "ab"),
+    ],
+)
+def test_bodies_come_in_every_framing(run: Run, answer: bytes, body: str) -> None:
+    outcome, _ = deliver(run, says(answer, close=True))
+    assert (outcome.ending, outcome.status, outcome.body) == (Ending.ANSWERED, 200, body)
+
+
+def test_cookies_of_an_answer_are_neither_shown_nor_sent_back(run: Run) -> None:
+    async def main() -> None:
+        answer = b"HTTP/1.1 200 OK\r\nSet-Cookie: session=hunter2\r\nContent-Length: 0\r\n\r\n"
+        async with sender() as http, Receiver(says(answer)) as receiver:
+            for _ in range(2):
+                outcome = await http.send(post(f"http://localhost:{receiver.port}/"), 5.0)
+                assert outcome.headers == (("Content-Length", "0"),)
+            assert not [line for line in receiver.requests[1].head if line.lower().startswith("cookie")]
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"\x00\xff" * 500,
+        b"\x16\x03\x01\x02\x00\x01",
+        b"HTTP/1.1 abc\r\n\r\n",
+        b"HTTP/1.1 99999 OK\r\n\r\n",
+        b"HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n",
+        b"ICY 200 OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello",
+        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 1_000_000 + b"\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 10_000 + b"\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Le",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nha",
+        b"",
+    ],
+)
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_an_answer_that_is_not_http_or_breaks_off_is_a_connection_failure(run: Run, answer: bytes, method: str) -> None:
+    outcome, receiver = deliver(run, says(answer, close=True), method=method)
+    assert (outcome.ending, outcome.status, outcome.body) == (Ending.CONNECTION, None, "")
+    assert outcome.error
+    assert "yyy" not in outcome.error
+    assert len(receiver.requests) == 1
+
+
+@pytest.mark.parametrize("start", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_a_reset_is_a_connection_failure(run: Run, start: bytes, method: str) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.write(start)
+        await exchange.writer.drain()
+        await asyncio.sleep(0.02)
+        exchange.reset()
+
+    outcome, receiver = deliver(run, answer, method=method)
+    assert (outcome.ending, outcome.status) == (Ending.CONNECTION, None)
+    assert len(receiver.requests) == 1
+
+
+def test_a_closed_port_is_a_connection_failure(run: Run) -> None:
+    async def main() -> None:
+        async with Receiver(says(OK)) as receiver:
+            url = receiver.url
+        async with sender() as http:
+            outcome = await http.send(post(url), 5.0)
+            assert outcome.ending is Ending.CONNECTION
+            assert outcome.error == f"no connection to 127.0.0.1:{receiver.port}: Connection refused"
+
+    run(main())
+
+
+def test_silence_lasts_until_the_timeout(run: Run) -> None:
+    began = time.monotonic()
+    outcome, _ = deliver(run, silent, timeout_s=0.25)
+    assert outcome == Outcome(Ending.TIMEOUT, error="connected, but no answer within 0.25 s")
+    assert 0.2 < time.monotonic() - began < 2
+
+
+def test_a_slow_body_lasts_until_the_timeout(run: Run) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        while True:
+            exchange.write(b"x")
+            await asyncio.sleep(0.02)
+
+    outcome, _ = deliver(run, answer, timeout_s=0.25)
+    assert outcome == Outcome(Ending.TIMEOUT, error="status 200 came, but not its whole body within 0.25 s")
+
+
+@pytest.mark.parametrize(
+    ("start", "rest"),
+    [
+        (b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 65536),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", b"x" * 65536),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n" * 5000),
+    ],
+)
+def test_an_endless_body_is_an_answer_of_which_the_start_is_kept(run: Run, start: bytes, rest: bytes) -> None:
+    written = 0
+
+    async def answer(exchange: Exchange) -> None:
+        nonlocal written
+        exchange.write(start)
+        while True:
+            exchange.write(rest)
+            await exchange.writer.drain()
+            written += len(rest)
+
+    outcome, _ = deliver(run, answer)
+    assert (outcome.ending, outcome.status, outcome.body) == (Ending.ANSWERED, 200, "x" * BODY_BYTES)
+    assert written < 50_000_000
+
+
+@pytest.mark.parametrize("endless", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: y\r\nX: ", b"X" * 1000])
+def test_an_endless_head_is_given_up(run: Run, endless: bytes) -> None:
+    async def answer(exchange: Exchange) -> None:
+        while True:
+            exchange.write(endless * 100)
+            await exchange.writer.drain()
+
+    outcome, _ = deliver(run, answer)
+    assert outcome.ending is Ending.CONNECTION
+    assert outcome.error.startswith("the answer is not HTTP: ")
+
+
+def test_a_compressed_body_is_not_expanded(run: Run) -> None:
+    bomb = gzip.compress(bytes(50_000_000), compresslevel=1)
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(bomb)}\r\n\r\n"
+    outcome, _ = deliver(run, says(head.encode() + bomb))
+    assert (outcome.ending, outcome.status) == (Ending.ANSWERED, 200)
+    assert len(outcome.body) <= BODY_BYTES
+
+
+def test_many_headers_are_kept_to_a_bound(run: Run) -> None:
+    headers = b"".join(b"X-%d: %s\r\n" % (number, b"y" * 1000) for number in range(50))
+    outcome, _ = deliver(run, says(b"HTTP/1.1 200 OK\r\n" + headers + b"Content-Length: 0\r\n\r\n"))
+    assert outcome.status == 200
+    assert [name for name, _ in outcome.headers] == [f"X-{number}" for number in range(8)]
+
+
+def test_redirects_are_not_followed(run: Run) -> None:
+    async def main() -> None:
+        async with Receiver(says(OK)) as second:
+            location = f"HTTP/1.1 307 Go\r\nLocation: {second.url}\r\nContent-Length: 0\r\n\r\n"
+            async with sender() as http, Receiver(says(location.encode())) as first:
+                outcome = await http.send(post(first.url), 5.0)
+                assert (outcome.ending, outcome.status) == (Ending.ANSWERED, 307)
+                assert ("Location", second.url) in outcome.headers
+            assert second.connections == 0
+
+    run(main())

@@ -1,0 +1,399 @@
+"""How deliveries share connections, wait for their turn, start, are cancelled and end."""
+
+import asyncio
+import gc
+import ssl
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from simulator.delivery.sender import HttpSender
+from simulator.domain.effects import Ending, Outcome, Outgoing
+from tests.delivery.receivers import OK, RUNNERS, Exchange, Receiver, Run, post, says, sender, silent, until
+
+each_loop = pytest.mark.parametrize("run", RUNNERS)
+
+# Self-signed for localhost, valid for a century, good for nothing but this test.
+CERTIFICATE = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgqxsZkdIftsfC+G3o
+LS7wbXwqnHYs2zgSULTFFl9kBpahRANCAASXM6wvS+p74xSCRPRkc0JpJwlMfZO/
+dDAIns/jqoOt7oGp+KC9IdnMA0pghg1eUfeEj/hciQuQdd3N6IdT5c6m
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUCRUGLAUT7Hbo+BVKogFLPgv5/IgwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA0MzUxMFoYDzIxMjYxMDI4
+MDQzNTEwWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASXM6wvS+p74xSCRPRkc0JpJwlMfZO/dDAIns/jqoOt7oGp+KC9IdnM
+A0pghg1eUfeEj/hciQuQdd3N6IdT5c6mo28wbTAdBgNVHQ4EFgQUHWEczjDJHBf5
+xii5ZE/SE6c1wNgwHwYDVR0jBBgwFoAUHWEczjDJHBf5xii5ZE/SE6c1wNgwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSAAwRQIgWtNTccjdjXt1odLYjboRFhsCDN5YL3RvuEwvep4jO48CIQDx
+DszVV/fxl13JLSOjJc1zWmDmFDfWWup9y9BqYgC8KA==
+-----END CERTIFICATE-----
+"""
+
+
+@each_loop
+def test_a_request_carries_what_it_was_given_and_nothing_more(run: Run) -> None:
+    async def main() -> None:
+        async with sender() as http, Receiver(says(OK)) as receiver:
+            url = f"http://127.0.0.1:{receiver.port}/a%2Fb/%7e//?x=%41+b&&x&refid=%E2%82%AC#part"
+            headers = (("X-One", "1"), ("content-type", "application/json"), ("X-One", "2"), ("X-Empty", ""))
+            await http.send(Outgoing("POST", url, headers, b'{"a":1}'), 5.0)
+            await http.send(Outgoing("GET", f"http://127.0.0.1:{receiver.port}?q", ()), 5.0)
+            assert receiver.requests[0].head == [
+                "POST /a%2Fb/%7e//?x=%41+b&&x&refid=%E2%82%AC HTTP/1.1",
+                f"Host: 127.0.0.1:{receiver.port}",
+                "X-One: 1",
+                "content-type: application/json",
+                "X-One: 2",
+                "X-Empty: ",
+                "Content-Length: 7",
+            ]
+            assert receiver.requests[0].body == b'{"a":1}'
+            assert receiver.requests[1].head == ["GET /?q HTTP/1.1", f"Host: 127.0.0.1:{receiver.port}"]
+
+    run(main())
+
+
+@each_loop
+def test_a_query_may_be_longer_than_an_address_that_is_configured(run: Run) -> None:
+    async def main() -> None:
+        async with sender() as http, Receiver(says(OK)) as receiver:
+            query = "message=" + "%7B" * 5000
+            assert (await http.send(Outgoing("GET", f"{receiver.url}?{query}"), 5.0)).status == 200
+            assert query in receiver.requests[0].head[0]
+
+    run(main())
+
+
+@each_loop
+@pytest.mark.parametrize(
+    ("method", "headers"),
+    [
+        ("PO ST", ()),
+        ("POST\r\nX: y", ()),
+        ("POST", (("X-Token", "hunter2\r\nX-Injected: 1"),)),
+        ("POST", (("X-Token", "hunter2\x00"),)),
+        ("POST", (("X Token", "hunter2"),)),
+        ("POST", (("X-Token: a\r\nX", "hunter2"),)),
+        ("POST", (("", "hunter2"),)),
+    ],
+)
+def test_what_http_does_not_allow_is_not_sent(run: Run, method: str, headers: tuple[tuple[str, str], ...]) -> None:
+    async def main() -> None:
+        async with sender() as http, Receiver(says(OK)) as receiver:
+            outcome = await http.send(Outgoing(method, receiver.url, headers, b"{}"), 5.0)
+            assert outcome.ending is Ending.BLOCKED
+            assert "hunter2" not in outcome.error
+            assert not receiver.requests
+
+    run(main())
+
+
+@each_loop
+def test_connections_are_kept_alive(run: Run) -> None:
+    async def main() -> None:
+        async with sender() as http, Receiver(says(OK)) as receiver:
+            for _ in range(20):
+                assert (await http.send(post(receiver.url), 5.0)).status == 200
+            assert (len(receiver.requests), receiver.connections) == (20, 1)
+
+    run(main())
+
+
+@each_loop
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("how", ["close", "reset"])
+def test_an_idle_connection_that_the_receiver_dropped_is_no_failure(run: Run, method: str, how: str) -> None:
+    """The receiver drops the connection just as the second request arrives on it."""
+
+    async def answer(exchange: Exchange) -> None:
+        if exchange.number == 2:
+            getattr(exchange, how)()
+        else:
+            exchange.write(OK)
+
+    async def main() -> None:
+        async with sender() as http, Receiver(answer) as receiver:
+            for _ in range(3):
+                outcome = await http.send(Outgoing(method, receiver.url, (), b"{}"), 5.0)
+                assert (outcome.ending, outcome.status, outcome.body) == (Ending.ANSWERED, 200, "ok")
+            assert [exchange.on_connection for exchange in receiver.requests] == [1, 1, 2, 2]
+
+    run(main())
+
+
+@each_loop
+def test_a_receiver_that_dropped_all_its_idle_connections_is_called_on_a_new_one(run: Run) -> None:
+    async def answer(exchange: Exchange) -> None:
+        if exchange.number <= 5:
+            await until(lambda: len(receiver.requests) >= 5)
+            exchange.write(OK)
+        elif exchange.on_connection <= 5:
+            exchange.close()
+        else:
+            exchange.write(OK)
+
+    async def main() -> None:
+        async with sender() as http, receiver:
+            await asyncio.gather(*(http.send(post(receiver.url), 5.0) for _ in range(5)))
+            assert (await http.send(post(receiver.url), 5.0)).status == 200
+            assert (len(receiver.requests), receiver.connections) == (7, 6)
+
+    receiver = Receiver(answer)
+    run(main())
+
+
+@each_loop
+@pytest.mark.parametrize("how", ["close", "reset"])
+def test_an_idle_connection_is_not_blamed_twice(run: Run, how: str) -> None:
+    """A receiver that drops the fresh connection too has failed, and has seen the delivery twice, not more."""
+
+    async def answer(exchange: Exchange) -> None:
+        if exchange.number == 1:
+            exchange.write(OK)
+        else:
+            getattr(exchange, how)()
+
+    async def main() -> None:
+        async with sender() as http, Receiver(answer) as receiver:
+            assert (await http.send(post(receiver.url), 5.0)).status == 200
+            assert (await http.send(post(receiver.url), 5.0)).ending is Ending.CONNECTION
+            assert len(receiver.requests) == 3
+
+    run(main())
+
+
+@each_loop
+@pytest.mark.parametrize("how", ["close", "reset"])
+def test_an_answer_that_breaks_off_on_a_kept_connection_is_a_failure(run: Run, how: str) -> None:
+    async def answer(exchange: Exchange) -> None:
+        if exchange.number == 1:
+            exchange.write(OK)
+        else:
+            exchange.write(b"HTTP/1.1 2")
+            await exchange.writer.drain()
+            await asyncio.sleep(0.03)
+            getattr(exchange, how)()
+
+    async def main() -> None:
+        async with sender() as http, Receiver(answer) as receiver:
+            assert (await http.send(post(receiver.url), 5.0)).status == 200
+            assert (await http.send(post(receiver.url), 5.0)).ending is Ending.CONNECTION
+            assert len(receiver.requests) == 2
+
+    run(main())
+
+
+@each_loop
+@pytest.mark.parametrize("copies", [1, 50])
+def test_bytes_that_nobody_asked_for_are_no_answer(run: Run, copies: int) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.write(OK)
+        if exchange.number == 1:
+            await asyncio.sleep(0.02)
+            exchange.write(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n" * copies)
+
+    async def main() -> None:
+        async with sender() as http, Receiver(answer) as receiver:
+            assert (await http.send(post(receiver.url), 5.0)).status == 200
+            await asyncio.sleep(0.05)
+            assert (await http.send(post(receiver.url), 5.0)).status == 200
+            assert [exchange.on_connection for exchange in receiver.requests] == [1, 2]
+
+    run(main())
+
+
+@each_loop
+def test_dead_receivers_do_not_hold_up_another(run: Run) -> None:
+    async def main() -> None:
+        async with sender() as http, Receiver(silent) as dead, Receiver(silent) as deaf, Receiver(says(OK)) as good:
+            urls = [dead.url] * 100 + [deaf.url] * 50
+            lost = [asyncio.ensure_future(http.send(post(url), 0.8)) for url in urls]
+            await until(lambda: len(dead.requests) == 64 and len(deaf.requests) == 50)
+            answers = await asyncio.gather(*(http.send(post(good.url), 5.0) for _ in range(100)))
+            assert {answer.status for answer in answers} == {200}
+            assert not any(each.done() for each in lost)
+            outcomes = await asyncio.gather(*lost)
+            assert {outcome.ending for outcome in outcomes} == {Ending.TIMEOUT}
+            assert len(dead.requests) == 100, "none was given up before it was sent"
+
+    run(main())
+
+
+@each_loop
+def test_one_receiver_has_a_bounded_number_of_connections(run: Run) -> None:
+    async def main() -> None:
+        most = 0
+
+        async def answer(exchange: Exchange) -> None:
+            nonlocal most
+            most = max(most, receiver.open_connections)
+            await asyncio.sleep(0.01)
+            exchange.write(OK)
+
+        async with sender(per_receiver=5) as http, Receiver(answer) as receiver:
+            answers = await asyncio.gather(*(http.send(post(receiver.url), 5.0) for _ in range(40)))
+            assert {answer.status for answer in answers} == {200}
+            assert most <= 5
+
+    run(main())
+
+
+@each_loop
+def test_a_cancelled_delivery_ends_at_once_and_leaves_nothing_behind(run: Run) -> None:
+    async def main() -> None:
+        async with sender(per_receiver=1) as http, Receiver(silent) as receiver:
+            first, second = (asyncio.ensure_future(http.send(post(receiver.url), 30.0)) for _ in range(2))
+            await until(lambda: len(receiver.requests) == 1)
+            for each in (first, second):
+                each.cancel()
+            ends = await asyncio.gather(first, second, return_exceptions=True)
+            assert [type(end) for end in ends] == [asyncio.CancelledError] * 2
+            await until(lambda: receiver.open_connections == 0)
+            assert (await http.send(post(receiver.url), 0.1)).ending is Ending.TIMEOUT
+
+    run(main())
+
+
+@each_loop
+def test_tls_certificates_are_verified_unless_told_otherwise(run: Run, tmp_path: Path) -> None:
+    pem = tmp_path / "receiver.pem"
+    pem.write_text(CERTIFICATE)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(pem)
+
+    async def main() -> None:
+        async with Receiver(says(OK), tls=context) as receiver:
+            url = receiver.url.replace("http:", "https:")
+            async with sender() as http:
+                outcome = await http.send(post(url), 5.0)
+                assert outcome.ending is Ending.CONNECTION
+                assert outcome.error.startswith(f"TLS with 127.0.0.1:{receiver.port} failed: ")
+                assert not receiver.requests
+            async with sender(verify_tls=False) as http:
+                assert (await http.send(post(url), 5.0)).body == "ok"
+
+    run(main())
+
+
+@each_loop
+def test_tls_to_a_receiver_that_speaks_http_is_a_connection_failure(run: Run) -> None:
+    async def main() -> None:
+        async with sender() as http, Receiver(says(OK)) as receiver:
+            outcome = await http.send(post(receiver.url.replace("http:", "https:")), 0.2)
+            assert outcome.ending in (Ending.CONNECTION, Ending.TIMEOUT)
+            assert outcome.status is None
+
+    run(main())
+
+
+@each_loop
+def test_a_sender_that_was_not_warmed_opens_itself_once(run: Run) -> None:
+    async def main() -> None:
+        http = HttpSender()
+        async with Receiver(says(OK)) as receiver:
+            outcomes = await asyncio.gather(*(http.send(post(receiver.url), 5.0) for _ in range(10)))
+            assert {outcome.status for outcome in outcomes} == {200}
+        await http.close()
+
+    run(main())
+    gc.collect()
+
+
+@each_loop
+def test_a_closed_sender_sends_nothing(run: Run) -> None:
+    async def main() -> None:
+        never_opened = HttpSender()
+        await never_opened.close()
+        async with sender() as opened:
+            await opened.close()
+        for http in (never_opened, opened):
+            with pytest.raises(RuntimeError, match="closed"):
+                await http.send(post("http://127.0.0.1:1/"), 5.0)
+
+    run(main())
+
+
+@each_loop
+@pytest.mark.parametrize("earlier", [0, 1])
+def test_closing_ends_the_deliveries_that_are_under_way(run: Run, earlier: int) -> None:
+    async def answer(exchange: Exchange) -> None:
+        if exchange.number <= earlier:
+            exchange.write(OK)
+
+    async def main() -> None:
+        async with Receiver(answer) as receiver:
+            async with sender() as http:
+                for _ in range(earlier):
+                    await http.send(post(receiver.url), 5.0)
+                under_way = asyncio.ensure_future(http.send(post(receiver.url), 30.0))
+                await until(lambda: len(receiver.requests) == earlier + 1)
+            outcome: Outcome = await asyncio.wait_for(under_way, 5)
+            assert outcome.ending is Ending.CONNECTION
+
+    run(main())
+
+
+def python(program: str) -> str:
+    """Run a program in a fresh interpreter that is strict about warnings; what it printed, errors included."""
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", textwrap.dedent(program)]
+    return subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=30
+    ).stdout
+
+
+def test_importing_the_sender_does_not_import_the_http_client() -> None:
+    program = """
+        import sys, simulator.delivery.sender, simulator.delivery.targets
+        simulator.delivery.targets.parse_target("http://example.com:80/callback")
+        print(sorted({"aiohttp", "yarl", "ssl", "asyncio"} & set(sys.modules)))
+    """
+    assert "aiohttp" not in python(program)
+    assert "yarl" not in python(program)
+
+
+def test_nothing_is_left_open_or_unsaid_at_the_end() -> None:
+    program = """
+        import asyncio
+        from simulator.delivery.sender import HttpSender
+        from simulator.domain.effects import Outgoing
+
+        def lookup(host):
+            raise OSError("no such name")
+
+        async def main():
+            async def serve(reader, writer):
+                while await reader.read(65536):
+                    writer.write(b"HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok")
+                writer.close()
+
+            async def ignore(reader, writer):
+                await reader.read()
+                writer.close()
+
+            good = await asyncio.start_server(serve, "127.0.0.1", 0)
+            dead = await asyncio.start_server(ignore, "127.0.0.1", 0)
+            ports = [server.sockets[0].getsockname()[1] for server in (good, dead)]
+            urls = [f"http://127.0.0.1:{port}/" for port in (*ports, 1)] + ["http://nothing.invalid/"]
+            http = HttpSender(lookup=lookup)
+            outcomes = await asyncio.gather(*(http.send(Outgoing("POST", url, (), b"{}"), 0.5) for url in urls))
+            cancelled = asyncio.ensure_future(http.send(Outgoing("POST", urls[1]), 30))
+            await asyncio.sleep(0.05)
+            cancelled.cancel()
+            await asyncio.gather(cancelled, return_exceptions=True)
+            await http.close()
+            for server in (good, dead):
+                server.close()
+                await server.wait_closed()
+            await asyncio.sleep(0.05)
+            print(*(outcome.ending for outcome in outcomes))
+
+        asyncio.run(main())
+    """
+    assert python(program) == "answered timeout connection dns\n"

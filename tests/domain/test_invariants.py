@@ -1,0 +1,62 @@
+"""The ledger's own proof finds what is wrong; each case breaks one thing by hand."""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+
+from simulator.domain.callbacks import Attempt
+from simulator.domain.sandbox import Sandbox
+from simulator.domain.transactions import Status, Transaction
+from tests.domain.worlds import START, pay, sandbox, seconds
+
+
+def done() -> tuple[Sandbox, Transaction]:
+    box = sandbox()
+    transaction = pay(box).transaction
+    box.fire_due(seconds(5))
+    assert box.violations() == []
+    return box, transaction
+
+
+def lose_money(box: Sandbox, _: Transaction) -> None:
+    box.state.resellers["R1"].wallet.balance -= 1
+
+
+def change_an_entry(box: Sandbox, _: Transaction) -> None:
+    wallet = box.state.resellers["R1"].wallet
+    wallet.entries[0] = wallet.entries[0]._replace(amount=Decimal(-1))
+
+
+def debit_twice(box: Sandbox, transaction: Transaction) -> None:
+    transaction.entry_ids *= 2
+
+
+def end_twice(box: Sandbox, transaction: Transaction) -> None:
+    transaction.results.append(transaction.result._replace(status=Status.FAILED))
+
+
+def lose_a_refid(box: Sandbox, transaction: Transaction) -> None:
+    del box.state.resellers["R1"].refids[transaction.refid]
+
+
+def try_too_often(box: Sandbox, _: Transaction) -> None:
+    callback = next(iter(box.state.callbacks))
+    callback.attempts.extend(Attempt(number, START) for number in range(5))
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (lose_money, "add up to"),
+        (change_an_entry, "add up to"),
+        (debit_twice, "was debited"),
+        (end_twice, "cannot become"),
+        (lose_a_refid, "leads elsewhere"),
+        (try_too_often, "attempts, at most 4"),
+    ],
+)
+def test_each_kind_of_damage_is_found(damage: Callable[[Sandbox, Transaction], None], told: str) -> None:
+    box, transaction = done()
+    damage(box, transaction)
+    assert any(told in text for text in box.violations()), box.violations()

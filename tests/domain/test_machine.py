@@ -1,0 +1,129 @@
+"""A sandbox against a model so simple that it is right: money, statuses, refids and callback attempts."""
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition
+from hypothesis.stateful import rule as step_rule
+
+from simulator.domain.callbacks import Send
+from simulator.domain.commands import Credit, PaymentAnswer, PaymentRefused
+from simulator.domain.effects import Ending, Outcome
+from simulator.domain.rules import CallbackPlan, Step
+from simulator.domain.transactions import Status, may_follow
+from tests.domain.worlds import ACCEPTED, START, after, order, rule, sandbox
+
+# By the last digit of the account: how the payment ends and when.
+ENDINGS = {
+    "0": (ACCEPTED, after(2, Status.PROCESSING), after(5, Status.SUCCESSFUL)),
+    "1": (ACCEPTED, after(5, Status.FAILED)),
+    "2": (Step(Status.SUCCESSFUL),),
+    "3": (Step(Status.FAILED),),
+    "4": (Step(Status.PROCESSING),),
+    "5": (ACCEPTED, Step(Status.PROCESSING, requery=1), Step(Status.FAILED, requery=2)),
+    "6": (ACCEPTED, Step(Status.SUCCESSFUL, requery=2), after(30, Status.FAILED)),
+    "7": (ACCEPTED, after(1, Status.SUCCESSFUL)),
+}
+PLANS = {"7": CallbackPlan(duplicates=1), "0": CallbackPlan(reverse=True)}
+RULES = [
+    rule(
+        *steps,
+        id_=f"r{digit}",
+        when=lambda facts, d=digit: str(facts["account"]).endswith(d),
+        callbacks=PLANS.get(digit),
+    )
+    for digit, steps in ENDINGS.items()
+]
+RETURNED = (Status.FAILED, Status.REFUNDED)
+COST = Decimal("0.97")
+
+
+class Payments(RuleBasedStateMachine):
+    """The model: what every refid cost, what was credited, which attempts are in the air."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.box = sandbox(*RULES, balance="500.00")
+        self.now: datetime = START
+        self.credited = Decimal(0)
+        self.costs: dict[str, Decimal] = {}
+        self.trxids: dict[str, str] = {}
+        self.histories: dict[str, list[Status]] = {}
+        self.in_air: list[Send] = []
+
+    @property
+    def balance(self) -> Decimal:
+        return self.box.state.resellers["R1"].wallet.balance
+
+    @step_rule(number=st.integers(0, 15), digit=st.sampled_from(sorted(ENDINGS)), amount=st.integers(-1, 400))
+    def pay(self, number: int, digit: str, amount: int) -> None:
+        refid, before = f"ref-{number}", self.balance
+        answer = self.box.apply(order(refid, amount=amount, account=f"55555{digit}"), self.now)
+        cost = (amount * COST).quantize(Decimal("0.01"))
+        if isinstance(answer, PaymentRefused):
+            assert refid not in self.trxids
+            assert self.balance == before
+            assert amount < 1 or cost > before
+        elif refid in self.trxids:
+            assert isinstance(answer, PaymentAnswer)
+            assert not answer.created
+            assert answer.transaction.trxid == self.trxids[refid]
+        else:
+            assert answer.created
+            self.trxids[refid], self.costs[refid] = answer.transaction.trxid, cost
+
+    @step_rule(cents=st.integers(1, 100_000))
+    def credit(self, cents: int) -> None:
+        amount = Decimal(cents) / 100
+        self.box.apply(Credit("R1", amount), self.now)
+        self.credited += amount
+
+    @step_rule(seconds=st.sampled_from([0, 0.5, 1, 2, 5, 30, 60, 600]))
+    def wait(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+        self.in_air += [fired.send for fired in self.box.fire_due(self.now) if fired.send]
+
+    @precondition(lambda self: self.in_air)
+    @step_rule(data=st.data(), status=st.sampled_from([200, 204, 302, 404, 408, 429, 500, 503, None]))
+    def receiver_answers(self, data: st.DataObject, status: int | None) -> None:
+        send = self.in_air.pop(data.draw(st.integers(0, len(self.in_air) - 1)))
+        outcome = Outcome(Ending.ANSWERED, status) if status else Outcome(Ending.TIMEOUT)
+        self.box.delivered(send, outcome, self.now)
+
+    @invariant()
+    def money_is_conserved(self) -> None:
+        spent = sum(
+            (cost for refid, cost in self.costs.items() if self.status(refid) not in RETURNED), start=Decimal(0)
+        )
+        assert self.balance == Decimal("500.00") + self.credited - spent
+        assert not self.box.violations()
+
+    @invariant()
+    def one_debit_a_refid(self) -> None:
+        entries = self.box.state.resellers["R1"].wallet.entries
+        debits = [entry.trxid for entry in entries if entry.amount < 0]
+        assert sorted(debits) == sorted(set(self.trxids.values()))
+
+    @invariant()
+    def statuses_only_grow_along_the_table(self) -> None:
+        for refid, trxid in self.trxids.items():
+            now = [result.status for result in self.box.state.transactions[trxid].results]
+            assert now[: len(self.histories.get(refid, []))] == self.histories.get(refid, [])
+            assert all(may_follow(a, b) for a, b in zip([None, *now], now, strict=False))
+            self.histories[refid] = now
+
+    @invariant()
+    def callbacks_have_at_most_four_attempts(self) -> None:
+        for callback in self.box.state.callbacks:
+            assert len(callback.attempts) <= 4
+            unfinished = [attempt for attempt in callback.attempts if attempt.outcome is None]
+            assert len(unfinished) <= 1
+
+    def status(self, refid: str) -> Status:
+        return self.box.state.transactions[self.trxids[refid]].result.status
+
+
+TestPayments = Payments.TestCase
+TestPayments.settings = settings(max_examples=60, stateful_step_count=60, deadline=None)

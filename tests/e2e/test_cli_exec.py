@@ -1,0 +1,121 @@
+"""`exec` as a real process: the command's environment, its status, signals, and that nothing is left behind."""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.processes import PROGRAM, ask, run, serving
+
+SHOW = "import json, os; print(json.dumps({n: v for n, v in os.environ.items() if n.startswith('RESELLER_')}))"
+
+
+def test_the_command_finds_the_simulator_in_its_environment() -> None:
+    found = json.loads(run("exec", "--", sys.executable, "-c", SHOW).out)
+    url = found["RESELLER_BASE_URL"]
+    assert set(found) == {
+        "RESELLER_BASE_URL",
+        "RESELLER_API_KEY",
+        "RESELLER_API_SECRET",
+        "RESELLER_USERNAME",
+        "RESELLER_PASSWORD",
+        "RESELLER_SANDBOX",
+        "RESELLER_SIM_URL",
+        "RESELLER_SIM_KEY",
+        "RESELLER_SIM_SECRET",
+    }
+    assert url.startswith("http://127.0.0.1:")
+    assert found["RESELLER_SIM_URL"] == f"{url}/_sim"
+    assert found["RESELLER_SANDBOX"] == "default"
+
+
+def test_the_command_finds_a_token_when_there_is_one_and_no_credentials_of_another_service(tmp_path: Path) -> None:
+    scenario = tmp_path / "empty.yaml"
+    scenario.write_text("clock: manual\n")
+    done = run(
+        *("exec", str(scenario), "--control-token", "t", "--", sys.executable, "-c", SHOW),
+        RESELLER_API_KEY="a real one",
+        RESELLER_API_SECRET="a real one",
+    )
+    found = json.loads(done.out)
+    assert found["RESELLER_SIM_CONTROL_TOKEN"] == "t"
+    assert "RESELLER_API_KEY" not in found
+    assert "RESELLER_API_SECRET" not in found
+
+
+def test_a_call_inside_needs_no_flags_and_leaves_a_trace_in_the_journal() -> None:
+    script = (
+        "import os, subprocess, sys, urllib.request\n"
+        "status = subprocess.call([sys.executable, '-m', 'simulator', 'call', 'GET', '/v2/balance'])\n"
+        "journal = os.environ['RESELLER_SIM_URL'] + '/sandboxes/default/requests'\n"
+        "print()\n"
+        "print(urllib.request.urlopen(journal).read().decode())\n"
+        "sys.exit(status)\n"
+    )
+    done = run("exec", "--clock", "manual", "--", sys.executable, "-c", script)
+    balance, journal = done.out.splitlines()
+    assert done.status == 0
+    assert json.loads(balance)["data"]["currency"] == "MYR"
+    assert json.loads(journal)["requests"][0]["path"] == "/v2/balance"
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 7", 7), ("kill -KILL $$", 137)])
+def test_it_ends_with_the_status_of_the_command(script: str, status: int) -> None:
+    done = run("exec", "--", "sh", "-c", script)
+    assert (done.status, done.out, done.err) == (status, "", "")
+
+
+def test_stdin_stdout_and_stderr_are_the_command_s_own() -> None:
+    done = run("exec", "--", "sh", "-c", "cat; echo problem >&2", body=b"hello\n")
+    assert (done.out, done.err) == ("hello\n", "problem\n")
+
+
+def test_what_follows_the_first_dashes_is_the_command_s_to_the_letter() -> None:
+    shown = run("exec", "--", sys.executable, "-c", "import sys; print(sys.argv[1:])", "--port", "x", "--", "--help")
+    assert shown.out == "['--port', 'x', '--', '--help']\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_goes_to_the_command_and_everything_ends_with_it(number: int) -> None:
+    script = (
+        "import os, signal, sys\n"
+        f"signal.signal({int(number)}, lambda *_: sys.exit(9))\n"
+        "print(os.environ['RESELLER_SIM_URL'], flush=True)\n"
+        "signal.pause()\n"
+    )
+    with serving("--", sys.executable, "-c", script, verb="exec") as running:
+        control = running.first_line.strip()
+        assert ask(f"{control}/health").status == 200
+        assert running.stop(number) == (9, "", "")
+    with pytest.raises(ConnectionRefusedError):
+        ask(f"{control}/health")
+
+
+def test_the_port_is_free_again_and_two_run_side_by_side() -> None:
+    script = "echo $RESELLER_BASE_URL; read -r line"
+    with (
+        serving("--", "sh", "-c", script, verb="exec") as one,
+        serving("--", "sh", "-c", script, verb="exec") as two,
+    ):
+        assert one.first_line != two.first_line
+
+
+@pytest.mark.parametrize("kind", ["unknown", "not executable", "no program"])
+def test_a_command_that_cannot_be_run_is_told_in_one_line(kind: str, tmp_path: Path) -> None:
+    command = tmp_path / "command"
+    if kind != "unknown":
+        command.write_bytes(b"\0\0\0\0")
+    if kind == "no program":
+        os.chmod(command, 0o755)  # noqa: S103  # to be run is the point
+    done = run("exec", "--", str(command))
+    assert done.status == 3
+    assert str(command) in done.only_error_line
+
+
+def test_a_program_inside_may_start_a_server_of_its_own() -> None:
+    done = run("exec", "--port", "0", "--", *PROGRAM, "exec", "--", "sh", "-c", "echo $RESELLER_BASE_URL; exit 5")
+    assert done.status == 5
+    assert done.out.startswith("http://127.0.0.1:")

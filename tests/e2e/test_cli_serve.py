@@ -1,0 +1,239 @@
+"""`serve` as a real process: what it prints, that what it prints can be pasted, how it ends."""
+
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from simulator.scenario.library import load_scenario
+from tests.cli.processes import DEADLINE_S, PROGRAM, Serving, ask, environment, run, serving
+from tests.cli.shell import parse_curl, paste
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[list[str]]:
+    """The banner of a server that runs, line by line."""
+    with serving("--port", "0") as server:
+        lines = [server.first_line.rstrip("\n")]
+        while " call " not in lines[-1]:
+            line = server.out.readline()
+            assert line, lines
+            lines.append(line.rstrip("\n"))
+        yield lines
+
+
+def fact(page: list[str], name: str) -> str:
+    """What the banner says about something."""
+    return next(line.removeprefix(f"  {name}").strip() for line in page if line.startswith(f"  {name}"))
+
+
+def test_the_json_line_says_what_a_program_needs_and_is_all_there_is() -> None:
+    with serving("--port", "0", "--json", "--seed", "7") as server:
+        ready = server.ready
+        assert list(ready) == ["url", "sandbox", "control_token", "resellers"]
+        assert (ready["sandbox"], ready["control_token"]) == ("default", None)
+        sandbox = ask(f"{ready['url']}/_sim/sandboxes/default").json
+        assert sandbox["resellers"] == ready["resellers"]
+        assert sandbox["seed"] == 7
+        assert server.stop(signal.SIGTERM) == (0, "", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_at_once_with_exit_code_0_though_clients_are_connected(number: int) -> None:
+    with serving("--port", "0", "--json") as server:
+        address = urlsplit(server.ready["url"])
+        connection = HTTPConnection(address.hostname or "", address.port, timeout=DEADLINE_S)
+        connection.request("GET", "/_sim/health")
+        connection.getresponse().read()
+        begun = time.monotonic()
+        assert server.stop(number) == (0, "", "")
+        assert time.monotonic() - begun < 3.5
+        connection.close()
+
+
+def test_a_signal_during_start_up_ends_it_with_exit_code_0() -> None:
+    script = (
+        "import os, signal, sys\n"
+        "from simulator.cli import banner, running\n"
+        "prepare = running.prepare\n"
+        "def late(*arguments):\n    os.kill(os.getpid(), signal.SIGTERM)\n    return prepare(*arguments)\n"
+        "running.prepare = late\n"
+        "from simulator.cli.main import cli\n"
+        "cli.main(['serve', '--port', '0'])\n"
+    )
+    done = subprocess.run([PROGRAM[0], "-c", script], capture_output=True, timeout=DEADLINE_S, env=environment())
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_the_banner_tells_addresses_sandbox_clock_credentials_and_callbacks(page: list[str]) -> None:
+    url = page[0].rpartition(" ")[2]
+    sandbox = ask(f"{url}/_sim/sandboxes/default").json
+    reseller = sandbox["resellers"][0]
+    assert fact(page, "control API") == f"{url}/_sim"
+    assert fact(page, "sandbox").startswith("default")
+    assert fact(page, "clock").startswith("real")
+    assert fact(page, "API key") == reseller["api_key"]
+    assert fact(page, "secret") == reseller["api_secret"]
+    assert reseller["username"] in fact(page, "user")
+    assert reseller["password"] in fact(page, "user")
+    assert fact(page, "callbacks") == "POST inbox:callbacks"
+    inbox = next(line.split()[1] for line in page if line.startswith("              curl "))
+    assert ask(inbox).json["name"] == "callbacks"
+
+
+def test_the_request_of_the_banner_pays_when_it_is_pasted_and_only_once(page: list[str]) -> None:
+    command = next(line for line in page if line.startswith("curl "))
+    request = parse_curl(command)
+    pasted = paste(command)
+    if pasted is not None:
+        assert json.loads(pasted)["data"]["status"] == "Accepted"
+    answer = ask(request.url, request.method, request.body, request.headers)
+    if pasted is None:
+        assert answer.json["data"]["status"] == "Accepted"
+    else:
+        assert (answer.status, answer.json["error"]) == (401, "nonce_reused")
+
+
+def test_the_call_of_the_banner_sends_the_next_one(page: list[str]) -> None:
+    words = shlex.split(page[-1])
+    done = run(*words[words.index("call") :])
+    assert (done.status, json.loads(done.out)["data"]["status"]) == (0, "Accepted")
+
+
+def test_a_scenario_without_keys_has_no_request_to_paste(tmp_path: Path) -> None:
+    scenario = tmp_path / "empty.yaml"
+    scenario.write_text("clock: manual\n")
+    with serving(str(scenario), "--port", "0") as server:
+        lines = [server.first_line]
+        while "no active API key" not in lines[-1]:
+            lines.append(server.out.readline())
+            assert lines[-1], lines
+        assert any("manual" in line for line in lines)
+
+
+def test_the_banner_signs_for_a_scenario_whose_time_is_not_ours(tmp_path: Path) -> None:
+    scenario = tmp_path / "future.yaml"
+    scenario.write_text(
+        'extends: default\nclock: { mode: manual, signature: sandbox, start: "2027-01-10T23:59:00Z" }\n'
+    )
+    with serving(str(scenario), "--port", "0") as server:
+        line = server.first_line
+        while not line.startswith("curl "):
+            line = server.out.readline()
+            assert line
+    assert parse_curl(line.rstrip("\n")).headers["X-Timestamp"] == "1799625540"
+
+
+def test_the_clock_and_the_rest_are_what_the_flags_say() -> None:
+    flags = ("--clock", "x60", "--start", "2027-01-10T23:59:00+08:00", "--port", "0", "--json", "--control-token", "t")
+    with serving("provider-failures", *flags) as server:
+        url = server.ready["url"]
+        assert server.ready["control_token"] == "t"
+        assert ask(f"{url}/_sim/sandboxes/default").status == 401
+        sandbox = ask(f"{url}/_sim/sandboxes/default", headers={"Authorization": "Bearer t"}).json
+    assert sandbox["scenario"] == load_scenario("provider-failures").name
+    assert (sandbox["clock"]["mode"], sandbox["clock"]["rate"]) == ("xN", 60)
+    assert sandbox["clock"]["now"].startswith("2027-01-10T15:59")
+
+
+def test_every_flag_can_be_a_variable() -> None:
+    variables = {
+        "RESELLER_SIM_SCENARIO": "slow-provider",
+        "RESELLER_SIM_PORT": "0",
+        "RESELLER_SIM_JSON": "1",
+        "RESELLER_SIM_CLOCK": "manual",
+        "RESELLER_SIM_SEED": "99",
+        "RESELLER_SIM_ALLOW_HOST": "one two",
+    }
+    with serving(**variables) as server:
+        url = server.ready["url"]
+        sandbox = ask(f"{url}/_sim/sandboxes/default", headers={"Host": "two"}).json
+        assert ask(f"{url}/_sim/sandboxes/default", headers={"Host": "three"}).status == 403
+    assert sandbox["scenario"] == load_scenario("slow-provider").name
+    assert (sandbox["seed"], sandbox["clock"]["mode"]) == (99, "manual")
+
+
+def test_bound_to_every_address_it_wants_a_token_that_it_made_up() -> None:
+    with serving("--host", "0.0.0.0", "--port", "0", "--json") as server:
+        ready = server.ready
+        assert ready["url"].startswith("http://127.0.0.1:")
+        assert len(ready["control_token"]) >= 24
+        health = f"{ready['url']}/_sim/health"
+        assert ask(health).status == 401
+        assert ask(health, headers={"Authorization": f"Bearer {ready['control_token']}"}).status == 200
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port that somebody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+@pytest.mark.parametrize("verb", ["serve", "exec"])
+def test_a_taken_port_is_told_in_one_line(taken: int, verb: str) -> None:
+    if verb == "serve":
+        done = run("serve", RESELLER_SIM_PORT=str(taken))
+    else:
+        done = run("exec", "--port", str(taken), "--", "true", RESELLER_SIM_PORT="1")
+    assert done.status == 3
+    assert str(taken) in done.only_error_line
+    assert "--port" in done.only_error_line
+
+
+def test_an_address_of_another_machine_is_told_in_one_line() -> None:
+    done = run("serve", "--host", "192.0.2.1")
+    assert (done.status, "--host" in done.only_error_line) == (3, True)
+
+
+def test_an_unknown_scenario_is_told_with_the_nearest_name() -> None:
+    done = run("exec", "defualt", "--", "true")
+    assert done.status == 3
+    assert "did you mean 'default'" in done.only_error_line
+
+
+def test_a_bad_scenario_is_told_problem_by_problem(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("extends: default\npaymnts: []\nseed: many\n")
+    done = run("serve", str(bad))
+    assert (done.status, done.out) == (3, "")
+    lines = done.err.splitlines()
+    assert [line.split(": ")[0] for line in lines] == [f"{bad}:2:1", f"{bad}:3:7"]
+
+
+def test_it_serves_a_file_of_the_user(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("scenario: mine\nextends: default\nresellers: [{ code: RS001, balance: '12.50' }]\n")
+    with serving(str(mine), "--port", "0", "--json") as server:
+        assert balance_of(server) == 12.5
+
+
+def balance_of(server: Serving) -> float:
+    """The first reseller's balance as the ready line tells it."""
+    return float(server.ready["resellers"][0]["balance"])
+
+
+def test_a_stdout_that_takes_nothing_is_told_in_one_line() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [*PROGRAM, "serve", "--port", "0", "--json"]
+    with os.fdopen(writer, "wb") as out:
+        done = subprocess.run(
+            command,
+            stdout=out,
+            stderr=subprocess.PIPE,
+            timeout=DEADLINE_S,
+            env=environment(PYTHONUNBUFFERED=""),
+            check=False,
+        )
+    assert (done.returncode, done.stderr.count(b"\n")) == (3, 1)
+    assert b"stdout cannot be written" in done.stderr

@@ -1,0 +1,93 @@
+"""Real receivers on loopback sockets: each answers as its handler says, or misbehaves on the wire."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+Answer = int | bytes | None  # a status, raw bytes, or silence
+
+
+@dataclass
+class Got:
+    """One request as it arrived."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def query(self) -> dict[str, str]:
+        return {name: values[0] for name, values in parse_qs(urlsplit(self.target).query).items()}
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.body)["data"]
+
+
+@dataclass
+class Receiver:
+    """`answers` are given in order, the last one stays; `on_request` is awaited before answering."""
+
+    answers: list[Answer] = field(default_factory=lambda: [200])
+    on_request: Callable[[Got], Awaitable[None]] | None = None
+    got: list[Got] = field(default_factory=list)
+    url: str = ""
+
+    async def start(self) -> "Receiver":
+        self._open: set[asyncio.StreamWriter] = set()
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        port = self._server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}/hook"
+        return self
+
+    async def stop(self) -> None:
+        self._server.close()
+        for writer in self._open:
+            writer.close()
+        await self._server.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open.add(writer)
+        try:
+            while await self._one(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            self._open.discard(writer)
+            writer.close()
+
+    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        method, target, _ = head[0].split(" ")
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
+        body = await reader.readexactly(int(headers.get("content-length", "0")))
+        got = Got(method, target, headers, body)
+        self.got.append(got)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if self.on_request is not None:
+            await self.on_request(got)
+        if answer is None:
+            await reader.read()
+            return False
+        if isinstance(answer, bytes):
+            writer.write(answer)
+            await writer.drain()
+            return False
+        rest = "\r\n" if answer == 204 else "Content-Length: 2\r\n\r\nok"
+        writer.write(f"HTTP/1.1 {answer} X\r\n{rest}".encode())
+        await writer.drain()
+        return True
+
+
+def refused_url() -> str:
+    """An address where nobody listens."""
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{probe.getsockname()[1]}/hook"

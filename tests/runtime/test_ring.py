@@ -1,0 +1,65 @@
+"""Bounded memory, and waiting on it."""
+
+import asyncio
+from dataclasses import dataclass
+
+from simulator.runtime.ring import Bell, Ring
+
+
+@dataclass
+class Item:
+    n: int
+    size: int = 10
+
+
+def filled(count: int, count_max: int = 100, bytes_max: int = 10_000) -> Ring[Item]:
+    ring: Ring[Item] = Ring(count_max, bytes_max)
+    for _ in range(count):
+        ring.add(Item(ring.next_n()))
+    return ring
+
+
+def test_the_oldest_leave_when_there_are_too_many() -> None:
+    ring = filled(7, count_max=5)
+    assert ([item.n for item in ring], ring.left_out) == ([3, 4, 5, 6, 7], 2)
+
+
+def test_the_oldest_leave_when_they_are_too_large_together() -> None:
+    ring = filled(7, bytes_max=35)
+    assert [item.n for item in ring] == [5, 6, 7]
+
+
+def test_the_newest_stays_however_large() -> None:
+    ring = filled(3, bytes_max=35)
+    ring.add(Item(ring.next_n(), size=1000))
+    assert [item.n for item in ring] == [4]
+
+
+def test_records_are_found_by_number_and_numbers_go_on_after_clearing() -> None:
+    ring = filled(3)
+    assert (found := ring.find(2)) is not None
+    assert found.n == 2
+    assert ring.find(9) is None
+    ring.clear()
+    assert (len(ring), ring.next_n()) == (0, 4)
+
+
+def test_waiting_ends_as_soon_as_it_is_true() -> None:
+    async def main() -> None:
+        ring = filled(0)
+        waiting = asyncio.create_task(ring.bell.wait_until(lambda: len(ring) >= 2, 30))
+        for _ in range(2):
+            await asyncio.sleep(0)
+            ring.add(Item(ring.next_n()))
+        assert await asyncio.wait_for(waiting, 5)
+
+    asyncio.run(main())
+
+
+def test_waiting_ends_when_the_time_is_up() -> None:
+    async def main() -> None:
+        assert not await Bell().wait_until(lambda: False, 0.01)
+        assert not await Bell().wait_until(lambda: False, 0)
+        assert await Bell().wait_until(lambda: True, 0)
+
+    asyncio.run(main())

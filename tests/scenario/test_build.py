@@ -1,0 +1,319 @@
+"""What becomes of a scenario: every key arrives in the domain's values."""
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from simulator.domain.callbacks import CallbackConfig, RetryPolicy
+from simulator.domain.catalog import Adjustment, Discount, Money, Overlay, Source
+from simulator.domain.faults import FaultThen
+from simulator.domain.resellers import KeyState, User
+from simulator.domain.rules import CallbackPlan
+from simulator.domain.scenario import ClockStart, KeyStart, Limits, Scenario, ScheduledDeposit
+from simulator.domain.transactions import Status
+from simulator.domain.wallet import EntryType
+from simulator.scenario.bounds import ANY_TIME
+from simulator.scenario.build import build_reseller, build_rule
+from simulator.scenario.document import ScenarioError
+from simulator.scenario.library import load_scenario
+from tests.scenario.readings import built
+
+EVERYTHING = Path(__file__).parent / "everything.yaml"
+
+
+@pytest.fixture(scope="module")
+def scenario() -> Scenario:
+    return load_scenario(EVERYTHING)
+
+
+def test_title_seed_and_clock(scenario: Scenario) -> None:
+    assert (scenario.name, scenario.description, scenario.seed) == ("everything", "every key of the language", 42)
+    start = datetime(2027, 1, 10, 15, 59, tzinfo=UTC)
+    assert scenario.clock == ClockStart("xN", 60.0, start, timedelta(minutes=-5), "sandbox")
+
+
+CLOCKS = [
+    ("real", ("real", 1.0)),
+    ("manual", ("manual", 1.0)),
+    ("x60", ("xN", 60.0)),
+    ("x0.5", ("xN", 0.5)),
+    ("{mode: x2}", ("xN", 2.0)),
+    ("{mode: xN, rate: 2.5}", ("xN", 2.5)),
+    ("{mode: manual}", ("manual", 1.0)),
+    ("{}", ("real", 1.0)),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CLOCKS)
+def test_a_clock_is_written_as_a_word_or_as_an_object(text: str, expected: tuple[str, float]) -> None:
+    clock = built(f"clock: {text}\n").clock
+    assert (clock.mode, clock.rate) == expected
+
+
+def test_a_reseller(scenario: Scenario) -> None:
+    [reseller] = scenario.resellers
+    assert (reseller.code, reseller.email, reseller.balance) == ("RS001", "owner@example.com", Decimal("1000.00"))
+    assert reseller.keys == (KeyStart("key-1", "bm90LWEtc2VjcmV0", KeyState.REVOKED),)
+    assert reseller.users == (User("user-1", "password-1"),)
+    assert reseller.callback == CallbackConfig("https://receiver.example.com/callbacks", "GET")
+    assert reseller.require_api_key_for_topup
+    assert reseller.ip_allowlist == ("10.0.0.0/8", "::1")
+    assert reseller.overlay == {
+        "COINS": Overlay(False, Adjustment("percentage", Decimal("1.03"))),
+        "BILL": Overlay(None, Adjustment("fixed", Decimal("0.20"), "MYR")),
+    }
+
+
+def test_a_product(scenario: Scenario) -> None:
+    coins = scenario.catalog.products["COINS"]
+    assert (coins.name, coins.note, coins.processing_time) == ("Coins", "For players", "pin")
+    assert (coins.is_active, coins.voidable, coins.currency) == (True, True, "USD")
+    assert (coins.denomination, coins.denomination_currency) == ("100,500", "Coins")
+    assert coins.denomination_unit_price == Decimal("0.045")
+    assert (coins.min_amount, coins.max_amount) == (Money(Decimal(100), "Coins"), Money(Decimal(500), "USD"))
+    assert coins.discount == Discount("percentage", Decimal("0.975"), "two and a half")
+    assert coins.price_adjustment == Adjustment("fixed", Decimal(1), "USD")
+    assert coins.fulfillment.account == Source("player", "id")
+    assert coins.fulfillment.amount == Source("pack", "denomination", True)
+    assert coins.fulfillment.extras == {"subproduct_code": Source("pack", "code", True)}
+    assert coins.fulfilled.valid_for == timedelta(days=30)
+    assert set(coins.fulfilled.texts) == {"sn", "pin", "note", "voucherlink"}
+    assert coins.fulfilled.texts["voucherlink"]({"trxid": "7"}) == "https://v.example.com/7"
+    bill = scenario.catalog.products["BILL"]
+    assert bill.max_amount == Money(Decimal(500), "MYR")
+    assert (bill.fulfillment.account, bill.fulfillment.extras) == (Source("number"), {"copy": Source("number")})
+    assert (bill.note, bill.image_url, bill.is_active, bill.voidable, bill.price_adjustment) == (
+        None,
+        "",
+        True,
+        False,
+        None,
+    )
+
+
+def test_the_fields_of_a_product(scenario: Scenario) -> None:
+    player, pack, tip = scenario.catalog.products["COINS"].fields
+    assert (player.id, player.role, player.type, player.input_mode) == ("player", "account", "text", "email")
+    assert (player.label, player.placeholder, player.required, player.order) == (
+        "Player",
+        "player@example.com",
+        False,
+        9,
+    )
+    assert (player.pattern, player.message) == ("^[a-z]+$", "small letters")
+    assert player.accepts is not None
+    assert (player.accepts("abc"), player.accepts("ABC")) == (True, False)
+    assert pack.data_source is not None
+    assert (pack.data_source.type, pack.data_source.depends_on) == ("dynamic", ("player",))
+    assert pack.data_source.params == {
+        "product_code": {"static": "COINS"},
+        "field_id": {"static": "pack"},
+        "player": {"from_field": "player"},
+        "lang": {"static": "en"},
+    }
+    assert (tip.currency, tip.minimum, tip.maximum, tip.input_mode) == ("USD", Decimal(1), Decimal(10), "decimal")
+
+
+def test_the_options_of_a_field(scenario: Scenario) -> None:
+    short, full = scenario.catalog.products["COINS"].options["pack"]
+    assert (short.code, short.label, short.denomination, short.is_active) == (
+        "COINS-100",
+        "100 USD",
+        Decimal(100),
+        True,
+    )
+    assert (full.code, full.label, full.denomination, full.is_active) == (
+        "PACK-500",
+        "Five hundred",
+        Decimal(500),
+        False,
+    )
+    assert (full.description, full.validity, full.features) == ("The large one", "30 days", ("bonus",))
+    assert full.rrp == Money(Decimal("25.00"), "MYR")
+
+
+def test_what_a_product_does_not_say_follows_from_its_form() -> None:
+    reload, electric = (load_scenario("default").catalog.products[code] for code in ("RELOAD", "ELECTRIC"))
+    assert reload.fulfillment.account == Source("phone")
+    assert reload.fulfillment.amount == Source("amount", "denomination")
+    assert electric.fulfillment.amount == Source("amount")
+    assert [field.order for field in reload.fields] == [1, 2]
+    assert reload.discount == Discount("percentage", Decimal("0.975"), "2.5%")
+    assert electric.discount == Discount("fixed", Decimal("-0.30"), "30 sen")
+
+
+def test_groups_keep_their_order(scenario: Scenario) -> None:
+    [group] = scenario.catalog.groups
+    assert (group.id, group.name, group.icon_url) == ("group-1", "Group", "https://images.example.com/group.png")
+    [category] = group.categories
+    assert (category.id, category.name, category.product_codes) == ("category-1", "Category", ("COINS", "BILL"))
+
+
+def test_a_payment_rule(scenario: Scenario) -> None:
+    first, second = scenario.payments
+    assert (first.id, first.name, second.id, second.name) == ("rule-1", "first", "payments-2", "")
+    assert (first.nth, first.every, first.times, first.chance) == (1, 2, 3, Decimal("0.5"))
+    assert (second.nth, second.every, second.times, second.chance) == (2, 3, 4, Decimal(1))
+    assert first.then.callbacks == CallbackPlan(True, 2, timedelta(seconds=5), True)
+    answer, later, asked = first.then.steps
+    assert (answer.status, answer.after, answer.requery, answer.code) == (Status.PROCESSING, None, None, 7)
+    assert answer.expiry == date(2027, 12, 31)
+    assert answer.texts is not None
+    texts = {name: text({}) for name, text in answer.texts.items()}
+    assert texts == {"remarks": "r", "sn": "s", "pin": "1234", "note": "n", "voucherlink": "v"}
+    assert (later.status, later.after, later.texts) == (Status.SUCCESSFUL, timedelta(seconds=3), None)
+    assert (asked.status, asked.requery) == (Status.FAILED, 2)
+    assert second.when({}) is True
+    assert first.when({}) is False
+
+
+def test_a_fault(scenario: Scenario) -> None:
+    first, second, third = scenario.faults
+    assert (first.id, first.name, second.id) == ("fault-1", "a fault", "faults-2")
+    assert first.then == FaultThen(
+        status=503,
+        body={"error": [1, Decimal("2.50"), None, True]},
+        delay=(timedelta(milliseconds=200), timedelta(seconds=2)),
+        disconnect="body",
+        after_commit=True,
+        needs_body=True,
+    )
+    assert second.then == FaultThen(nonce_service_down=True)
+    assert third.then == FaultThen(internal_error=True)
+    assert (first.nth, first.every, first.times, first.chance) == (1, 1, 1, Decimal("0.1"))
+
+
+DAMAGES = [
+    ("{disconnect: true}", FaultThen(disconnect="head")),
+    ("{disconnect: head}", FaultThen(disconnect="head")),
+    ("{disconnect: body}", FaultThen(disconnect="body")),
+    ("{delay: 5s}", FaultThen(delay=(timedelta(seconds=5), timedelta(seconds=5)))),
+    ("{status: 504, body: text}", FaultThen(status=504, body="text")),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), DAMAGES)
+def test_what_a_fault_does(text: str, expected: FaultThen) -> None:
+    [rule] = built(f"faults: [{{then: {text}}}]\n").faults
+    assert rule.then == expected
+
+
+@pytest.mark.parametrize("fact", ["product", "account", "amount", "refid"])
+def test_a_fault_that_looks_into_the_body_waits_for_it(fact: str) -> None:
+    for when, expected in (
+        (f"{{{fact}: {{prefix: '1'}}, method: POST}}", True),
+        ("{method: POST, path: /v2/topup, nth: 1}", False),
+    ):
+        [rule] = built(f"faults: [{{when: {when}, then: {{status: 500}}}}]\n").faults
+        assert rule.then.needs_body is expected
+
+
+def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
+    second = timedelta(seconds=1)
+    assert scenario.schedule == (
+        ScheduledDeposit(10 * second, "RS001", Decimal("500.00"), "bank transfer", EntryType.COMMISSION),
+    )
+    assert scenario.limits == Limits(
+        timestamp_tolerance=60 * second,
+        nonce_window=120 * second,
+        nonces=3,
+        callback_timeout=4 * second,
+        callback_timeout_manual=5 * second,
+        callback_retry=RetryPolicy(6, 7 * second),
+        callbacks=8,
+        journal=9,
+        journal_bytes=2048,
+        inbox=11,
+        inbox_bytes=4096,
+    )
+    assert scenario.assume["payment-status-codes"] == {
+        "accepted": 101,
+        "processing": 102,
+        "successful": 103,
+        "failed": 104,
+        "refunded": 105,
+        "Insufficient_Balance": 106,
+        "Invalid_Product": 107,
+        "Invalid_Account": 108,
+        "Invalid_Extras": 109,
+        "Invalid_Request": 110,
+        "Refid_Conflict": 111,
+        "Invalid_Denomination": 112,
+    }
+    assert scenario.assume["nonce-scope"] == "reseller"
+    assert scenario.assume["source-address"] == "192.0.2.1"
+
+
+def test_an_empty_scenario_is_all_defaults() -> None:
+    assert built("").limits == Limits()
+    assert built("").clock == ClockStart()
+    assert built("limits: {timestamp_tolerance: null}\n").limits.timestamp_tolerance == ANY_TIME
+
+
+def test_a_scenario_cannot_be_changed(scenario: Scenario) -> None:
+    for mapping in (scenario.catalog.products, scenario.assume, scenario.resellers[0].overlay):
+        with pytest.raises(TypeError):
+            mapping["x"] = None  # type: ignore[index]  # the very point
+
+
+def test_a_rule_for_a_running_sandbox_is_checked_alike() -> None:
+    data = {"name": "later", "when": {"account": {"suffix": "48"}}, "times": 2, "then": [{"status": "Failed"}]}
+    rule = build_rule("payments", data, "added-1")
+    assert (rule.id, rule.name, rule.times) == ("added-1", "later", 2)
+    assert rule.when({"account": "48"}) is True
+    assert build_rule("faults", {"id": "mine", "then": {"status": 500}}, "added-2").id == "mine"
+
+
+BAD_RULES: list[tuple[str, object, list[str]]] = [
+    ("payments", {}, ["missing_key"]),
+    ("payments", [], ["type"]),
+    ("payments", {"then": [{"status": "Fail"}], "tmes": 1}, ["tmes unknown_key", "then[0].status unknown_value"]),
+    ("payments", {"then": [{"status": "Failed", "sn": "{x}"}]}, ["then[0].sn bad_template"]),
+    (
+        "payments",
+        {"when": {"account": {"pattern": "("}}, "then": [{"status": "Failed"}]},
+        ["when.account.pattern bad_pattern"],
+    ),
+    (
+        "payments",
+        {"then": [{"status": "Accepted"}, {"status": "Failed", "after": "-1s"}]},
+        ["then[1].after bad_duration"],
+    ),
+    ("voids", {"then": {"status": "Success"}}, ["section not_yet"]),
+    ("faults", {"then": {"status": "500"}}, ["then.status type"]),
+    ("faults", {"then": {"body": {}}}, ["then.body misplaced"]),
+]
+
+
+@pytest.mark.parametrize(("section", "data", "expected"), BAD_RULES)
+def test_a_bad_rule_is_refused_with_paths(section: str, data: dict[str, object], expected: list[str]) -> None:
+    with pytest.raises(ScenarioError) as raised:
+        build_rule(section, data, "added-1")
+    assert sorted(f"{p.path} {p.code}".strip() for p in raised.value.problems) == sorted(expected)
+
+
+def test_a_rule_may_be_held_against_what_the_sandbox_sells() -> None:
+    data = {"when": {"product": "RELOD", "reseller": "RS001"}, "then": [{"status": "Failed"}]}
+    with pytest.raises(ScenarioError, match=r"did you mean 'RELOAD'\?"):
+        build_rule("payments", data, "added-1", products=["RELOAD"], resellers=["RS001"])
+
+
+def test_a_reseller_for_a_running_sandbox() -> None:
+    start = build_reseller({"code": "RS002", "balance": "10.00", "catalog": {"ANY": {"is_active": False}}})
+    assert (start.code, start.balance, start.keys, start.email) == ("RS002", Decimal("10.00"), (), "owner@example.com")
+    with pytest.raises(ScenarioError, match="balance_webhook: not_yet"):
+        build_reseller({"code": "A", "balance_webhook": {"url": "inbox:a"}})
+    twice = [{"key": "k", "state": "no_secret"}] * 2
+    bads: list[object] = [
+        {},
+        {"code": "a b"},
+        {"code": "A", "balance": -1},
+        {"code": "A", "api_keys": twice},
+        {"code": 1},
+        [],
+    ]
+    for bad in bads:
+        with pytest.raises(ScenarioError):
+            build_reseller(bad)  # type: ignore[arg-type]  # anything that JSON can hold

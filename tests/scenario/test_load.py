@@ -1,0 +1,257 @@
+"""YAML as scenarios are read: what a scalar means, where things stand, and what is refused before it costs anything."""
+
+import time
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import yaml
+
+from simulator.contract.files import data_dir
+from simulator.scenario import load
+from simulator.scenario.document import DEPTH_MAX, Document, Mark, Problem, ScenarioError
+from simulator.scenario.load import BYTES_MAX, load_file, load_object, load_text, scalar
+
+SCALARS: list[tuple[str, object]] = [
+    ("true", True),
+    ("false", False),
+    ("null", None),
+    ("", None),
+    ("0", 0),
+    ("-0", 0),
+    ("7", 7),
+    ("-42", -42),
+    ("10.00", Decimal("10.00")),
+    ("-0.5", Decimal("-0.5")),
+    ("NO", "NO"),
+    ("no", "no"),
+    ("yes", "yes"),
+    ("on", "on"),
+    ("True", "True"),
+    ("~", "~"),
+    ("Null", "Null"),
+    ("010", "010"),
+    ("00", "00"),
+    ("0123456789", "0123456789"),
+    ("-01", "-01"),
+    ("12:30", "12:30"),
+    ("1_000", "1_000"),
+    ("0x10", "0x10"),
+    ("0o7", "0o7"),
+    ("0b1", "0b1"),
+    ("+1", "+1"),
+    ("1e3", "1e3"),
+    ("1.", "1."),
+    (".5", ".5"),
+    ("01.5", "01.5"),
+    (".inf", ".inf"),
+    (".nan", ".nan"),
+    ("2027-01-10", "2027-01-10"),
+    ("2027-01-10T23:59:00+08:00", "2027-01-10T23:59:00+08:00"),
+    ("٣", "٣"),
+    ("=", "="),
+    ("-", "-"),
+]
+
+
+@pytest.mark.parametrize(("text", "meaning"), SCALARS)
+def test_an_unquoted_scalar_is_a_number_only_when_it_can_be_nothing_else(text: str, meaning: object) -> None:
+    found = scalar(text)
+    assert found == meaning
+    assert type(found) is type(meaning)
+    assert str(found) == str(meaning)
+
+
+@pytest.mark.parametrize("text", ["10", "true", "null", "1.50", "NO"])
+def test_a_quoted_scalar_is_text(text: str) -> None:
+    document = load_text(f"a: \"{text}\"\nb: '{text}'\nc: |-\n  {text}\n", "f.yaml")
+    assert document.data == {"a": text, "b": text, "c": text}
+
+
+POSITIONED = """\
+# a comment
+scenario: one
+payments:
+  - name: first
+    when: {account: "1", amount: {min: 2}}
+  - then:
+    - status: Accepted
+"""
+
+MARKS: list[tuple[tuple[str | int, ...], tuple[int, int], tuple[int, int]]] = [
+    ((), (2, 1), (2, 1)),
+    (("scenario",), (2, 11), (2, 1)),
+    (("payments",), (4, 3), (3, 1)),
+    (("payments", 0), (4, 5), (4, 5)),
+    (("payments", 0, "name"), (4, 11), (4, 5)),
+    (("payments", 0, "when"), (5, 11), (5, 5)),
+    (("payments", 0, "when", "account"), (5, 21), (5, 12)),
+    (("payments", 0, "when", "amount", "min"), (5, 40), (5, 35)),
+    (("payments", 1, "then"), (7, 5), (6, 5)),
+    (("payments", 1, "then", 0, "status"), (7, 15), (7, 7)),
+    (("payments", 7, "nothing"), (4, 3), (4, 3)),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "key"), MARKS)
+def test_every_value_and_every_key_has_its_line_and_column(
+    path: tuple[str | int, ...], value: tuple[int, int], key: tuple[int, int]
+) -> None:
+    document = load_text(POSITIONED, "f.yaml")
+    assert document.mark(path) == Mark("f.yaml", *value)
+    assert document.key_mark(path) == Mark("f.yaml", *key)
+
+
+def test_columns_count_characters_not_bytes() -> None:
+    assert load_text("{é: 1, b: 2}".encode(), "f").key_mark(("b",)) == Mark("f", 1, 8)
+
+
+def test_a_byte_order_mark_moves_nothing() -> None:
+    document = load_text(b"\xef\xbb\xbfseed: 1\n", "f")
+    assert document.data == {"seed": 1}
+    assert document.key_mark(("seed",)) == Mark("f", 1, 1)
+
+
+def first_problem(text: str | bytes) -> Problem:
+    """What is found first in a text, however it is reported."""
+    try:
+        return load_text(text, "f").problems[0]
+    except ScenarioError as error:
+        return error.problems[0]
+
+
+NESTED = "a: " + "[" * (DEPTH_MAX + 1)
+REFUSED: list[tuple[str, str | bytes, str]] = [
+    ("duplicate key", "a: 1\nb: 2\na: 3\n", "3:1: duplicate_key"),
+    ("duplicate key in flow", "{a: 1, a: 2}", "1:8: duplicate_key"),
+    ("duplicate key, once quoted", "a: 1\n'a': 2\n", "2:1: duplicate_key"),
+    ("anchor", "a: &x 1\n", "1:4: anchor"),
+    ("alias", "a: *x\n", "1:4: alias"),
+    ("merge key", "b: &x {}\n<<: *x\n", "1:4: anchor"),
+    ("tag", "a: !!int 3\n", "1:4: tag"),
+    ("python tag", "a: !!python/object/apply:os.system [ls]\n", "1:4: tag"),
+    ("tag on text", 'a: ! "x"\n', "1:4: tag"),
+    ("second document", "a: 1\n---\nb: 2\n", "2:1: documents"),
+    ("number as key", "a: 1\n7: 2\n", "2:1: key_not_text"),
+    ("true as key", "true: 1\n", "1:1: key_not_text"),
+    ("null as key", "null: 1\n", "1:1: key_not_text"),
+    ("list as key", "? [a]\n: 1\n", "1:3: key_not_text"),
+    ("too deep", NESTED, f"1:{3 + DEPTH_MAX}: too_deep"),
+    ("number of many digits", "a: " + "9" * 41, "1:4: bad_number"),
+    ("NUL by escape", 'a: "\\0"', "1:4: bad_text"),
+    ("NUL", "a: 1\nb: \0\n", "2:4: syntax"),
+    ("surrogate by escape", 'a: "\\ud800"', "1:7: syntax"),
+    ("surrogate", "a: \ud800", "1:1: encoding"),
+    ("broken flow", "a: [1, 2\nb: 3\n", "2:2: syntax"),
+    ("tab for indentation", "a:\n\tb: 1\n", "2:1: syntax"),
+    ("Latin-1", "seed: 1\nä: 2".encode("latin-1"), "2:1: encoding"),
+    ("UTF-16", "a: 1".encode("utf-16"), "1:1: encoding"),
+    ("UTF-16 without its mark", "a: 1".encode("utf-16-le"), "1:2: syntax"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+def test_what_yaml_makes_surprising_is_a_problem_where_it_stands(text: str | bytes, expected: str) -> None:
+    assert str(first_problem(text)).startswith(f"f:{expected} ")
+
+
+@pytest.mark.parametrize(("text", "expected"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+def test_without_libyaml_the_same_is_refused(text: str | bytes, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load, "_LOADER", yaml.SafeLoader)
+    found = first_problem(text)
+    assert found.line == int(expected.split(":")[0])
+    assert {found.code, expected.split()[-1]} <= {"syntax", "bad_text", "encoding"} or expected.endswith(found.code)
+
+
+def test_without_libyaml_the_bundled_scenarios_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [path.read_bytes() for path in sorted(data_dir("scenarios").glob("*.yaml"))]
+    fast = [load_text(text, "f") for text in texts]
+    monkeypatch.setattr(load, "_LOADER", yaml.SafeLoader)
+    for text, document in zip(texts, fast, strict=True):
+        pure = load_text(text, "f")
+        assert pure.data == document.data
+        assert pure.key_mark(("payments",)) == document.key_mark(("payments",))
+
+
+HOSTILE: list[tuple[str, str | bytes, str]] = [
+    ("ten megabytes", "a: " + "x" * 10_000_000, "too_big"),
+    ("ten megabytes of lists", b"[" * 10_000_000, "too_big"),
+    ("a megabyte of lists", "[" * (BYTES_MAX - 1), "too_deep"),
+    ("a megabyte of objects", "{a: " * (BYTES_MAX // 4 - 1), "too_deep"),
+    ("a megabyte of dashes", "- " * (BYTES_MAX // 2 - 1), "too_deep"),
+    ("a megabyte of question marks", "? " * (BYTES_MAX // 2 - 1), "too_deep"),
+    ("half a million values", "[" + "a," * (BYTES_MAX // 2 - 4) + "]", "too_big"),
+    ("a billion laughs", "a: &a [x]\n" + "".join(f"k{i}: &k{i} [*a,*a]\n" for i in range(1000)), "anchor"),
+    ("a hundred thousand documents", "--- a\n" * 100_000, "documents"),
+]
+
+
+@pytest.mark.parametrize(("text", "code"), [row[1:] for row in HOSTILE], ids=[row[0] for row in HOSTILE])
+def test_hostile_text_is_refused_within_a_second(text: str | bytes, code: str) -> None:
+    began = time.process_time()
+    problem = first_problem(text)
+    assert problem.code == code
+    assert time.process_time() - began < 1.0
+
+
+def test_a_thousand_problems_are_cut_at_a_hundred() -> None:
+    assert len(load_text("a: &a x\n" + "".join(f"k{i}: *a\n" for i in range(1000)), "f").problems) == 100
+
+
+def test_reading_goes_on_behind_a_problem() -> None:
+    document = load_text("a: &x 1\nb: !!str 2\na: 3\n", "f")
+    assert [problem.code for problem in document.problems] == ["anchor", "tag", "duplicate_key"]
+    assert document.data == {"a": 1, "b": "2"}
+
+
+def test_an_object_has_paths_in_place_of_lines() -> None:
+    document = load_object({"a": [1.5, Decimal("2.0"), True, None, "x"], "b": {"c": "\x00"}})
+    assert document.data == {"a": [Decimal("1.5"), 2, True, None, "x"], "b": {"c": None}}
+    assert [str(problem) for problem in document.problems] == [
+        "b.c: bad_text text has no control characters but tab and line feed"
+    ]
+
+
+def deep(levels: int) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+BAD_OBJECTS: list[tuple[str, object, str]] = [
+    ("deep", {"a": deep(200)}, "too_deep"),
+    ("wide", [0] * 60_000, "too_big"),
+    ("number as key", {1: 2}, "key_not_text"),
+    ("control character in a key", {"a\nb\x00": 2}, "key_not_text"),
+    ("lone surrogate", {"a": "\ud800"}, "bad_text"),
+    ("not a number", {"a": float("nan")}, "bad_number"),
+    ("infinite", {"a": float("inf")}, "bad_number"),
+    ("vast", {"a": Decimal("1e400")}, "bad_number"),
+    ("vast integer", {"a": 10**5000}, "bad_number"),
+    ("bytes", {"a": object()}, "type"),
+]
+
+
+@pytest.mark.parametrize(("value", "code"), [row[1:] for row in BAD_OBJECTS], ids=[row[0] for row in BAD_OBJECTS])
+def test_an_object_keeps_the_same_limits(value: object, code: str) -> None:
+    assert code in [problem.code for problem in load_object(value).problems]
+
+
+def test_a_file_that_cannot_be_read_is_one_problem(tmp_path: Path) -> None:
+    for path in (tmp_path / "absent.yaml", tmp_path):
+        with pytest.raises(ScenarioError) as raised:
+            load_file(path)
+        assert [problem.code for problem in raised.value.problems] == ["no_file"]
+
+
+def test_an_endless_file_is_not_read(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="no such file"):
+        load_file(Path("/dev/zero"))
+
+
+def test_a_document_is_an_empty_object_when_there_is_nothing_in_it() -> None:
+    for text in ("", "# only a comment\n", b"\xef\xbb\xbf"):
+        document = load_text(text, "f")
+        assert isinstance(document, Document)
+        assert document.data == {}

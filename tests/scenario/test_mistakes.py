@@ -1,0 +1,309 @@
+"""What testers get wrong, and where they are told so."""
+
+import pytest
+
+from tests.scenario.readings import places, problems
+
+PRODUCT = """\
+catalog:
+  products:
+    - code: A
+      name: A
+      processing_time: instant
+      discount: { type: percentage, value: 1 }
+"""
+STEPS = "payments:\n  - then:\n"
+ACCEPTED = "    - { status: Accepted }\n"
+
+# name, text, every problem that is expected
+MISTAKES: list[tuple[str, str, list[str]]] = [
+    ("a key that does not exist", "sed: 3\n", ["1:1: unknown_key"]),
+    (
+        "a key that does not exist, deep",
+        "payments:\n- when: {acount: 1}\n  then: [{status: Failed}]\n",
+        ["2:10: unknown_key"],
+    ),
+    ("wrong type", "seed: one\n", ["1:7: type"]),
+    ("a number as text", "scenario: 12\n", ["1:11: type"]),
+    ("a negative seed", "seed: -1\n", ["1:7: out_of_range"]),
+    ("a list where an object is due", "limits: [1]\n", ["1:9: type"]),
+    ("an object where a list is due", "payments: {}\n", ["1:11: type"]),
+    ("null where text is due", "description:\n", ["1:13: type"]),
+    ("a misspelled status", STEPS + "    - { status: Successful }\n", ["3:17: unknown_value"]),
+    ("an empty timeline", "payments: [{then: []}]\n", ["1:19: out_of_range"]),
+    ("no timeline", "payments: [{when: {}}]\n", ["1:12: missing_key"]),
+    ("a timed first step", STEPS + "    - { after: 1s, status: Accepted }\n", ["3:9: timeline"]),
+    (
+        "a second step without a time",
+        STEPS + ACCEPTED + "    - { status: Failed }\n",
+        ["4:7: timeline"],
+    ),
+    (
+        "a step with two times",
+        STEPS + ACCEPTED + "    - { status: Failed, after: 1s, requery: 1 }\n",
+        ["4:36: timeline"],
+    ),
+    (
+        "a step after a final one",
+        STEPS + "    - { status: Failed }\n    - { status: Succesful, after: 1s }\n",
+        ["4:17: timeline"],
+    ),
+    (
+        "a way back",
+        STEPS + "    - { status: Processing }\n    - { after: 1s, status: Accepted }\n",
+        ["4:28: timeline"],
+    ),
+    (
+        "time that goes back",
+        STEPS + ACCEPTED + "    - { after: 5s, status: Processing }\n    - { after: 2s, status: Failed }\n",
+        ["5:16: timeline"],
+    ),
+    (
+        "re-queries that go back",
+        STEPS + ACCEPTED + "    - { requery: 5, status: Processing }\n    - { requery: 2, status: Failed }\n",
+        ["5:18: timeline"],
+    ),
+    ("a duration without a unit", STEPS + ACCEPTED + "    - { after: 5, status: Failed }\n", ["4:16: type"]),
+    ("an unknown unit", "clock: { skew: 3w }\n", ["1:16: bad_duration"]),
+    ("a duration of a century", "limits: { nonce_window: 36500d }\n", ["1:25: bad_duration"]),
+    ("an unknown placeholder", STEPS + '    - { status: Failed, remarks: "{refd}" }\n', ["3:34: bad_template"]),
+    ("a single brace", STEPS + '    - { status: Failed, remarks: "a { b" }\n', ["3:34: bad_template"]),
+    ("too many digits drawn", STEPS + '    - { status: Failed, sn: "{digits:65}" }\n', ["3:29: bad_template"]),
+    ("a day that does not exist", STEPS + "    - { status: Failed, expiry: 2027-02-30 }\n", ["3:33: bad_date"]),
+    (
+        "a pattern that is none",
+        'payments: [{when: {account: {pattern: "("}}, then: [{status: Failed}]}]\n',
+        ["1:39: bad_pattern"],
+    ),
+    (
+        "a pattern with look-ahead",
+        'payments: [{when: {account: {not: {pattern: "(?=a)"}}}, then: [{status: Failed}]}]\n',
+        ["1:45: bad_pattern"],
+    ),
+    (
+        "a pattern in extras with a back-reference",
+        "payments: [{when: {extras: {a: {pattern: '(a)\\1'}}}, then: [{status: Failed}]}]\n",
+        ["1:42: bad_pattern"],
+    ),
+    ("an empty matcher", "payments: [{when: {account: {}}, then: [{status: Failed}]}]\n", ["1:29: out_of_range"]),
+    ("an amount that is none", "payments: [{when: {amount: ten}, then: [{status: Failed}]}]\n", ["1:28: bad_amount"]),
+    (
+        "a product that does not exist",
+        "extends: default\npayments: [{when: {product: RELOD}, then: [{status: Failed}]}]\n",
+        ["2:29: unknown_product"],
+    ),
+    (
+        "one of several products",
+        "extends: default\npayments: [{when: {product: {in: [RELOAD, X]}}, then: [{status: Failed}]}]\n",
+        ["2:43: unknown_product"],
+    ),
+    (
+        "a reseller that does not exist",
+        "extends: default\nfaults: [{when: {reseller: RS01}, then: {status: 500}}]\n",
+        ["2:28: unknown_reseller"],
+    ),
+    (
+        "a deposit for nobody",
+        "schedule: [{at: 1s, deposit: {reseller: RS1, amount: 5}}]\n",
+        ["1:41: unknown_reseller"],
+    ),
+    (
+        "an overlay of nothing",
+        "extends: default\nresellers: [{code: RS001, catalog: {GAME: {is_active: false}}}]\n",
+        ["2:37: unknown_product"],
+    ),
+    (
+        "a category of nothing",
+        PRODUCT + "  groups:\n  - {id: g, name: g, categories: [{id: c, name: c, product_codes: [B]}]}\n",
+        ["8:68: unknown_product"],
+    ),
+    (
+        "half a deposit",
+        "extends: default\nschedule: [{at: 1s, deposit: {reseller: RS001, amount: 0.001}}]\n",
+        ["2:56: bad_amount"],
+    ),
+    ("a balance below zero", "resellers: [{code: A, balance: -1}]\n", ["1:32: out_of_range"]),
+    ("a balance that is no number", "resellers: [{code: A, balance: much}]\n", ["1:32: bad_amount"]),
+    ("a balance with a third decimal", "resellers: [{code: A, balance: 1.005}]\n", ["1:32: bad_amount"]),
+    (
+        "a secret that is not Base64",
+        "resellers: [{code: A, api_keys: [{key: k, secret: abc-}]}]\n",
+        ["1:51: bad_secret"],
+    ),
+    (
+        "a secret of the wrong length",
+        "resellers: [{code: A, api_keys: [{key: k, secret: abcde}]}]\n",
+        ["1:51: bad_secret"],
+    ),
+    ("a key without its secret", "resellers: [{code: A, api_keys: [{key: k}]}]\n", ["1:34: missing_key"]),
+    ("two resellers of one code", "resellers: [{code: A}, {code: A}]\n", ["1:31: duplicate"]),
+    (
+        "one key for two resellers",
+        "resellers:\n"
+        "- { code: A, api_keys: [{ key: k, state: no_secret }] }\n"
+        "- { code: B, api_keys: [{ key: k, state: no_secret }] }\n",
+        ["3:32: duplicate"],
+    ),
+    ("a callback to nowhere", "resellers: [{code: A, callback: {url: nowhere}}]\n", ["1:39: bad_url"]),
+    ("a callback without a host", "resellers: [{code: A, callback: {url: 'http://:80/'}}]\n", ["1:39: bad_url"]),
+    ("a callback to port 99999", "resellers: [{code: A, callback: {url: 'http://a:99999/'}}]\n", ["1:39: bad_url"]),
+    ("an inbox without a name", 'resellers: [{code: A, callback: {url: "inbox:"}}]\n', ["1:39: bad_url"]),
+    ("an address that is none", "resellers: [{code: A, settings: {ip_allowlist: [10.0.0]}}]\n", ["1:49: bad_address"]),
+    (
+        "two rules of one name",
+        "payments:\n- {name: a, then: [{status: Failed}]}\n- {name: a, then: [{status: Failed}]}\n",
+        ["3:10: duplicate"],
+    ),
+    (
+        "a rule and a fault of one name",
+        "payments: [{name: a, then: [{status: Failed}]}]\nfaults: [{name: a, then: {status: 500}}]\n",
+        ["2:17: duplicate"],
+    ),
+    (
+        "a name that another rule has by its place",
+        "payments:\n- {then: [{status: Failed}]}\n- {name: payments-1, then: [{status: Failed}]}\n",
+        ["3:10: duplicate"],
+    ),
+    (
+        "a count in two places",
+        "payments: [{when: {nth: 1}, nth: 2, then: [{status: Failed}]}]\n",
+        ["1:20: duplicate"],
+    ),
+    ("a chance above one", "faults: [{when: {chance: 1.5}, then: {status: 500}}]\n", ["1:26: out_of_range"]),
+    ("a fault that does nothing", "faults: [{then: {}}]\n", ["1:17: out_of_range"]),
+    ("an HTTP status that is none", "faults: [{then: {status: 99}}]\n", ["1:26: out_of_range"]),
+    ("a body without a status", "faults: [{then: {body: x}}]\n", ["1:18: misplaced"]),
+    ("a commit whose answer is left alone", "faults: [{then: {after_commit: true}}]\n", ["1:18: misplaced"]),
+    ("a delay from long to short", "faults: [{then: {delay: [2s, 1s]}}]\n", ["1:25: out_of_range"]),
+    ("a delay of three", "faults: [{then: {delay: [1s, 2s, 3s]}}]\n", ["1:25: out_of_range"]),
+    ("disconnect: false", "faults: [{then: {disconnect: false}}]\n", ["1:30: unknown_value"]),
+    ("a clock that is none", "clock: manul\n", ["1:8: bad_clock"]),
+    ("a clock mode that is none", "clock: {mode: fast}\n", ["1:15: bad_clock"]),
+    ("xN without N", "clock: {mode: xN}\n", ["1:15: missing_key"]),
+    ("a rate for a manual clock", "clock: {mode: manual, rate: 2}\n", ["1:23: misplaced"]),
+    ("a start without its offset", "clock: {start: 2027-01-10T23:59:00}\n", ["1:16: bad_time"]),
+    ("a start on February 30", 'clock: {start: "2027-02-30T00:00:00Z"}\n', ["1:16: bad_time"]),
+    ("an unknown assumption", "assume: {refid-reused: reject}\n", ["1:10: unknown_key"]),
+    ("an unknown choice", "assume: {nonce-scope: account}\n", ["1:23: unknown_value"]),
+    ("an address to assume that is none", "assume: {source-address: here}\n", ["1:26: bad_address"]),
+    (
+        "two products of one code",
+        PRODUCT + "    - { code: A, name: B, processing_time: instant, discount: { type: fixed, value: 1 } }\n",
+        ["7:15: duplicate"],
+    ),
+    ("a discount above all", PRODUCT.replace("value: 1 ", "value: 101 "), ["6:44: out_of_range"]),
+    (
+        "a select field without options",
+        PRODUCT + "      fields: [{id: a, label: a, type: select}]\n",
+        ["7:16: missing_key"],
+    ),
+    ("options of a text field", PRODUCT + "      fields: [{id: a, label: a, options: [1]}]\n", ["7:34: misplaced"]),
+    (
+        "two account fields",
+        PRODUCT + "      fields: [{id: a, label: a, role: account}, {id: b, label: b, role: account}]\n",
+        ["7:74: duplicate"],
+    ),
+    (
+        "a payment from a field that there is not",
+        PRODUCT + "      fulfillment: {account: phone}\n",
+        ["7:30: unknown_field"],
+    ),
+    (
+        "validation with a pattern that is none",
+        PRODUCT + "      fields: [{id: a, label: a, validation: {pattern: '[a'}}]\n",
+        ["7:56: bad_pattern"],
+    ),
+    ("an extended scenario that there is not", "extends: defalt\n", ["1:10: unknown_scenario"]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), [row[1:] for row in MISTAKES], ids=[row[0] for row in MISTAKES])
+def test_a_mistake_is_told_where_it_stands(text: str, expected: list[str]) -> None:
+    assert places(text) == expected
+
+
+NOT_YET = [
+    ("voids: []\n", "1:1: not_yet"),
+    ("disputes: []\n", "1:1: not_yet"),
+    ("bills: []\n", "1:1: not_yet"),
+    ("network: {FP: Interruption}\n", "1:1: not_yet"),
+    ("webhooks: {retry_limit: 3}\n", "1:1: not_yet"),
+    ("limits: {requests_per_interval: 30000}\n", "1:10: not_yet"),
+    ("resellers: [{code: A, balance_webhook: {url: 'inbox:a'}}]\n", "1:23: not_yet"),
+    ("extends: default\nschedule: [{at: 1h, product: {code: RELOAD, set: {}}}]\n", "2:21: not_yet"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), NOT_YET)
+def test_what_this_version_does_not_act_on_is_never_silently_accepted(text: str, expected: str) -> None:
+    assert places(text) == [expected]
+    assert "this version does not act on it" in problems(text)[0]
+
+
+SUGGESTIONS = [
+    ("extnds: default\n", "'extends'"),
+    ("extends: slow-provder\n", "'slow-provider'"),
+    (STEPS + "    - { status: successful }\n", "'Succesful'"),
+    (STEPS + "    - { status: acepted }\n", "'Accepted'"),
+    ("assume: {refid-reused-with-other-params: reject}\n", "'refid-reused-with-other-parameters'"),
+    ("extends: default\npayments: [{when: {product: electric}, then: [{status: Failed}]}]\n", "'ELECTRIC'"),
+    ("faults: [{then: {afer_commit: true, status: 500}}]\n", "'after_commit'"),
+    ("faults: [{then: {nonce_service: dwn}}]\n", "'down'"),
+]
+
+
+@pytest.mark.parametrize(("text", "near"), SUGGESTIONS)
+def test_a_near_miss_gets_a_suggestion(text: str, near: str) -> None:
+    assert f"(did you mean {near}?)" in "\n".join(problems(text))
+
+
+def test_all_mistakes_of_a_file_are_told_together_and_in_its_order() -> None:
+    text = """\
+scenario: many
+sed: 1
+payments:
+  - when: { acount: 1, account: { pattern: "(" }, amount: x }
+    then:
+      - { status: Acepted, remarks: "{x}" }
+      - { status: Failed }
+faults:
+  - then: { status: 700, delay: 3w }
+limits: { nonces: 0, journal: lots }
+schedule:
+  - { at: 1s, deposit: { reseller: A } }
+"""
+    assert places(text) == [
+        "2:1: unknown_key",
+        "4:13: unknown_key",
+        "4:44: bad_pattern",
+        "4:59: bad_amount",
+        "6:19: unknown_value",
+        "6:37: bad_template",
+        "7:9: timeline",
+        "9:21: out_of_range",
+        "9:33: bad_duration",
+        "10:19: out_of_range",
+        "10:31: type",
+        "12:24: missing_key",
+        "12:36: unknown_reseller",
+    ]
+
+
+def test_the_first_hundred_mistakes_are_told() -> None:
+    rule = "- { when: { account: { pattern: '(' }, amount: x }, then: [{ status: Failed }] }\n"
+    assert len(places("payments:\n" + rule * 200)) == 100
+
+
+def test_a_problem_says_file_line_column_code_and_message() -> None:
+    assert problems("sed: 3\n") == ["1:1: unknown_key there is no key 'sed' here (did you mean 'seed'?)"]
+    assert problems("clock: 5\n") == ["1:8: type must be real, manual or xN such as x60, not 5"]
+
+
+def test_a_comma_in_unquoted_text_within_braces_is_explained() -> None:
+    [problem] = problems("faults: [{ name: paid, but nobody heard, then: { status: 500 } }]\n")
+    assert problem.endswith("there is no key 'but nobody heard' here; text with a comma within braces needs quotes")
+
+
+def test_a_long_value_is_shortened_in_its_message() -> None:
+    [problem] = problems(f"clock: {'x' * 5000}\n")
+    assert len(problem) < 200

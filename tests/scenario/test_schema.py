@@ -1,0 +1,197 @@
+"""`contracts/scenario.schema.json` against what it promises editors, and against what the builder reads."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from simulator.contract.files import data_dir
+from simulator.scenario import build as building
+from simulator.scenario.check import NOT_YET, schema
+from simulator.scenario.document import Document
+from simulator.scenario.load import load_file, load_text
+from simulator.scenario.reader import Reader
+
+EVERYTHING = Path(__file__).parent / "everything.yaml"
+KEYWORDS = {
+    "$id", "$ref", "$schema", "additionalProperties", "definitions", "description", "enum", "exclusiveMinimum", "items",
+    "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "pattern",
+    "properties", "required", "title", "type",
+}  # fmt: skip
+
+Place = tuple[str, ...]
+
+
+def parts(found: dict[str, Any], path: Place = ()) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Every schema within a schema, with its path."""
+    yield path, found
+    for keyword in ("properties", "definitions"):
+        for name, below in found.get(keyword, {}).items():
+            yield from parts(below, (*path, keyword, name))
+    for keyword in ("items", "additionalProperties"):
+        if isinstance(found.get(keyword), dict):
+            yield from parts(found[keyword], (*path, keyword))
+
+
+def resolved(found: dict[str, Any]) -> dict[str, Any]:
+    """Follow a reference."""
+    while "$ref" in found:
+        found = schema()["definitions"][found["$ref"].rpartition("/")[2]]
+    return found
+
+
+def test_the_schema_is_draft_7() -> None:
+    assert schema()["$schema"] == "http://json-schema.org/draft-07/schema#"
+    assert jsonschema_rs.meta.is_valid(schema())
+    used = {keyword for _, part in parts(schema()) for keyword in part}
+    assert used <= KEYWORDS
+
+
+@pytest.mark.parametrize(
+    ("path", "part"), list(parts(schema())), ids=lambda value: "/".join(value) if isinstance(value, tuple) else ""
+)
+def test_every_part_has_a_description_and_refuses_unknown_keys(path: Place, part: dict[str, Any]) -> None:
+    assert part.get("description", "").endswith(".")
+    if "properties" in part:
+        assert part["additionalProperties"] is False
+    if "pattern" in part:
+        assert part.get("title"), "what does not fit a pattern is told by its title"
+
+
+def test_every_definition_is_used() -> None:
+    used = {part["$ref"].rpartition("/")[2] for _, part in parts(schema()) if "$ref" in part}
+    assert used == set(schema()["definitions"])
+
+
+def schema_at(path: Place) -> dict[str, Any] | None:
+    """What the schema says of the value at a path without places, or None when it does not allow it."""
+    found: dict[str, Any] = schema()
+    for name in path:
+        found = resolved(found)
+        if "array" in found.get("type", ()) and "items" in found and name not in found.get("properties", {}):
+            found = resolved(found["items"])
+        free = found.get("additionalProperties")
+        if name in found.get("properties", {}):
+            found = found["properties"][name]
+        elif isinstance(free, dict):
+            found = free
+        else:
+            return None
+    return resolved(found)
+
+
+def allowed(found: dict[str, Any], path: Place = (), seen: tuple[str, ...] = ()) -> Iterator[Place]:
+    """The path of every key that the schema allows; a matcher within a matcher is left out."""
+    if "$ref" in found:
+        name = found["$ref"].rpartition("/")[2]
+        if name in seen:
+            return
+        seen = (*seen, name)
+        found = resolved(found)
+    for name, below in found.get("properties", {}).items():
+        yield (*path, name)
+        yield from allowed(below, (*path, name), seen)
+    for keyword in ("items", "additionalProperties"):
+        if isinstance(found.get(keyword), dict):
+            yield from allowed(found[keyword], path if keyword == "items" else (*path, "*"), seen)
+
+
+@pytest.fixture(scope="module")
+def read() -> tuple[set[Place], set[Place]]:
+    """The paths of all keys that the builder asks for, and of those that it lists, while it builds `everything`."""
+    asked: set[Place] = set()
+    listed: set[Place] = set()
+
+    def plain(reader: Reader, key: str) -> Place:
+        return (*(part for part in reader.path if isinstance(part, str)), key)
+
+    class Watched(Reader):
+        __slots__ = ()
+
+        def __getitem__(self, key: str) -> Reader:
+            asked.add(plain(self, key))
+            return _watched(super().__getitem__(key))
+
+        def items(self) -> list[Reader]:
+            return [_watched(item) for item in super().items()]
+
+        def entries(self) -> Iterator[tuple[str, Reader]]:
+            for key, reader in super().entries():
+                listed.add(plain(self, key))
+                yield key, _watched(reader)
+
+    def _watched(reader: Reader) -> Reader:
+        return Watched(reader.node, reader.path, reader.report, reader.mark, reader.key_mark)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(building, "Reader", Watched)
+        building.build(load_file(EVERYTHING), "everything")
+    return asked, listed
+
+
+def general(path: Place) -> Place:
+    """A path with `*` for keys that a scenario chooses."""
+    made: list[str] = []
+    for name in path:
+        found = schema_at(tuple(made))
+        assert found is not None, path
+        inner = resolved(found["items"]) if "items" in found and name not in found.get("properties", {}) else found
+        is_free = name not in inner.get("properties", {}) and isinstance(inner.get("additionalProperties"), dict)
+        made.append("*" if is_free else name)
+    return tuple(made)
+
+
+MATCHER_KEYS = set(schema()["definitions"]["matcher"]["properties"])
+
+
+def test_every_key_that_the_schema_allows_is_read(read: tuple[set[Place], set[Place]]) -> None:
+    asked, listed = read
+    got = {general(path) for path in asked | listed}
+    # What matchers hold is compiled as a whole and has its own tests; the title and base are read before building.
+    unread = {path for path in allowed(schema()) if path not in got and path[-1] not in MATCHER_KEYS}
+    assert unread == {("extends",)}
+
+
+def test_every_key_that_is_read_is_one_that_the_schema_allows(read: tuple[set[Place], set[Place]]) -> None:
+    asked, listed = read
+    assert [path for path in sorted(asked | listed) if schema_at(path) is None] == []
+
+
+def written(node: Any, path: Place = ()) -> Iterator[Place]:
+    if isinstance(node, dict):
+        for key, below in node.items():
+            yield (*path, key)
+            yield from written(below, (*path, key))
+    elif isinstance(node, list):
+        for item in node:
+            yield from written(item, path)
+
+
+def test_everything_is_everything() -> None:
+    body = ("faults", "then", "body")
+    data = load_file(EVERYTHING).data
+    present = {general(path) for path in written(data) if path[:3] != body or path == body}
+    assert {path for path in allowed(schema()) if path not in present and path[-1] not in MATCHER_KEYS} == {
+        ("extends",)
+    }
+
+
+def test_what_is_not_acted_on_yet_is_not_in_the_schema() -> None:
+    for path, keys in NOT_YET.items():
+        for key in keys:
+            assert schema_at((*path, key)) is None
+
+
+def test_the_schema_has_the_knobs_of_the_register_with_their_values() -> None:
+    register: Document = load_text((data_dir("contracts") / "assumptions.yaml").read_bytes(), "assumptions.yaml")
+    assert register.problems == ()
+    knobs = {entry["knob"]: entry.get("values") for entry in register.data if entry["knob"]}
+    ours = schema()["definitions"]["assume"]["properties"]
+    assert {knob.removeprefix("assume.") for knob in knobs if knob.startswith("assume.")} == set(ours)
+    for id_, part in ours.items():
+        if "enum" in part:
+            assert part["enum"] == knobs[f"assume.{id_}"], id_
+    for knob in knobs:
+        assert schema_at(tuple(knob.split("."))) is not None, knob

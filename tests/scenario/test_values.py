@@ -1,0 +1,108 @@
+"""Durations, amounts, times and days as scenarios write them."""
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from simulator.scenario import values
+
+DURATIONS = [
+    ("0s", timedelta(0)),
+    ("250ms", timedelta(milliseconds=250)),
+    ("5s", timedelta(seconds=5)),
+    ("2m", timedelta(minutes=2)),
+    ("4h", timedelta(hours=4)),
+    ("1d", timedelta(days=1)),
+    ("3660d", timedelta(days=3660)),
+    ("090s", timedelta(seconds=90)),
+    ("-5m", timedelta(minutes=-5)),
+]
+NO_DURATIONS = [
+    "",
+    "5",
+    "s",
+    "5 s",
+    "5S",
+    "5sec",
+    "1.5s",
+    "1h30m",
+    "+5s",
+    "٣s",
+    "3661d",
+    "999999999d",
+    "5s\n",
+    "1" * 400 + "s",
+]
+
+
+@pytest.mark.parametrize(("text", "span"), DURATIONS)
+def test_a_duration_is_a_count_and_a_unit(text: str, span: timedelta) -> None:
+    assert values.duration(text) == span
+
+
+@pytest.mark.parametrize("text", NO_DURATIONS)
+def test_anything_else_is_no_duration(text: str) -> None:
+    with pytest.raises(ValueError, match=r"duration|longer"):
+        values.duration(text)
+
+
+AMOUNTS: list[tuple[object, str]] = [
+    (10, "10"),
+    (Decimal("10.50"), "10.50"),
+    ("10.50", "10.50"),
+    ("-3", "-3"),
+    ("0.00000001", "0.00000001"),
+]
+NO_AMOUNTS: list[object] = [
+    "",
+    "ten",
+    "1,000",
+    "1e3",
+    " 1",
+    "1" * 16,
+    "0.123456789",
+    10**15,
+    Decimal("1e-9"),
+    True,
+    None,
+]
+
+
+@pytest.mark.parametrize(("value", "text"), AMOUNTS)
+def test_an_amount_keeps_its_digits(value: object, text: str) -> None:
+    assert format(values.amount(value), "f") == text
+
+
+@pytest.mark.parametrize("value", NO_AMOUNTS)
+def test_anything_else_is_no_amount(value: object) -> None:
+    with pytest.raises(ValueError, match=r"amount|digits"):
+        values.amount(value)
+
+
+def test_a_time_has_an_offset() -> None:
+    at = datetime(2027, 1, 10, 15, 59, tzinfo=UTC)
+    assert values.time("2027-01-10T23:59:00+08:00") == at
+    assert values.time("2027-01-10T15:59Z") == at
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "soon", "2027-01-10T23:59:00", "2027-13-10T00:00:00Z", "1889-01-01T00:00:00Z", "9999-12-31T23:59:59-12:00"],
+)
+def test_anything_else_is_no_time(text: str) -> None:
+    with pytest.raises(ValueError, match=r"must be|offset|calendar"):
+        values.time(text)
+
+
+def test_a_day_is_written_either_way() -> None:
+    assert values.day("2027-12-31") == values.day("20271231") == values.day(20271231) == date(2027, 12, 31)
+    with pytest.raises(ValueError, match="day"):
+        values.day("2027-02-30")
+
+
+@pytest.mark.parametrize("text", ["ab", "abc-", "abcde", "ab cd", "äöü="])
+def test_a_secret_is_strict_base64(text: str) -> None:
+    with pytest.raises(ValueError, match="Base64"):
+        values.secret_bytes(text)
+    assert values.secret_bytes("bm90LWEtc2VjcmV0") == b"not-a-secret"

@@ -1,0 +1,25 @@
+"""Servers that a module's tests share, and the rule that none of them makes the server complain."""
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from .wire import LOOPS, Served, serving
+
+
+@pytest.fixture(scope="module", params=list(LOOPS))
+def served(request: pytest.FixtureRequest) -> Iterator[Served]:
+    """A server with the limits that users get, on each kind of event loop."""
+    with serving(request.param) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def silence(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail a test in which anything is logged at WARNING or above."""
+    yield
+    loud = [
+        record for when in ("setup", "call") for record in caplog.get_records(when) if record.levelno >= logging.WARNING
+    ]
+    assert not loud, [record.getMessage() for record in loud]

@@ -1,0 +1,122 @@
+"""The faults of a connection, as a client sees them on the wire."""
+
+import asyncio
+import time
+
+import pytest
+
+from simulator.server.connection import connection_of
+
+from .wire import LETTERS, Served, request
+
+
+def raw_answer(served: Served, *pieces: bytes) -> bytes:
+    """Send and return every byte that comes back."""
+
+    async def main() -> bytes:
+        async with await served.connect() as client:
+            for piece in pieces:
+                await client.send(piece)
+            try:
+                return await client.to_end()
+            except ConnectionResetError:
+                return b""
+
+    return asyncio.run(main())
+
+
+def test_abort_sends_nothing(served: Served) -> None:
+    assert raw_answer(served, request("GET", "/abort")) == b""
+    assert raw_answer(served, request("POST", "/abort", body=b"unread")) == b""
+
+
+def test_abort_spares_the_answers_before_it_and_drops_the_requests_after_it(served: Served) -> None:
+    raw = request("GET", "/slow") + request("GET", "/abort") + request("GET", "/after-abort")
+    (answer,) = asyncio.run(served.talk(raw))
+    assert answer.body == b"slow"
+    assert "/after-abort" not in served.app.seen
+
+
+def test_abort_ends_an_answer_that_has_begun(served: Served) -> None:
+    raw = raw_answer(served, request("GET", "/abort-in-body"))
+    assert raw.endswith(b"\r\n\r\nhalf")
+    assert b"content-length: 10" in raw
+
+
+def test_a_cut_answer_promises_more_than_it_sends(served: Served) -> None:
+    head, _, body = raw_answer(served, request("POST", "/cut", body=b"read")).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"content-length: 104" in head
+    assert b"transfer-encoding" not in head
+    assert body == LETTERS[:26]
+
+
+def test_a_cut_answer_arrives_though_the_request_was_not_read(served: Served) -> None:
+    big = request("POST", "/cut-unread", body=b"b" * 2_000_000)
+    head, _, body = raw_answer(served, big).partition(b"\r\n\r\n")
+    assert head.count(b"content-length") == 1
+    assert body == LETTERS[:-1], "a cut answer always lacks its end"
+
+
+@pytest.mark.parametrize("raw", [request("GET", "/cut-nothing"), request("HEAD", "/cut")])
+def test_where_there_is_no_body_to_cut_there_is_no_answer(served: Served, raw: bytes) -> None:
+    assert raw_answer(served, raw) == b""
+
+
+def test_a_dripping_answer_is_slow_whole_and_keeps_the_connection(served: Served) -> None:
+    async def main() -> tuple[float, float, bytes, str]:
+        async with await served.connect() as client:
+            began = time.monotonic()
+            await client.send(request("GET", "/drip") + request("GET", "/after-drip"))
+            await client.reader.readuntil(b"\r\n\r\n")
+            body = await client.reader.readexactly(1)
+            first_byte = time.monotonic() - began
+            body += await client.reader.readexactly(len(LETTERS) - 1)
+            whole = time.monotonic() - began
+            return first_byte, whole, body, (await client.answer()).json["path"]
+
+    first_byte, whole, body, after = asyncio.run(main())
+    assert first_byte < 0.15
+    assert 0.15 < whole < 1.5, "104 bytes at 400 a second"
+    assert (body, after) == (LETTERS, "/after-drip")
+
+
+def test_a_dripping_answer_to_head_has_no_body(served: Served) -> None:
+    raw = raw_answer(served, request("HEAD", "/drip", "Connection: close"))
+    assert raw.startswith(b"HTTP/1.1 201 Created\r\n")
+    assert b"content-length: 104" in raw
+    assert raw.endswith(b"\r\n\r\n")
+
+
+@pytest.mark.parametrize("path", ["/drip-for-ever", "/pause-for-ever"])
+def test_a_client_that_leaves_ends_the_wait(served: Served, path: str) -> None:
+    async def main() -> None:
+        async with await served.connect() as client:
+            await client.send(request("GET", path))
+            await asyncio.sleep(0.1)
+        assert await served.saw(f"left {path}")
+
+    served.app.seen.clear()
+    asyncio.run(main())
+
+
+def test_after_a_pause_the_request_is_answered(served: Served) -> None:
+    (answer,) = asyncio.run(served.talk(request("GET", "/pause", "Connection: close")))
+    assert answer.body == b"rested"
+
+
+def test_a_fault_after_the_answer_touches_nobody(served: Served) -> None:
+    raw = request("GET", "/fault-after-answer") + request("GET", "/slow") + request("GET", "/c", "Connection: close")
+    answers = asyncio.run(served.talk(raw))
+    assert [answer.body for answer in answers[:2]] == [b"answered", b"slow"]
+    assert len(answers) == 3
+
+
+def test_an_answer_that_has_begun_cannot_be_replaced(served: Served) -> None:
+    (answer,) = asyncio.run(served.talk(request("GET", "/fault-within-answer", "Connection: close")))
+    assert answer.body == b"refused"
+
+
+@pytest.mark.parametrize("scope", [{}, {"extensions": {}}, {"extensions": None}, {"extensions": {"http.trailers": {}}}])
+def test_another_server_offers_no_connection(scope: dict[str, object]) -> None:
+    assert connection_of(scope) is None

@@ -1,0 +1,143 @@
+"""The socket, the life of a server, and the garbage collector."""
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from simulator.server.serve import CannotListen, make_server
+
+from .wire import Answer, Echo, request, serving, serving_here
+
+
+def test_the_port_is_known_before_the_server_runs() -> None:
+    server = make_server(Echo(), "127.0.0.1", 0)
+    try:
+        assert server.port > 0
+        assert server.url == f"http://127.0.0.1:{server.port}"
+    finally:
+        server.close()
+
+
+def test_an_address_is_taken_from_the_moment_the_server_is_made() -> None:
+    first = make_server(Echo(), "127.0.0.1", 0)
+    try:
+        with pytest.raises(CannotListen, match=f"port {first.port} on 127.0.0.1 is taken; choose another with --port"):
+            make_server(Echo(), "127.0.0.1", first.port)
+    finally:
+        first.close()
+    make_server(Echo(), "127.0.0.1", first.port).close()
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "said"),
+    [
+        ("192.0.2.1", 0, "no address of this machine; choose another with --host"),
+        ("no-such-host.invalid", 0, "no address of this machine; choose another with --host"),
+        ("a" * 100 + ".b", 0, "no address of this machine; choose another with --host"),
+    ],
+)
+def test_an_address_that_cannot_be_listened_on_is_explained(host: str, port: int, said: str) -> None:
+    with pytest.raises(CannotListen) as caught:
+        make_server(Echo(), host, port)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "url"), [("0.0.0.0", "http://127.0.0.1:"), ("localhost", "http://localhost:"), ("::1", "http://[::1]:")]
+)
+def test_the_url_is_one_that_a_client_here_can_use(host: str, url: str) -> None:
+    if host == "::1" and not socket.has_ipv6:
+        host, url = "127.0.0.1", "http://127.0.0.1:"
+    server = make_server(Echo(), host, 0)
+    server.close()
+    assert server.url == f"{url}{server.port}"
+
+
+def test_a_server_says_neither_its_name_nor_its_version() -> None:
+    with serving() as served:
+        (answer,) = asyncio.run(served.talk(request("GET", "/", "Connection: close")))
+    assert "server" not in answer.headers
+    assert "date" in answer.headers
+
+
+def test_a_client_does_not_choose_its_address_by_a_header() -> None:
+    async def main() -> list[Answer]:
+        async with serving_here() as served:
+            return await served.talk(request("GET", "/client", "X-Forwarded-For: 203.0.113.9", "Connection: close"))
+
+    (answer,) = asyncio.run(main())
+    assert answer.json["client"] == "127.0.0.1"
+
+
+def test_a_request_in_progress_is_finished_when_the_server_stops() -> None:
+    async def main() -> list[Answer]:
+        async with serving_here() as served:
+            client = await served.connect()
+            await client.send(request("GET", "/slow"))
+            await asyncio.sleep(0.05)
+        async with client:
+            return await client.answers_to_end()
+
+    (answer,) = asyncio.run(main())
+    assert answer.body == b"slow"
+
+
+def test_an_idle_connection_does_not_hold_up_a_stopping_server() -> None:
+    async def main() -> float:
+        async with serving_here() as served:
+            client = await served.connect()
+            await client.send(request("GET", "/"))
+            await client.answer()
+            began = time.monotonic()
+        async with client:
+            return time.monotonic() - began
+
+    assert asyncio.run(main()) < 1
+
+
+@pytest.mark.parametrize(
+    ("path", "within_s"), [("/drip-for-ever", 1.0), ("/pause-for-ever", 1.0), ("/until-disconnect", 3.0)]
+)
+def test_a_stopping_server_ends_what_would_not_end(path: str, within_s: float) -> None:
+    async def main() -> tuple[float, list[str]]:
+        async with serving_here() as served:
+            client = await served.connect()
+            await client.send(request("GET", path))
+            await asyncio.sleep(0.1)
+            began = time.monotonic()
+        async with client:
+            return time.monotonic() - began, served.app.seen
+
+    took, seen = asyncio.run(main())
+    assert took < within_s
+    assert seen == [path, f"left {path}"]
+
+
+def test_tune_gc_freezes_what_is_there_and_collects_seldom() -> None:
+    code = (
+        "import gc, json; from simulator.server.serve import tune_gc; tune_gc();"
+        "print(json.dumps([gc.get_freeze_count() > 10_000, gc.get_threshold()[0] > 5_000, gc.isenabled()]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=10)
+    assert json.loads(done.stdout) == [True, True, True]
+
+
+def test_a_server_whose_application_does_not_start_exits_with_3_and_frees_its_port() -> None:
+    code = (
+        "import socket\nfrom simulator.server.serve import make_server\n"
+        "async def app(scope, receive, send):\n"
+        "    await receive()\n"
+        "    await send({'type': 'lifespan.startup.failed', 'message': 'no catalog'})\n"
+        "server = make_server(app, '127.0.0.1', 0)\n"
+        "try:\n    server.run()\n"
+        "finally:\n    socket.create_server(('127.0.0.1', server.port)).close()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=10)
+    assert done.returncode == 3, done.stderr
+    assert done.stderr.startswith("no catalog")

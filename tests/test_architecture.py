@@ -1,0 +1,123 @@
+"""The house rules that can be checked: who imports whom, and what the pure packages may not name."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "simulator"
+
+# What each part may import of ours, besides itself.
+MAY_IMPORT: dict[str, set[str]] = {
+    "domain": set(),
+    "auth": set(),
+    "contract": set(),
+    "server": set(),
+    "console": set(),
+    "wire": {"domain"},
+    "scenario": {"domain", "contract"},
+    "delivery": {"domain", "wire"},
+    "runtime": {"domain", "scenario", "delivery", "wire"},
+    "api": {"runtime", "auth", "contract", "wire", "domain", "delivery"},
+    "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario"},
+}
+PURE = ("domain", "auth", "wire")
+STANDARD_ONLY = ("domain", "auth")
+FORBIDDEN_NAMES = {
+    ("time", "time"),
+    ("time", "monotonic"),
+    ("datetime", "now"),
+    ("datetime", "utcnow"),
+    ("date", "today"),
+    ("uuid", "uuid4"),
+    ("os", "urandom"),
+}
+FORBIDDEN_MODULES = {
+    "time", "random", "secrets", "socket", "asyncio", "http", "httpx2", "aiohttp", "starlette", "uvicorn", "requests",
+    "urllib.request", "threading", "subprocess",
+}  # fmt: skip
+LINES_MAX = 300
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    relative = path.relative_to(PACKAGE)
+    return relative.parts[0] if len(relative.parts) > 1 else relative.stem
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_each_part_imports_only_what_stands_below_it(path: Path) -> None:
+    part = part_of(path)
+    if part not in MAY_IMPORT:
+        return
+    ours = {name.split(".")[1] for name in imports(path) if name.startswith("simulator.")}
+    allowed = MAY_IMPORT[part] | {part} | ({"__version__"} if part in ("control", "api") else set())
+    assert ours <= allowed
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in modules() if part_of(p) in PURE], ids=lambda p: str(p.relative_to(PACKAGE))
+)
+def test_pure_parts_read_no_clock_no_randomness_and_no_network(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    named = {
+        (node.value.id, node.attr)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
+    assert not named & FORBIDDEN_NAMES
+    imported = set(imports(path))
+    roots = imported | {name.rpartition(".")[0] for name in imported} | {name.split(".")[0] for name in imported}
+    assert not roots & FORBIDDEN_MODULES
+
+
+@pytest.mark.parametrize("part", STANDARD_ONLY)
+def test_the_core_needs_nothing_but_the_standard_library(part: str) -> None:
+    import sys
+
+    for path in (PACKAGE / part).rglob("*.py"):
+        foreign = {name.split(".")[0] for name in imports(path)} - {"simulator"} - sys.stdlib_module_names
+        assert not foreign, f"{path.name} imports {foreign}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_has_one_subject_named_in_its_first_line(path: Path) -> None:
+    text = path.read_text()
+    assert ast.get_docstring(ast.parse(text)), "no docstring"
+    assert len(text.splitlines()) <= LINES_MAX, "two subjects?"
+
+
+def test_product_codes_do_not_appear_in_python() -> None:
+    codes = ("RELOAD", "ELECTRIC", "WATER", "GIFTCARD", "VOUCHER", "RETIRED", "INTERBANK", "STUDENTLOAN")
+    found = [
+        f"{path.name}: {node.value}"
+        for path in modules()
+        if part_of(path) not in ("cli",)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and node.value in codes
+    ]
+    assert not found
+
+
+def test_the_misspelt_success_is_written_in_wire_and_in_the_scenario_language_alone() -> None:
+    found = {
+        part_of(path)
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and node.value == "Succesful"
+    }
+    assert found <= {"wire", "scenario"}

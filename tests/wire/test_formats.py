@@ -1,0 +1,102 @@
+"""How things are spelled (SPEC 1, 2.3, 2.8, 6.1)."""
+
+import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from simulator.domain.callbacks import Callback, CallbackConfig
+from simulator.domain.rules import CallbackPlan
+from simulator.domain.transactions import Result, Status, Transaction
+from simulator.wire import account, outbound, payment
+from simulator.wire.json import encode, number
+from simulator.wire.timestamps import day_first, iso_utc, iso_utc_exact, year_first, year_first_ms
+
+AT = datetime(2026, 12, 31, 16, 5, 9, 7_999, tzinfo=UTC)
+
+
+def test_every_timestamp_format() -> None:
+    assert day_first(AT) == "01-01-2027 00:05:09"
+    assert year_first(AT) == "2027-01-01 00:05:09"
+    assert year_first_ms(AT) == "2027-01-01 00:05:09.007"
+    assert iso_utc(AT) == "2026-12-31T16:05:09.007Z"
+    assert iso_utc_exact(AT) == "2026-12-31T16:05:09.007999Z"
+    assert datetime.fromisoformat(iso_utc_exact(AT)) == AT
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("10", "10"), ("10.00", "10"), ("9.70", "9.7"), ("-0.00", "0"), ("1E3", "1000"), ("0.05", "0.05")],
+)
+def test_numbers_are_integers_when_whole(value: str, text: str) -> None:
+    assert encode(number(Decimal(value))).decode() == text
+
+
+def callback(status: Status, method: str = "POST", url: str = "https://shop.example/cb") -> Callback:
+    transaction = Transaction(
+        "T1",
+        "ref/1?",
+        "R1",
+        "BILL",
+        "Bill",
+        "0123",
+        Decimal("10.50"),
+        Decimal("9.70"),
+        "",
+        {},
+        "",
+        AT,
+        "",
+        CallbackPlan(),
+    )
+    result = Result(AT, status, 53, Decimal("9.70"), Decimal("90.30"), "step", "note", "SN", "", date(2027, 1, 2))
+    return Callback("cb-1", transaction, result, url, method)
+
+
+@pytest.mark.parametrize(
+    ("status", "word"),
+    [
+        (Status.PROCESSING, "Processing"),
+        (Status.SUCCESSFUL, "Succesful"),
+        (Status.FAILED, "Failed"),
+        (Status.REFUNDED, "Failed"),
+    ],
+)
+def test_callbacks_know_three_words_and_a_void_is_a_failure(status: Status, word: str) -> None:
+    body = outbound.callback(callback(status), "3.1.120.89").body
+    assert body is not None
+    assert json.loads(body)["data"]["status"] == word
+
+
+def test_a_post_callback_has_all_fields_of_a_payment_result() -> None:
+    job = callback(Status.SUCCESSFUL)
+    assert payment.callback(job.transaction, job.result)["data"] == {
+        "statusCode": 53, "status": "Succesful", "account": "0123", "product": "BILL", "productName": "Bill",
+        "amount": Decimal("10.5"), "sn": "SN", "pin": "", "expiry": "20270102", "cost": Decimal("9.7"),
+        "balance": Decimal("90.3"), "remarks": "note", "refid": "ref/1?", "timestamp": "2027-01-01 00:05:09",
+        "note": "", "voucherlink": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "url", ["https://shop.example/cb", "https://shop.example/cb?", "https://shop.example/cb?a=%20&b#frag"]
+)
+def test_a_get_callback_adds_its_four_parameters_behind_the_urls_own(url: str) -> None:
+    sent = outbound.callback(callback(Status.SUCCESSFUL, "GET", url), "3.1.120.89").url
+    own = urlsplit(url).query
+    assert sent.startswith(
+        "https://shop.example/cb?" + (own + "&" if own else "") + "refid=ref%2F1%3F&status=53&price=9.7&"
+    )
+    assert "#" not in sent
+    message = json.loads(parse_qs(urlsplit(sent).query)["message"][0])
+    assert message["timestamp"] == "2027-01-01 00:05:09.007"
+    assert "data" not in message
+
+
+def test_an_unset_callback_url_is_empty_and_dated_now() -> None:
+    assert account.callback_url(CallbackConfig(), AT) == {
+        "data": {"Status": "Success", "CallbackUrl": "", "Method": ""},
+        "@metadata": {"status_code": 200, "last_updated": "01-01-2027 00:05:09"},
+    }
