@@ -12,6 +12,8 @@ from simulator.domain.faults import FaultThen
 from simulator.domain.resellers import ApiKey
 from simulator.runtime.sandboxes import LiveSandbox
 
+NO_QUERY = QueryRules()
+
 
 def query_rules(sandbox: LiveSandbox) -> QueryRules:
     """How a sandbox reads what SPEC 5.1 leaves open about queries."""
@@ -43,7 +45,8 @@ async def authenticate(call: Call, endpoint: Endpoint, receive: Receive, fault: 
     except BodyTooLarge:
         return _deny(call, endpoint, Denied("body_too_large"))
     exchange = call.exchange
-    refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, query_rules(call.sandbox))
+    rules = query_rules(call.sandbox) if exchange.query else NO_QUERY
+    refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
     if refusal is not None:
         if refusal.code == "invalid_signature":
             reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body)
@@ -72,7 +75,9 @@ def _spend_nonce(call: Call, endpoint: Endpoint, claim: Claim, fault: FaultThen 
     core = call.sandbox.core
     reseller, _ = core.state.keys[claim.api_key]
     if not core.spend_nonce(reseller.code, claim.api_key, claim.nonce.decode("ascii"), call.now):
-        return _deny(call, endpoint, Denied("nonce_reused"))
+        return _deny(
+            call, endpoint, Denied("nonce_reused", "each request needs a nonce of its own, a repeated one too")
+        )
     if fault is not None and fault.internal_error:
         return _deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
     call.reseller = reseller

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from simulator.auth.signature import Denied
 from simulator.domain.resellers import Reseller
@@ -13,8 +13,7 @@ from simulator.runtime.sandboxes import LiveSandbox
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is what becomes of the connection:
     nothing unusual, `abort` before the first byte, `cut` in the middle of the body."""
 

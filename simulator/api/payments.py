@@ -25,6 +25,7 @@ def topup(call: Call) -> Reply:
     if isinstance(outcome, PaymentRefused):
         exchange.error = outcome.reason
         return Reply(400, payment.refusal(outcome, fields, call.now))
+    exchange.refid = fields["refid"]
     exchange.trxid = outcome.transaction.trxid
     exchange.rule = outcome.rule
     at_answer = call.sandbox.core.state.assumes("payment-timestamp", "answer")

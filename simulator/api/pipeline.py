@@ -17,19 +17,22 @@ from simulator.contract.decode import BadJson, decode_object
 from simulator.contract.query import decode_query
 from simulator.contract.validate import validator
 from simulator.domain.faults import FaultThen
-from simulator.runtime.journal import Exchange
+from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
 
 Send = Callable[[Any], Awaitable[None]]
 Scope = Mapping[str, Any]
 
-JSON = (b"content-type", b"application/json")
 Headers = list[tuple[bytes, bytes]]
 
 
 class Connection(Protocol):
     """What can be done to a connection beside answering; our own server offers it."""
+
+    async def answer(self, status: int, headers: Headers, body: bytes) -> None:
+        """Send a whole answer."""
+        ...
 
     def abort(self) -> None:
         """Close without an answer."""
@@ -71,10 +74,10 @@ class Pipeline:
         exchange.status, exchange.content = reply.status, content
         exchange.n = sandbox.journal.next_n()
         exchange.duration_us = round((perf_counter() - began) * 1e6)
-        exchange.reply_headers = _headers(sandbox, exchange, reply, content)
+        exchange.own_headers = reply.headers
         sandbox.journal.add(exchange)
         sandbox.driver.rearm()
-        await self._send(reply, exchange.reply_headers, content, scope, send)
+        await self._send(reply, reply_headers(sandbox.id, exchange), content, scope, send)
 
     async def _reply(self, call: Call, receive: Receive) -> Reply:
         methods = self._routes.get(call.exchange.path)
@@ -95,7 +98,7 @@ class Pipeline:
         if refusal := await authenticate(call, endpoint, receive, early):
             return refusal
         if problems := _validate(call, endpoint):
-            call.exchange.diagnosis = "; ".join(f"{name}: {' '.join(texts)}" for name, texts in problems.items())
+            call.exchange.diagnosis = _explain(call, endpoint, problems)
             return endpoint.invalid(call, problems)
         late = await meet_fault(call, needs_body=True)
         if late is None:
@@ -105,20 +108,32 @@ class Pipeline:
         return spoiled(late, endpoint.handle(call))
 
     async def _send(self, reply: Reply, headers: Headers, content: bytes, scope: Scope, send: Send) -> None:
-        if not reply.ending:
-            await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-            await send({"type": "http.response.body", "body": content})
-        elif reply.ending != "gone" and (connection := self._connection_of(scope)):
-            if reply.ending == "abort":
-                connection.abort()
-            else:
-                await connection.cut(reply.status, headers, content, len(content) // 2)
+        connection = self._connection_of(scope)
+        if reply.ending == "gone":
+            return
+        if connection is None:
+            if not reply.ending:
+                await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+                await send({"type": "http.response.body", "body": content})
+        elif not reply.ending:
+            await connection.answer(reply.status, headers, content)
+        elif reply.ending == "abort":
+            connection.abort()
+        else:
+            await connection.cut(reply.status, headers, content, len(content) // 2)
 
     def _client(self, scope: Scope, headers: Mapping[bytes, bytes]) -> str:
         if self._trust_forwarded and (forwarded := headers.get(b"x-forwarded-for")):
             return forwarded.decode("latin-1").split(",")[0].strip()
         client = scope.get("client")
         return client[0] if client else ""
+
+
+def _explain(call: Call, endpoint: Endpoint, problems: Problems) -> str:
+    told = [f"{name} {' '.join(texts)}".strip() for name, texts in problems.items()]
+    if endpoint.source == "query" and call.exchange.body:
+        told.append("a body was sent, but the parameters belong in the query")
+    return "; ".join(told)
 
 
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
@@ -153,23 +168,3 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
     except BadJson as bad:
         return {"body": [str(bad)]}
     return validator(endpoint.schema).problems(call.fields)
-
-
-def _headers(sandbox: LiveSandbox, exchange: Exchange, reply: Reply, content: bytes) -> Headers:
-    headers = [
-        JSON,
-        (b"content-length", b"%d" % len(content)),
-        (b"x-sim-sandbox", sandbox.id.encode()),
-        (b"x-sim-request-id", b"%d" % exchange.n),
-    ]
-    if rule := exchange.fault or exchange.rule:
-        headers.append((b"x-sim-rule", _plain(rule)))
-    if exchange.diagnosis:
-        headers.append((b"x-sim-diagnosis", _plain(exchange.diagnosis)))
-    headers.extend(reply.headers)
-    return headers
-
-
-def _plain(text: str) -> bytes:
-    """Text as a header can carry it: printable ASCII, at most 1000 bytes."""
-    return text.encode("unicode_escape")[:1000]

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.http import PAGE_DEFAULT, PAGE_MAX, Bad, error, reply, sandbox_of, wait_of, whole_number
-from simulator.runtime.journal import Exchange
+from simulator.runtime.journal import Exchange, reply_headers
 
 BODY_SHOWN_BYTES_MAX = 1024 * 1024
 
@@ -21,6 +21,7 @@ _FILTERS: dict[str, Callable[[Exchange], str]] = {
     "status": lambda exchange: str(exchange.status),
     "reseller": lambda exchange: exchange.reseller,
     "trxid": lambda exchange: exchange.trxid,
+    "refid": lambda exchange: exchange.refid,
     "rule": lambda exchange: exchange.rule,
     "error": lambda exchange: exchange.error,
 }
@@ -86,7 +87,7 @@ async def show(request: Request) -> Response:
         return error(404, "unknown_request", "the journal has no such request, or let go of it")
     told = row(exchange) | {"sandbox": live.id}
     told["request"] = {"headers": _headers(exchange.headers), **_body(exchange.body)}
-    told["response"] = {"headers": _headers(exchange.reply_headers), **_body(exchange.content)}
+    told["response"] = {"headers": _headers(reply_headers(live.id, exchange)), **_body(exchange.content)}
     return reply(told)
 
 

@@ -14,7 +14,10 @@ async def add(request: Request) -> Response:
     wanted = await body_of(request, "rule-request")
     section = wanted["section"]
     live.rules_added += 1
-    rule = build_rule(section, wanted["rule"], f"added-{live.rules_added}")
+    state = live.core.state
+    rule = build_rule(
+        section, wanted["rule"], f"added-{live.rules_added}", products=state.catalog.products, resellers=state.resellers
+    )
     command = AddPaymentRule(rule) if section == "payments" else AddFault(rule)
     live.core.apply(command, live.clock.now())
     return reply({"id": rule.id}, 201)

@@ -24,6 +24,8 @@ class Status(StrEnum):
     FAILED = "failed"
     REFUNDED = "refunded"
 
+    __hash__ = str.__hash__  # an enum's own is Python code, and every payment looks a dozen statuses up
+
 
 TRANSITIONS: dict[Status | None, frozenset[Status]] = {
     None: frozenset({Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED}),

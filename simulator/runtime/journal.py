@@ -20,12 +20,13 @@ class Exchange:
         "duration_us",
         "error",
         "fault",
-        "headers",
         "method",
         "n",
+        "own_headers",
+        "packed_headers",
         "path",
         "query",
-        "reply_headers",
+        "refid",
         "reseller",
         "rule",
         "status",
@@ -47,20 +48,29 @@ class Exchange:
         self.method = method
         self.path = path
         self.query = query
-        self.headers = headers
+        # One object for all headers: thousands of exchanges are kept, and many small objects would make each of them
+        # slow to keep and slow to forget.
+        self.packed_headers = b"\n".join([part for pair in headers for part in pair])
         self.client = client
         self.body = b""
         self.reseller = ""
         self.wanted_rule = ""
         self.status = 0
-        self.reply_headers: list[tuple[bytes, bytes]] = []
+        self.own_headers: tuple[tuple[bytes, bytes], ...] = ()
         self.content = b""
         self.rule = ""
         self.fault = ""
         self.error = ""
         self.diagnosis = ""
         self.trxid = ""
+        self.refid = ""
         self.duration_us = 0
+
+    @property
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """The request's headers, as they came."""
+        parts = self.packed_headers.split(b"\n")
+        return list(zip(parts[::2], parts[1::2], strict=False))
 
     @property
     def size(self) -> int:
@@ -69,3 +79,26 @@ class Exchange:
 
 
 Journal = Ring[Exchange]
+
+JSON = (b"content-type", b"application/json")
+
+
+def reply_headers(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, bytes]]:
+    """The headers of an exchange's answer: `X-Sim-*` beside what the endpoint added."""
+    headers = [
+        JSON,
+        (b"content-length", b"%d" % len(exchange.content)),
+        (b"x-sim-sandbox", sandbox_id.encode()),
+        (b"x-sim-request-id", b"%d" % exchange.n),
+    ]
+    if rule := exchange.fault or exchange.rule:
+        headers.append((b"x-sim-rule", _plain(rule)))
+    if exchange.diagnosis:
+        headers.append((b"x-sim-diagnosis", _plain(exchange.diagnosis)))
+    headers.extend(exchange.own_headers)
+    return headers
+
+
+def _plain(text: str) -> bytes:
+    """Text as a header can carry it: printable ASCII, at most 1000 bytes."""
+    return text.encode("unicode_escape")[:1000]

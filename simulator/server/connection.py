@@ -16,7 +16,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Protocol
 
-from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 EXTENSION: Final = "reseller_sim.connection"
 """The key in `scope["extensions"]`."""
@@ -27,6 +27,13 @@ _STEPS_PER_SECOND = 10
 
 class Connection(Protocol):
     """What an application may do to the connection that carries its request."""
+
+    async def answer(self, status: int, headers: Headers, body: bytes) -> None:
+        """Send a whole answer in one write, which ASGI's two messages would make two of.
+
+        Headers are written as they are: the caller vouches for them, Content-Length among them.
+        Raises RuntimeError when an answer has begun.
+        """
 
     def abort(self) -> None:
         """Close at once, without an answer, or without the rest of an answer that has begun."""
@@ -80,6 +87,23 @@ class _CarriedConnection:
     def __init__(self, carrier: Carrier, cycle: RequestResponseCycle | None) -> None:
         self._carrier = carrier
         self._cycle = cycle
+
+    async def answer(self, status: int, headers: Headers, body: bytes) -> None:
+        """See `Connection.answer`."""
+        cycle = self._unanswered_cycle()
+        if cycle is None:
+            return
+        if cycle.flow.write_paused:
+            await cycle.flow.drain()
+            if cycle.disconnected:
+                return
+        cycle.response_started = cycle.response_complete = True
+        cycle.waiting_for_100_continue = False
+        cycle.transport.write(_whole_answer(cycle, status, headers, body))
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            cycle.transport.close()
+        cycle.on_response()
 
     def abort(self) -> None:
         """See `Connection.abort`."""
@@ -137,6 +161,18 @@ class _CarriedConnection:
         if cycle is not None and cycle.response_started:
             raise RuntimeError("The answer to this request has begun; only abort() is possible now.")
         return cycle
+
+
+def _whole_answer(cycle: RequestResponseCycle, status: int, headers: Headers, body: bytes) -> bytes:
+    parts = [STATUS_LINE[status]]
+    for name, value in cycle.default_headers:
+        parts += (name, b": ", value, b"\r\n")
+    for name, value in headers:
+        parts += (name, b": ", value, b"\r\n")
+    parts.append(b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n")
+    if cycle.scope["method"] != "HEAD":
+        parts.append(body)
+    return b"".join(parts)
 
 
 def connection_of(scope: Mapping[str, Any]) -> Connection | None:
