@@ -17,7 +17,6 @@ from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT, LiveSandbox, Request, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.server.connection import connection_of
-from simulator.wire.json import encode
 
 SANDBOX_PREFIX = "/s/"
 CONTROL_PREFIX = "/_sim"
@@ -35,6 +34,7 @@ class App:
         self.options = options
         self.scenario = scenario
         self.sandboxes = sandboxes
+        self._default = sandboxes.get(DEFAULT)
         self._sender = sender
         self._pipeline = Pipeline(routes(), connection_of, trust_forwarded=options.trust_forwarded)
         self._control: Callable[[Any, Any, Any], Awaitable[None]] | None = None
@@ -52,24 +52,25 @@ class App:
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)
             if sandbox is None:
-                await _answer(refusals.unknown_sandbox(sandbox_id), send)
+                refusal = refusals.unknown_sandbox(sandbox_id)
+                await self._pipeline(self._default, path, scope, receive, send, refusal=refusal)
             else:
                 await self._pipeline(sandbox, "/" + rest, scope, receive, send)
+        elif self.sandboxes.has_unique_keys:
+            owner = self._owner_of_key(scope)
+            await self._pipeline(owner, path, scope, receive, send, anonymous=self._default)
         else:
-            await self._pipeline(self._at_root(scope), path, scope, receive, send)
+            await self._pipeline(self._default, path, scope, receive, send)
 
-    def _at_root(self, scope: Any) -> LiveSandbox:
+    def _owner_of_key(self, scope: Any) -> LiveSandbox:
         """`default`, unless the key is one that it does not know and that leads to one other sandbox alone."""
-        default = self.sandboxes.get(DEFAULT)
-        if not self.sandboxes.has_unique_keys:
-            return default
         for name, value in scope["headers"]:
             if name == b"x-api-key":
                 key = value.decode("latin-1")
-                if key not in default.core.state.keys:
-                    return self.sandboxes.with_unique_key(key) or default
+                if key not in self._default.core.state.keys:
+                    return self.sandboxes.with_unique_key(key) or self._default
                 break
-        return default
+        return self._default
 
     async def _controlled(self, scope: Any, receive: Any, send: Any) -> None:
         if self._control is None:
@@ -113,10 +114,3 @@ def build_app(
         Request(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start),
     )
     return App(options, scenario, sandboxes, sender)
-
-
-async def _answer(reply: Any, send: Any) -> None:
-    content = encode(reply.body)
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(content))]
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": content})

@@ -1,8 +1,10 @@
 """The reseller's own account: `GET /v2/balance` (SPEC 4.15), `/v2/callback-url` (SPEC 4.18)."""
 
+from ipaddress import ip_address
+
 from simulator.api.exchange import Call, Reply
 from simulator.api.refusals import invalid_parameters
-from simulator.delivery.targets import BadTarget, parse_target
+from simulator.delivery.targets import AddressPolicy, BadTarget, HttpTarget, parse_target
 from simulator.domain.commands import SetCallback
 from simulator.wire import account
 
@@ -21,9 +23,18 @@ def read_callback_url(call: Call) -> Reply:
 def set_callback_url(call: Call) -> Reply:
     """200 with the values set; 400 for an address that cannot be called."""
     url, method = call.fields["url"], call.fields["method"]
-    try:
-        parse_target(url)
-    except BadTarget as bad:
-        return invalid_parameters(call, {"url": [bad.reason]})
+    if reason := _reason_to_refuse(url):
+        return invalid_parameters(call, {"url": [reason]})
     config = call.sandbox.core.apply(SetCallback(call.owner.code, url, method), call.now)
     return Reply(200, account.callback_url(config, call.now))
+
+
+def _reason_to_refuse(url: str) -> str | None:
+    """Why an address cannot be called; a host name is judged when it is called, since only then it has an address."""
+    try:
+        target = parse_target(url)
+        return AddressPolicy().refuse(ip_address(target.host)) if isinstance(target, HttpTarget) else None
+    except BadTarget as bad:
+        return bad.reason
+    except ValueError:
+        return None

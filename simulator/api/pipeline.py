@@ -13,6 +13,7 @@ from simulator.api.body import ClientGone, Receive
 from simulator.api.exchange import Call, Endpoint, Problems, Reply
 from simulator.api.faults import meet_fault, spoiled
 from simulator.api.routes import Routes
+from simulator.auth.signature import Denied
 from simulator.contract.decode import BadJson, decode_object
 from simulator.contract.query import decode_query
 from simulator.contract.validate import validator
@@ -57,8 +58,22 @@ class Pipeline:
         self._connection_of = connection_of
         self._trust_forwarded = trust_forwarded
 
-    async def __call__(self, sandbox: LiveSandbox, path: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, write the journal, hand what became due to the driver. `path` has no sandbox prefix."""
+    async def __call__(
+        self,
+        sandbox: LiveSandbox,
+        path: str,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        *,
+        anonymous: LiveSandbox | None = None,
+        refusal: Reply | None = None,
+    ) -> None:
+        """Answer, write the journal, hand what became due to the driver. `path` has no sandbox prefix.
+
+        A request that is not authenticated belongs to `anonymous`, where its address led; a `refusal` is all that
+        some requests get.
+        """
         began = perf_counter()
         sandbox.is_touched = True
         now = sandbox.driver.catch_up()
@@ -67,16 +82,18 @@ class Pipeline:
         exchange = Exchange(now, scope["method"], path, scope["query_string"], scope["headers"], client)
         call = Call(sandbox, now, exchange, headers)
         try:
-            reply = await self._reply(call, receive)
+            reply = refusal or await self._reply(call, receive)
         except ClientGone:
             reply = Reply(0, b"", ending="gone")
         content = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
         exchange.status, exchange.content = reply.status, content
+        if anonymous is not None and call.reseller is None:
+            sandbox = anonymous
         exchange.n = sandbox.journal.next_n()
         exchange.duration_us = round((perf_counter() - began) * 1e6)
         exchange.own_headers = reply.headers
         sandbox.journal.add(exchange)
-        sandbox.driver.rearm()
+        call.sandbox.driver.rearm()
         await self._send(reply, reply_headers(sandbox.id, exchange), content, scope, send)
 
     async def _reply(self, call: Call, receive: Receive) -> Reply:
@@ -101,8 +118,13 @@ class Pipeline:
             call.exchange.diagnosis = _explain(call, endpoint, problems)
             return endpoint.invalid(call, problems)
         late = await meet_fault(call, needs_body=True)
+        call.sandbox.driver.catch_up()  # a slow body or a fault's delay took time
         if late is None:
             return endpoint.handle(call)
+        if late.nonce_service_down:
+            return refusals.nonce_service_down()
+        if late.internal_error:
+            return endpoint.denied(Denied("internal_error"))
         if late.replaces_answer and not (late.after_commit or late.disconnect == "body"):
             return spoiled(late, Reply(0, b""))
         return spoiled(late, endpoint.handle(call))

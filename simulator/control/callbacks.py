@@ -8,7 +8,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.http import PAGE_DEFAULT, PAGE_MAX, reply, sandbox_of, wait_of, whole_number
+from simulator.control.http import (
+    PAGE_DEFAULT,
+    PAGE_MAX,
+    refuse_other_parameters,
+    reply,
+    sandbox_of,
+    wait_of,
+    whole_number,
+)
 from simulator.domain.callbacks import Attempt, Callback
 from simulator.wire.payment import CALLBACK_STATUS_NAMES
 
@@ -57,6 +65,7 @@ def _row(one: Callback, tried: Attempt) -> dict[str, Any]:
 async def list_all(request: Request) -> Response:
     """Attempts, oldest callback first; with `wait_for`, once that many ended or the time is up."""
     live = sandbox_of(request)
+    refuse_other_parameters(request, "refid", "trxid", "limit", "cursor", "wait_for", "timeout")
     limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
     offset = whole_number(request, "cursor", 0, 0, 2**53)
     wait_for, timeout_s = wait_of(request)

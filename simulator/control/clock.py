@@ -40,9 +40,16 @@ async def put(request: Request) -> Response:
     wanted = await body_of(request, "clock-request")
     rate = float(wanted["rate"]) if "rate" in wanted else None
     mode = "xN" if "mode" not in wanted and rate is not None else wanted.get("mode")
+    refuse_idle_rate(mode, rate)
     now = parse_time(wanted["now"], "now") if "now" in wanted else None
     await live.driver.set_clock(mode, rate, now)
     return reply(_shown(live))
+
+
+def refuse_idle_rate(mode: str | None, rate: float | None) -> None:
+    """Raise `Bad` for a rate beside a mode that has none."""
+    if rate is not None and mode != "xN":
+        raise Bad(f"a {mode} clock has no rate; the mode xN has", "rate")
 
 
 async def advance(request: Request) -> Response:

@@ -17,6 +17,7 @@ from simulator.wire.json import encode
 BODY_BYTES_MAX = 2 * 1024 * 1024
 WAIT_S_MAX = 300.0
 PAGE_MAX = 1000
+DIGITS_MAX = 16
 PAGE_DEFAULT = 100
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
@@ -124,9 +125,16 @@ def whole_number(request: Request, name: str, default: int, low: int, high: int)
     text = request.query_params.get(name)
     if text is None:
         return default
-    if not (text.isascii() and text.isdigit()) or not low <= int(text[:12]) <= high:
+    if not (text.isascii() and text.isdigit()) or len(text) > DIGITS_MAX or not low <= int(text) <= high:
         raise Bad(f"{name} must be a whole number from {low} to {high}", name)
     return int(text)
+
+
+def refuse_other_parameters(request: Request, *known: str) -> None:
+    """Raise `Bad` for a query parameter that is not `known`: a misspelt filter would let everything through."""
+    unknown = set(request.query_params) - set(known)
+    if unknown:
+        raise Bad(f"there is no parameter {min(unknown)!r}; use {', '.join(known)}", min(unknown))
 
 
 def wait_of(request: Request) -> tuple[int, float]:

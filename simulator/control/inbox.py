@@ -1,6 +1,7 @@
 """The inbox: `/_sim/sandboxes/{id}/inbox/{name}` reads and programs it, `/_sim/inbox/{id}/{name}` receives."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -9,16 +10,21 @@ from starlette.responses import Response
 
 from simulator.contract.decode import BadJson, decode_any
 from simulator.control import render
-from simulator.control.http import body_of, bytes_of, error, nothing, reply, sandbox_of, sandboxes_of, wait_of
+from simulator.control.http import Bad, body_of, bytes_of, error, nothing, reply, sandbox_of, sandboxes_of, wait_of
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
 from simulator.runtime.inbox import BODY_BYTES_MAX, Inbox, Received, Reply
+
+WITHOUT_BODY = (204, 304)
+FRAMING_HEADERS = ("content-length", "transfer-encoding", "connection")
 
 
 def _inbox(request: Request) -> tuple[Inbox, str]:
     name = request.path_params["name"]
     parse_target(f"inbox:{name}")
-    return sandbox_of(request).inboxes[name], name
+    inboxes = sandbox_of(request).inboxes
+    is_only_looked_at = request.method in ("GET", "DELETE") and "wait_for" not in request.query_params
+    return inboxes.peek(name) if is_only_looked_at else inboxes[name], name
 
 
 def on_bad_target(request: Request, exc: Exception) -> Response:
@@ -65,6 +71,8 @@ async def program(request: Request) -> Response:
     """Set the replies to the next requests."""
     inbox, _ = _inbox(request)
     wanted = await body_of(request, "inbox-replies-request")
+    for place, one in enumerate(wanted["replies"]):
+        _refuse_impossible(one, f"replies.{place}")
     inbox.program(
         Reply(
             status=one.get("status", 200),
@@ -77,10 +85,19 @@ async def program(request: Request) -> Response:
     return reply({"replies": wanted["replies"]})
 
 
+def _refuse_impossible(reply: dict[str, Any], path: str) -> None:
+    """Raise `Bad` for a reply that HTTP cannot carry."""
+    if reply.get("status") in WITHOUT_BODY and reply.get("body"):
+        raise Bad(f"an answer with status {reply['status']} has no body", f"{path}.body")
+    for name in reply.get("headers", {}):
+        if name.lower() in FRAMING_HEADERS:
+            raise Bad(f"the header {name} follows from the body and cannot be set", f"{path}.headers")
+
+
 async def clear(request: Request) -> Response:
     """Forget what came and what was programmed."""
-    inbox, _ = _inbox(request)
-    inbox.clear()
+    _, name = _inbox(request)
+    sandbox_of(request).inboxes.forget(name)
     return nothing()
 
 
@@ -94,5 +111,5 @@ async def receive(request: Request) -> Response:
     headers = tuple(request.headers.raw)
     answer = live.inboxes[name].take(live.clock.now(), request.method, query, headers, body)
     if answer.delay_s:
-        await asyncio.sleep(answer.delay_s / (live.clock.rate or 1.0))
+        await asyncio.sleep(live.clock.wall_seconds(timedelta(seconds=answer.delay_s)))
     return Response(answer.body, answer.status, dict(answer.headers))

@@ -7,7 +7,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.http import PAGE_DEFAULT, PAGE_MAX, Bad, error, reply, sandbox_of, wait_of, whole_number
+from simulator.control.http import (
+    PAGE_DEFAULT,
+    PAGE_MAX,
+    error,
+    refuse_other_parameters,
+    reply,
+    sandbox_of,
+    wait_of,
+    whole_number,
+)
 from simulator.runtime.journal import Exchange, reply_headers
 
 BODY_SHOWN_BYTES_MAX = 1024 * 1024
@@ -54,9 +63,7 @@ async def list_all(request: Request) -> Response:
     before = whole_number(request, "cursor", 0, 0, 2**53)
     wait_for, timeout_s = wait_of(request)
     wanted = {name: request.query_params[name] for name in _FILTERS if name in request.query_params}
-    unknown = set(request.query_params) - set(_FILTERS) - {"limit", "cursor", "wait_for", "timeout"}
-    if unknown:
-        raise Bad(f"there is no filter {min(unknown)!r}; use {', '.join(_FILTERS)}", min(unknown))
+    refuse_other_parameters(request, *_FILTERS, "limit", "cursor", "wait_for", "timeout")
 
     def matching() -> Iterable[Exchange]:
         newest_first = reversed(live.journal)

@@ -13,13 +13,17 @@ async def add(request: Request) -> Response:
     live = sandbox_of(request)
     wanted = await body_of(request, "rule-request")
     section = wanted["section"]
-    live.rules_added += 1
     state = live.core.state
     rule = build_rule(
-        section, wanted["rule"], f"added-{live.rules_added}", products=state.catalog.products, resellers=state.resellers
+        section,
+        wanted["rule"],
+        f"added-{live.rules_added + 1}",
+        products=state.catalog.products,
+        resellers=state.resellers,
     )
     command = AddPaymentRule(rule) if section == "payments" else AddFault(rule)
     live.core.apply(command, live.clock.now())
+    live.rules_added += 1
     return reply({"id": rule.id}, 201)
 
 

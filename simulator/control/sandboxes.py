@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
+from simulator.control.clock import refuse_idle_rate
 from simulator.control.http import Bad, body_of, nothing, reply, sandbox_of, sandboxes_of
 from simulator.control.times import parse_time
 from simulator.runtime.sandboxes import Request as SandboxRequest
@@ -28,6 +29,7 @@ async def create(request: Request) -> Response:
     """A new sandbox, ready to be used."""
     wanted = await body_of(request, "sandbox-request", may_be_empty=True)
     clock = wanted.get("clock", {})
+    refuse_idle_rate(_mode(clock), _rate(clock))
     live = sandboxes_of(request).create(
         SandboxRequest(
             scenario=_scenario(wanted.get("scenario", request.app.state.default_scenario)),

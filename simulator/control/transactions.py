@@ -8,7 +8,15 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.callbacks import callback
-from simulator.control.http import PAGE_DEFAULT, PAGE_MAX, error, reply, sandbox_of, whole_number
+from simulator.control.http import (
+    PAGE_DEFAULT,
+    PAGE_MAX,
+    error,
+    refuse_other_parameters,
+    reply,
+    sandbox_of,
+    whole_number,
+)
 from simulator.control.requests import row as request_row
 from simulator.domain.transactions import Result, Transaction
 from simulator.runtime.sandboxes import LiveSandbox
@@ -37,6 +45,7 @@ def _row(one: Transaction) -> dict[str, Any]:
 async def list_all(request: Request) -> Response:
     """Transactions, newest first; `refid` and `reseller` find."""
     live = sandbox_of(request)
+    refuse_other_parameters(request, "refid", "reseller", "limit", "cursor")
     limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
     offset = whole_number(request, "cursor", 0, 0, 2**53)
     refid, reseller = (request.query_params.get(name) for name in ("refid", "reseller"))

@@ -77,7 +77,7 @@ def add_api_key(state: State, command: AddApiKey, now: datetime) -> ApiKey:
     """Draw one more pair for a reseller."""
     reseller = reseller_of(state, command.reseller)
     state.keys_made += 1
-    return _add_key(state, reseller, drawn_key(state.seed, reseller.code, state.keys_made))
+    return _add_key(state, reseller, drawn_key(state.seed, state.key_scope, reseller.code, state.keys_made))
 
 
 def drawn_key(seed: int, *identity: object) -> KeyStart:

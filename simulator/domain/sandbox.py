@@ -45,8 +45,8 @@ class Fired:
 class Sandbox:
     """The state machine of one sandbox. `state` may be read from outside, never written."""
 
-    def __init__(self, scenario: Scenario, seed: int, started: datetime) -> None:
-        self.state = State(scenario, seed, started)
+    def __init__(self, scenario: Scenario, seed: int, started: datetime, key_scope: str = "") -> None:
+        self.state = State(scenario, seed, started, key_scope)
         for reseller in scenario.resellers:
             accounts.open_account(self.state, reseller)
         for deposit in scenario.schedule:

@@ -58,8 +58,9 @@ Item = StepDue | AttemptDue | DepositDue
 class State:
     """Resellers, transactions, rules, agenda and memory of one sandbox. `now` is the latest time it has seen."""
 
-    def __init__(self, scenario: Scenario, seed: int, started: datetime) -> None:
+    def __init__(self, scenario: Scenario, seed: int, started: datetime, key_scope: str = "") -> None:
         self.scenario = scenario
+        self.key_scope = key_scope  # sandboxes with keys of their own draw them from this, too
         self.seed = seed
         self.started = started
         self.now = started

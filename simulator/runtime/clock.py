@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from simulator.domain.errors import Unacceptable
 
 Wall = Callable[[], datetime]
+RATE_MIN = 0.01
 RATE_MAX = 100_000.0
 
 
@@ -38,8 +39,8 @@ class Clock:
         return self._wall()
 
     def wall_seconds(self, span: timedelta) -> float:
-        """How many seconds of wall time a real wait of `span` takes: less under `xN`, the same under `manual`."""
-        return span.total_seconds() / (self.rate or 1.0)
+        """How many seconds of wall time a real wait of `span` takes: less under a fast clock, never more."""
+        return span.total_seconds() / max(1.0, self.rate)
 
     def seconds_until(self, due: datetime) -> float:
         """Wall seconds until sandbox time `due`; only for clocks that run."""
@@ -70,8 +71,9 @@ def effective_rate(mode: str, rate: float) -> float:
         return 1.0
     if mode != "xN":
         raise Unacceptable("unknown_clock_mode", f"clock mode {mode!r} is not one of real, manual, xN", "mode")
-    if not 0 < rate <= RATE_MAX:
-        raise Unacceptable("bad_clock_rate", f"the rate of an xN clock is above 0 and at most {RATE_MAX:.0f}", "rate")
+    if not RATE_MIN <= rate <= RATE_MAX:
+        text = f"the rate of an xN clock is from {RATE_MIN:g} to {RATE_MAX:.0f}"
+        raise Unacceptable("bad_clock_rate", text, "rate")
     return rate
 
 

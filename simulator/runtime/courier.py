@@ -1,6 +1,7 @@
 """Carries one attempt of a callback to where it goes: over HTTP, or into an inbox of the same sandbox."""
 
 import asyncio
+from datetime import timedelta
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -64,7 +65,7 @@ class Courier:
         headers = tuple((name.lower().encode(), value.encode()) for name, value in request.headers)
         inbox = self._inboxes[target.name]
         reply = inbox.take(clock.now(), request.method, query, headers, request.body or b"")
-        delay_s = reply.delay_s / (clock.rate or 1.0)
+        delay_s = clock.wall_seconds(timedelta(seconds=reply.delay_s))
         if delay_s:
             await asyncio.sleep(min(delay_s, timeout_s))
         if delay_s >= timeout_s:

@@ -58,6 +58,7 @@ class Driver:
         self._timer_due: datetime | None = None
         self._under_way: set[asyncio.Task[None]] = set()
         self._advancing: asyncio.Task[Advance] | None = None
+        self._report = Advance()
         self._closed = False
         self.bell = Bell()
 
@@ -112,6 +113,7 @@ class Driver:
     async def close(self) -> None:
         """Stop: no timer, no delivery, no advance goes on."""
         self._closed = True
+        self.bell.close()
         self._disarm()
         tasks: list[asyncio.Task[Any]] = [*self._under_way]
         if self._advancing is not None:
@@ -121,15 +123,16 @@ class Driver:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _advance(self, target: datetime | None) -> Advance:
-        report = Advance()
+        report = self._report = Advance()
         began = self.clock.now()
         while not self._closed:
             due = self._core.next_due
             if due is None or (target is not None and due > target):
-                if target is None and self._under_way:
-                    await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
-                    continue
-                break
+                if not self._under_way:
+                    break
+                # What a running clock began by itself is finished, too: it may put a retry on the agenda.
+                await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
+                continue
             report.stopped = _reason_to_stop(report, due, began, target)
             if report.stopped:
                 return report
@@ -170,6 +173,8 @@ class Driver:
 
     def _start(self, fired: list[Fired]) -> None:
         """Begin the deliveries that a running clock made due; those of one transaction keep their order."""
+        if self._advancing is not None:
+            self._report.tell(fired)
         sends = [one.send for one in fired if one.send is not None]
         sends.sort(key=lambda send: send.callback.transaction.trxid)
         for _, group in groupby(sends, key=lambda send: send.callback.transaction.trxid):

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from simulator.domain.errors import Conflict
 from simulator.runtime.ring import Ring
 
 BODY_BYTES_MAX = 1024 * 1024
@@ -63,11 +64,6 @@ class Inbox:
         self.received.add(Received(self.received.next_n(), at, method, query, headers, body, reply.status))
         return reply
 
-    def clear(self) -> None:
-        """Forget what came and what was programmed."""
-        self.received.clear()
-        self.replies = deque([Reply()])
-
 
 class Inboxes:
     """A sandbox's inboxes by name, made when they are first named."""
@@ -81,6 +77,22 @@ class Inboxes:
         inbox = self._by_name.get(name)
         if inbox is None:
             if len(self._by_name) >= INBOXES_MAX:
-                self._by_name.pop(next(iter(self._by_name)))
+                text = f"a sandbox has at most {INBOXES_MAX} inboxes; delete some first"
+                raise Conflict("too_many_inboxes", text, "name")
             inbox = self._by_name[name] = Inbox(Ring(self._count_max, self._bytes_max))
         return inbox
+
+    def peek(self, name: str) -> Inbox:
+        """The inbox of this name, or an empty one that is not kept when nothing ever named it."""
+        return self._by_name.get(name) or Inbox(Ring(self._count_max, self._bytes_max))
+
+    def forget(self, name: str) -> None:
+        """Let go of an inbox with all it holds; who waits for it is answered."""
+        inbox = self._by_name.pop(name, None)
+        if inbox is not None:
+            inbox.received.bell.close()
+
+    def close(self) -> None:
+        """Answer everybody who waits."""
+        for inbox in self._by_name.values():
+            inbox.received.bell.close()

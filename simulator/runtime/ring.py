@@ -25,6 +25,12 @@ class Bell:
 
     def __init__(self) -> None:
         self._waiting: list[asyncio.Future[None]] = []
+        self._closed = False
+
+    def close(self) -> None:
+        """Nothing will change any more: answer everybody."""
+        self._closed = True
+        self.ring()
 
     def ring(self) -> None:
         """Wake everybody."""
@@ -34,10 +40,11 @@ class Bell:
                 _wake(future)
 
     async def wait_until(self, is_true: Callable[[], bool], timeout_s: float) -> bool:
-        """Wait until `is_true`, looked at whenever the bell rings; False when the time is up first."""
+        """Wait until `is_true`, looked at whenever the bell rings; False when the time is up or the
+        bell is closed first."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
-        while not is_true():
+        while not is_true() and not self._closed:
             left_s = deadline - loop.time()
             if left_s <= 0:
                 return False
@@ -48,7 +55,7 @@ class Bell:
                 await future
             finally:
                 timer.cancel()
-        return True
+        return is_true()
 
 
 def _wake(future: "asyncio.Future[None]") -> None:

@@ -58,7 +58,8 @@ class LiveSandbox:
         self.scenario = scenario
         mode, rate = request.mode or start.mode, start.rate if request.rate is None else request.rate
         self.clock = Clock(self._wall, mode, rate, request.start or start.start)
-        self.core = Sandbox(scenario, self.seed, self.clock.now())
+        key_scope = self.id if request.unique_credentials else ""
+        self.core = Sandbox(scenario, self.seed, self.clock.now(), key_scope)
         limits = scenario.limits
         self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
         self.journal = Journal(limits.journal, limits.journal_bytes)
@@ -71,12 +72,14 @@ class LiveSandbox:
     async def reset(self) -> None:
         """Go back to where the scenario starts. Raises `Conflict` during an advance."""
         self.driver.refuse_while_advancing()
-        await self.driver.close()
+        await self.close()
         self._begin()
         self.start()
 
     async def close(self) -> None:
-        """Stop for good."""
+        """Stop for good; who waits for something to happen here is answered."""
+        self.journal.bell.close()
+        self.inboxes.close()
         await self.driver.close()
 
 
@@ -175,7 +178,16 @@ class Sandboxes:
             await sandbox.close()
 
     def _sweep(self, monotonic_s: Callable[[], float], ttl_s: float) -> None:
-        now_s = monotonic_s()
+        self._forget_idle(monotonic_s(), ttl_s)
+        loop = asyncio.get_running_loop()
+        self._sweeper = loop.call_later(min(ttl_s, 60.0) / 4, self._sweep, monotonic_s, ttl_s)
+
+    async def sweep(self, now_s: float) -> None:
+        """Forget the sandboxes that were idle for their time to live, seen from the monotonic time `now_s`."""
+        if self._ttl_s is not None:
+            self._forget_idle(now_s, self._ttl_s)
+
+    def _forget_idle(self, now_s: float, ttl_s: float) -> None:
         for sandbox in self:
             if sandbox.is_touched:
                 sandbox.is_touched, sandbox.last_used_s = False, now_s
@@ -184,5 +196,3 @@ class Sandboxes:
                 task = asyncio.ensure_future(sandbox.close())
                 self._ending.add(task)
                 task.add_done_callback(self._ending.discard)
-        loop = asyncio.get_running_loop()
-        self._sweeper = loop.call_later(min(ttl_s, 60.0) / 4, self._sweep, monotonic_s, ttl_s)

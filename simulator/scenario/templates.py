@@ -10,16 +10,20 @@ from simulator.scenario.values import text_of
 
 NAMES = ("refid", "trxid", "account", "product", "amount", "reseller")
 DRAWN_MAX = 64
+CHARS_MAX = 500
 _PARTS = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+", re.ASCII)
 _DRAWN = re.compile(r"(digits|alnum):([0-9]{1,3})", re.ASCII)
 
 
 def template(text: str, field_name: str) -> Text:
     """Compile `text`, the value of a result's `field_name`. Raises `ValueError` for an unknown placeholder."""
+    if len(text) > CHARS_MAX:
+        raise ValueError(f"must have at most {CHARS_MAX} characters")
     parts: list[str | Text] = []
+    drawn_before = 0
     for match in _PARTS.finditer(text):
-        drawn_before = sum(_DRAWN.fullmatch(one) is not None for one in _PARTS.findall(text[: match.start()]))
         parts.append(_part(match, field_name, drawn_before))
+        drawn_before += match[1] is not None and _DRAWN.fullmatch(match[1]) is not None
     if all(isinstance(part, str) for part in parts):
         fixed = "".join(map(str, parts))
         return lambda facts: fixed

@@ -209,3 +209,16 @@ def test_a_diagnosis_comes_with_a_refused_signature(client: Client) -> None:
     headers = {"X-Api-Key": client.key, "X-Timestamp": stamp, "X-Nonce": NONCE, "X-Signature": lower}
     answer = client.send("POST", "/v2/topup", body=body, headers=headers)
     assert "lower case" in answer.headers["x-sim-diagnosis"]
+
+
+def test_the_nonce_service_may_be_down_for_one_product_alone() -> None:
+    faults = [{"name": "down", "when": {"product": "RELOAD"}, "times": 1, "then": {"nonce_service": "down"}}]
+    with running({"faults": faults}) as client:
+        assert client.pay().status == 503
+        assert not client.live.core.state.transactions
+        assert client.pay().status == 200
+
+
+def test_an_answer_names_the_fault_and_the_rule() -> None:
+    with running({"faults": [{"name": "slow", "when": {}, "then": {"delay": "1ms"}}]}) as client:
+        assert client.pay().headers["x-sim-rule"] == "slow, ordinary"

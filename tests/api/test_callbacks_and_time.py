@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from simulator.app import wall_clock
+from simulator.domain.callbacks import CallbackConfig
 from tests.client import Client, running
 from tests.receivers import Answer, Got, Receiver, refused_url
 
@@ -417,10 +418,31 @@ def test_url_and_method_are_both_needed(query: str) -> None:
         assert refused.json["errors"]
 
 
-def test_metadata_addresses_are_never_called() -> None:
-    with running({"payments": [{"when": {}, "then": FAST}]}) as client:
-        point_at(client, "http://169.254.169.254/latest/meta-data/")
+def test_metadata_addresses_are_refused_when_set_and_never_called() -> None:
+    reseller = {"code": "RS001", "callback": {"url": "http://metadata.test/latest", "method": "POST"}}
+    with running({"payments": [{"when": {}, "then": FAST}], "resellers": [reseller]}) as client:
+        set_ = client.call("POST", "/v2/callback-url?url=http%3A%2F%2F169.254.169.254%2Flatest&method=POST")
+        assert (set_.status, list(set_.json["errors"])) == (400, ["url"])
+        client.live.core.state.resellers["RS001"].callback = CallbackConfig("http://169.254.169.254/latest", "POST")
         client.pay()
         client.advance(until="idle")
         (row,) = attempts(client)
         assert (row["ending"], row["state"]) == ("blocked", "failed")
+
+
+def test_advance_under_a_running_clock_tells_and_finishes_everything_however_slow_the_receiver() -> None:
+    scenario = {"clock": {"mode": "xN", "rate": 100}, "payments": [{"when": {}, "then": TWO_STEPS}]}
+    with running(scenario, wall=wall_clock) as client:
+        client.sim(
+            "PUT", "/sandboxes/default/inbox/callbacks", {"replies": [{"status": 500, "delay": 3}, {"status": 200}]}
+        )
+        client.pay()
+        done = client.advance(300)
+        told = [(one["kind"], one["status"]) for one in done["fired"]]
+        assert sorted(told) == sorted(
+            [("status", "Processing"), ("status", "Succesful")]
+            + [("callback", "Processing")] * 2
+            + [("callback", "Succesful")]
+        )
+        assert {row["ending"] for row in attempts(client)} == {"answered"}
+        assert done["idle"]

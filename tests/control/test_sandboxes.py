@@ -1,5 +1,6 @@
 """`/_sim`: sandboxes, resellers, rules, the journal, the guard."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -296,3 +297,100 @@ def test_the_inbox_takes_any_request_and_answers_it(client: Client) -> None:
 def test_health_and_assumptions(client: Client) -> None:
     assert client.sim("GET", "/health").json["status"] == "ok"
     assert len(client.sim("GET", "/assumptions").json["assumptions"]) > 20
+
+
+@pytest.mark.parametrize("path", ["/requests", "/transactions", "/callbacks"])
+@pytest.mark.parametrize(
+    "query", ["cursor=" + "9" * 20, "cursor=" + "0" * 12 + "9" * 5000, "limit=0000000000019999999"]
+)
+def test_numbers_beyond_their_bounds_are_refused(client: Client, path: str, query: str) -> None:
+    assert client.sim("GET", f"/sandboxes/default{path}?{query}").status == 400
+
+
+@pytest.mark.parametrize("path", ["/requests", "/transactions", "/callbacks"])
+def test_a_misspelt_filter_is_refused(client: Client, path: str) -> None:
+    assert client.sim("GET", f"/sandboxes/default{path}?reffid=a").status == 400
+
+
+def test_a_text_with_thousands_of_placeholders_is_refused_at_once(client: Client) -> None:
+    rule = {"then": [{"status": "Succesful", "sn": "{digits:64}" * 20_000}]}
+    assert client.sim("POST", "/sandboxes/default/rules", {"section": "payments", "rule": rule}).status == 400
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"status": 204, "body": "x"},
+        {"status": 304, "body": "x"},
+        {"headers": {"Content-Length": "5"}},
+        {"headers": {"transfer-encoding": "chunked"}},
+    ],
+)
+def test_replies_that_http_cannot_carry_are_refused(client: Client, reply: Any) -> None:
+    assert client.sim("PUT", "/sandboxes/default/inbox/x", {"replies": [reply]}).status == 400
+
+
+def test_looking_at_inboxes_makes_none(client: Client) -> None:
+    client.sim("PUT", "/sandboxes/default/inbox/keep", {"replies": [{"status": 500}]})
+    for number in range(1100):
+        assert client.sim("GET", f"/sandboxes/default/inbox/e{number}").status == 200
+    assert client.send("POST", "/_sim/inbox/default/keep").status == 500
+
+
+def test_who_waits_on_a_deleted_sandbox_is_answered(client: Client) -> None:
+    created(client, id="gone")
+
+    async def main() -> list[Response]:
+        paths = ("requests", "callbacks", "inbox/a")
+        waits = [
+            asyncio.create_task(client.asim("GET", f"/sandboxes/gone/{path}?wait_for=1&timeout=60")) for path in paths
+        ]
+        await asyncio.sleep(0)
+        await client.asim("DELETE", "/sandboxes/gone")
+        return await asyncio.wait_for(asyncio.gather(*waits), 10)
+
+    assert [answer.json["complete"] for answer in client.run(main())] == [False] * 3
+
+
+@pytest.mark.parametrize("clock", [{"mode": "real", "rate": 5}, {"mode": "manual", "rate": 5}, {"rate": 0.001}])
+def test_a_rate_that_cannot_be_is_refused(client: Client, clock: Any) -> None:
+    assert client.sim("PUT", "/sandboxes/default/clock", clock).status == 400
+    assert client.sim("POST", "/sandboxes", {"clock": clock}).status == 400
+
+
+def test_keys_made_in_unique_sandboxes_are_unique_too(client: Client) -> None:
+    boxes = [created(client, credentials="unique")["id"] for _ in range(2)]
+    made = [client.sim("POST", f"/sandboxes/{box}/resellers/RS001/api-keys").json for box in (*boxes, "default")]
+    assert len({pair["api_key"] for pair in made}) == 3
+    for box, pair in zip(boxes, made, strict=False):
+        answer = client.call("GET", "/v2/balance", key=pair["api_key"], secret=pair["api_secret"])
+        assert (answer.status, answer.headers["x-sim-sandbox"]) == (200, box)
+
+
+def test_a_failed_request_belongs_to_the_sandbox_of_its_address(client: Client) -> None:
+    box = created(client, credentials="unique")
+    refused = client.call("GET", "/v2/balance", key=box["resellers"][0]["api_key"], secret=client.secret)
+    assert (refused.status, refused.headers["x-sim-sandbox"]) == (401, "default")
+    assert client.sim("GET", f"/sandboxes/{box['id']}/requests").json["requests"] == []
+
+
+def test_an_idle_sandbox_goes_after_its_time_and_a_used_one_stays() -> None:
+    with running(sandbox_ttl_s=10) as client:
+        for name in ("idle", "used"):
+            created(client, id=name)
+        now_s = 1000.0
+        sweep = client.app.sandboxes.sweep
+        client.run(sweep(now_s))
+        client.call("GET", "/v2/balance", sandbox="used")
+        client.run(sweep(now_s + 5))
+        client.run(sweep(now_s + 11))
+        assert [box["id"] for box in client.sim("GET", "/sandboxes").json["sandboxes"]] == ["default", "used"]
+
+
+def test_a_forwarded_address_counts_only_when_it_is_trusted() -> None:
+    for trusted, expected in ((False, 403), (True, 200)):
+        with running(trust_forwarded=trusted) as client:
+            settings = "/sandboxes/default/resellers/RS001/settings"
+            client.sim("PATCH", settings, {"ip_allowlist": ["203.0.113.7"]})
+            answer = client.call("GET", "/v2/balance", headers={"X-Forwarded-For": "203.0.113.7, 10.0.0.1"})
+            assert answer.status == expected
