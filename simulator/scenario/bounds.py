@@ -38,8 +38,8 @@ def clock(section: Reader) -> ClockStart:
 
 def _rate(item: Reader, text: str) -> float:
     rate = float(text[1:]) if text[1:].replace(".", "", 1).isdecimal() else 0.0
-    if not 0 < rate <= 100_000:
-        item.problem("bad_clock", f"{text!r}: a clock runs at most x100000, and above x0")
+    if not 0.01 <= rate <= 100_000:
+        item.problem("bad_clock", f"{text!r}: a clock runs from x0.01 to x100000")
     return rate
 
 
