@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string
+from simulator.auth.mac import hmac_sha256
 
 BODY_BYTES_MAX = 10 * 1024 * 1024
 SIGNATURE_BYTES_MAX = 512
@@ -135,6 +136,6 @@ def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryR
     hashed = body_hash(body)
     for form in canonical_queries(query, rules):
         text = canonical_string(claim.timestamp, claim.nonce, method, form, hashed)
-        if hmac.compare_digest(hmac.digest(claim.held.secret_bytes, text, "sha256"), claim.signature):
+        if hmac.compare_digest(hmac_sha256(claim.held.secret_bytes, text), claim.signature):
             return None
     return Denied("invalid_signature")
