@@ -23,13 +23,13 @@ def read_callback_url(call: Call) -> Reply:
 def set_callback_url(call: Call) -> Reply:
     """200 with the values set; 400 for an address that cannot be called."""
     url, method = call.fields["url"], call.fields["method"]
-    if reason := _reason_to_refuse(url):
+    if reason := reason_to_refuse(url):
         return invalid_parameters(call, {"url": [reason]})
     config = call.sandbox.core.apply(SetCallback(call.owner.code, url, method), call.now)
     return Reply(200, account.callback_url(config, call.now))
 
 
-def _reason_to_refuse(url: str) -> str | None:
+def reason_to_refuse(url: str) -> str | None:
     """Why an address cannot be called; a host name is judged when it is called, since only then it has an address."""
     try:
         target = parse_target(url)

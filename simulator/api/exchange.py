@@ -15,18 +15,20 @@ HeaderPairs = tuple[tuple[bytes, bytes], ...]
 
 class Reply(NamedTuple):
     """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is what becomes of the connection:
-    nothing unusual, `abort` before the first byte, `cut` in the middle of the body."""
+    nothing unusual, `abort` before the first byte, `cut` in the middle of the body; `journaled` is what the journal
+    keeps of a body that shows a secret, as long as that."""
 
     status: int
     body: Any
     headers: HeaderPairs = ()
     ending: str = ""
+    journaled: bytes = b""
 
 
 @dataclass(slots=True)
 class Call:
     """One request on its way. `now` is read once; `reseller` is known after authentication; `fields` are the
-    decoded and validated body or query."""
+    decoded and validated body or query; `places` are the values of a path's parameters."""
 
     sandbox: LiveSandbox
     now: datetime
@@ -34,6 +36,7 @@ class Call:
     headers: Mapping[bytes, bytes]
     fields: dict[str, Any] = field(default_factory=dict)
     reseller: Reseller | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def owner(self) -> Reseller:

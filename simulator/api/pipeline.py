@@ -12,6 +12,7 @@ from simulator.api.authentication import authenticate, refuse_address
 from simulator.api.body import ClientGone, Receive
 from simulator.api.exchange import Call, Endpoint, Problems, Reply
 from simulator.api.faults import meet_fault, spoiled
+from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
 from simulator.auth.signature import Denied
 from simulator.contract.decode import BadJson, decode_object
@@ -54,7 +55,7 @@ class Pipeline:
         *,
         trust_forwarded: bool = False,
     ) -> None:
-        self._routes = routes
+        self._paths = PathTable(routes)
         self._connection_of = connection_of
         self._trust_forwarded = trust_forwarded
 
@@ -86,7 +87,7 @@ class Pipeline:
         except ClientGone:
             reply = Reply(0, b"", ending="gone")
         content = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
-        exchange.status, exchange.content = reply.status, content
+        exchange.status, exchange.content = reply.status, reply.journaled or content
         if anonymous is not None and call.reseller is None:
             sandbox = anonymous
         exchange.n = sandbox.journal.next_n()
@@ -97,9 +98,11 @@ class Pipeline:
         await self._send(reply, reply_headers(sandbox.id, exchange), content, scope, send)
 
     async def _reply(self, call: Call, receive: Receive) -> Reply:
-        methods = self._routes.get(call.exchange.path)
+        methods = self._paths.exact.get(call.exchange.path)
         if methods is None:
-            return refusals.unknown_path(call.exchange.path, list(self._routes))
+            methods, call.places = self._paths.match(call.exchange.path)
+        if methods is None:
+            return refusals.unknown_path(call.exchange.path, self._paths.known)
         endpoint = methods.get(call.exchange.method)
         if endpoint is None:
             return refusals.wrong_method(call.exchange.method, list(methods))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from simulator.api import account, payments
+from simulator.api import account, deliveries, payments, webhooks
 from simulator.api.catalog import CatalogEndpoint
 from simulator.api.exchange import Endpoint
 from simulator.api.refusals import denied, denied_at_catalog, invalid_parameters
@@ -25,5 +25,28 @@ def routes() -> Routes:
         "/v2/callback-url": {
             "GET": Endpoint(account.read_callback_url, invalid_parameters, denied),
             "POST": Endpoint(account.set_callback_url, invalid_parameters, denied, "callback-url-query", "query"),
+        },
+        "/v2/balance-webhook": {
+            "GET": Endpoint(webhooks.read, invalid_parameters, denied),
+            "PUT": Endpoint(webhooks.put, invalid_parameters, denied, "webhook-request", "body"),
+            "DELETE": Endpoint(webhooks.remove, invalid_parameters, denied),
+        },
+        "/v2/balance-webhook/enabled": {
+            "PATCH": Endpoint(webhooks.enable, invalid_parameters, denied, "webhook-enabled-request", "body"),
+        },
+        "/v2/balance-webhook/rotate-secret": {
+            "POST": Endpoint(webhooks.rotate, invalid_parameters, denied),
+        },
+        "/v2/balance-webhook/deliveries": {
+            "GET": Endpoint(deliveries.list_all, invalid_parameters, denied, "deliveries-query", "query"),
+        },
+        "/v2/balance-webhook/deliveries/replay-bulk": {
+            "POST": Endpoint(deliveries.replay_bulk, invalid_parameters, denied, "replay-bulk-request", "body"),
+        },
+        "/v2/balance-webhook/deliveries/{jobId}": {
+            "GET": Endpoint(deliveries.show, invalid_parameters, denied),
+        },
+        "/v2/balance-webhook/deliveries/{jobId}/replay": {
+            "POST": Endpoint(deliveries.replay, invalid_parameters, denied),
         },
     }

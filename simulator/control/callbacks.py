@@ -17,7 +17,8 @@ from simulator.control.http import (
     wait_of,
     whole_number,
 )
-from simulator.domain.callbacks import Attempt, Callback
+from simulator.domain.callbacks import Callback
+from simulator.domain.effects import Attempt
 from simulator.wire.payment import CALLBACK_STATUS_NAMES
 
 

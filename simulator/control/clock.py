@@ -10,7 +10,7 @@ from simulator.control import render
 from simulator.control.http import Bad, body_of, reply, sandbox_of
 from simulator.control.times import parse_time
 from simulator.domain.sandbox import Fired
-from simulator.domain.state import AttemptDue, DepositDue, StepDue
+from simulator.domain.state import AttemptDue, DeliveryDue, DepositDue, StepDue
 from simulator.runtime.driver import Advance
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number
@@ -97,6 +97,14 @@ def _fired(one: Fired) -> dict[str, Any]:
             told |= {"trxid": callback.transaction.trxid, "refid": callback.transaction.refid}
             told |= {"status": CALLBACK_STATUS_NAMES[callback.result.status], "state": callback.state.value}
             told |= {"url": callback.url, "ending": outcome.ending.value if outcome else None}
+            told |= {"answered": outcome.status if outcome else None}
+        case DeliveryDue(delivery):
+            tried = one.send.attempt if one.send is not None else None
+            outcome = tried.outcome if tried is not None else None
+            told |= {"kind": "webhook", "delivery": delivery.id, "attempt": tried.number if tried else None}
+            told |= {"event": delivery.event.id, "type": delivery.event.type, "reseller": delivery.reseller}
+            told |= {"state": delivery.state.value, "url": delivery.url}
+            told |= {"ending": outcome.ending.value if outcome else None}
             told |= {"answered": outcome.status if outcome else None}
         case DepositDue(deposit):
             told |= {"kind": "deposit", "reseller": deposit.reseller, "amount": number(deposit.amount)}

@@ -4,7 +4,7 @@ from base64 import b64decode, b64encode
 from dataclasses import replace
 from datetime import datetime
 
-from simulator.domain import draw
+from simulator.domain import deliveries, draw, webhook_settings
 from simulator.domain.callbacks import CallbackConfig
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetCallback
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
@@ -37,6 +37,7 @@ def open_account(state: State, start: ResellerStart) -> Reseller:
         keys=[],
         users=start.users,
         callback=start.callback,
+        webhook=webhook_settings.opened(state, start.webhook, start.code),
         settings=Settings(start.require_api_key_for_topup, start.ip_allowlist),
         overlay=start.overlay,
         created=state.now,
@@ -63,7 +64,9 @@ def credit(state: State, command: Credit, now: datetime) -> Entry:
         raise Unacceptable("invalid_amount", "amount must be positive, with at most two decimals", "amount")
     if not is_bounded(reseller.wallet.balance + amount):
         raise Unacceptable("invalid_amount", f"a balance has at most {DIGITS_BEFORE_MAX} digits", "amount")
-    return reseller.wallet.post(command.type, amount.quantize(CENT), now, command.description)
+    entry = reseller.wallet.post(command.type, amount.quantize(CENT), now, command.description)
+    deliveries.credited(state, reseller, entry, now)
+    return entry
 
 
 def set_callback(state: State, command: SetCallback, now: datetime) -> CallbackConfig:

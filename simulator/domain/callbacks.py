@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from simulator.domain.effects import Ending, Outcome
+from simulator.domain.effects import Attempt, Ending, Outcome
 from simulator.domain.transactions import Result, Transaction
 
 _TEMPORARY = frozenset({408, 429})
@@ -31,15 +31,6 @@ class CallbackConfig:
 
 
 @dataclass(slots=True)
-class Attempt:
-    """One try. `at` is sandbox time; `outcome` is None while it is in the air."""
-
-    number: int
-    at: datetime
-    outcome: Outcome | None = None
-
-
-@dataclass(slots=True)
 class Callback:
     """One notification of one status change. `copy` is 0 for the first, 1 and more for duplicates."""
 
@@ -52,13 +43,10 @@ class Callback:
     state: State = State.PENDING
     attempts: list[Attempt] = field(default_factory=list)
 
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """Effect: make this attempt now and bring its outcome back."""
-
-    callback: Callback
-    attempt: Attempt
+    @property
+    def lane(self) -> str:
+        """Callbacks of one transaction keep their order."""
+        return self.transaction.trxid
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +55,6 @@ class RetryPolicy:
 
     retries: int = 3
     after: timedelta = timedelta(seconds=60)
-
-
-def is_accepted(outcome: Outcome) -> bool:
-    """True for any 2xx."""
-    return outcome.ending is Ending.ANSWERED and outcome.status is not None and 200 <= outcome.status < 300
 
 
 def is_retried(outcome: Outcome, *, redirects: bool = False) -> bool:

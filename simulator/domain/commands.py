@@ -111,6 +111,44 @@ class ChangeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SetWebhook:
+    """Create a reseller's balance webhook, or point it elsewhere."""
+
+    reseller: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class EnableWebhook:
+    """Let events go to a reseller's balance webhook, or stop them."""
+
+    reseller: str
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RotateWebhookSecret:
+    """A new signing secret; the old one is of no use from now on."""
+
+    reseller: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveWebhook:
+    """Forget a reseller's balance webhook."""
+
+    reseller: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayDelivery:
+    """Deliver the event of a failed job once more. `reseller` None may replay any reseller's."""
+
+    reseller: str | None
+    job: str
+
+
+@dataclass(frozen=True, slots=True)
 class AddPaymentRule:
     """Place a payment rule before all others."""
 
@@ -139,6 +177,11 @@ Command = (
     | AddApiKey
     | RevokeApiKey
     | ChangeSettings
+    | SetWebhook
+    | EnableWebhook
+    | RotateWebhookSecret
+    | RemoveWebhook
+    | ReplayDelivery
     | AddPaymentRule
     | AddFault
     | RemoveRule

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from simulator.domain.callbacks import Attempt, Callback, Send, is_accepted, is_retried
+from simulator.domain.callbacks import Callback, is_retried
 from simulator.domain.callbacks import State as Standing
-from simulator.domain.effects import Outcome
+from simulator.domain.effects import Attempt, Outcome, Send, is_accepted
 from simulator.domain.state import AttemptDue, State
 from simulator.domain.transactions import Result, Transaction
 
@@ -44,16 +44,15 @@ def attempt_due(callback: Callback, now: datetime) -> Send:
     return Send(callback, attempt)
 
 
-def delivered(state: State, send: Send, outcome: Outcome, now: datetime) -> None:
+def delivered(state: State, callback: Callback, attempt: Attempt, outcome: Outcome, now: datetime) -> None:
     """Take an attempt's outcome; a temporary failure puts the next attempt on the agenda (SPEC 6.1)."""
-    callback = send.callback
-    assert send.attempt.outcome is None, "an attempt ends once"
-    send.attempt.outcome = outcome
+    assert attempt.outcome is None, "an attempt ends once"
+    attempt.outcome = outcome
     policy = state.scenario.limits.callback_retry
     retried = is_retried(outcome, redirects=state.assumes("callback-redirect", "retry"))
     if is_accepted(outcome):
         callback.state = Standing.DELIVERED
-    elif retried and send.attempt.number <= policy.retries:
+    elif retried and attempt.number <= policy.retries:
         state.agenda.add(now + policy.after, AttemptDue(callback))
     else:
         callback.state = Standing.FAILED

@@ -1,7 +1,9 @@
 """Network work that leaves the domain as a value, and what comes back of it."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +35,40 @@ class Outcome:
     body: str = ""
     error: str = ""
     headers: tuple[tuple[str, str], ...] = field(default=())
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One try. `at` is sandbox time; `outcome` is None while it is in the air."""
+
+    number: int
+    at: datetime
+    outcome: Outcome | None = None
+
+
+class Job(Protocol):
+    """What is delivered: a transaction callback or a webhook delivery. Those of one `lane` that are due together go
+    out one after the other."""
+
+    @property
+    def url(self) -> str:
+        """Where it goes: an http(s) URL or `inbox:NAME`."""
+        ...
+
+    @property
+    def lane(self) -> str:
+        """What keeps its order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Effect: make this attempt now and bring its outcome back."""
+
+    job: Job
+    attempt: Attempt
+
+
+def is_accepted(outcome: Outcome) -> bool:
+    """True for any 2xx."""
+    return outcome.ending is Ending.ANSWERED and outcome.status is not None and 200 <= outcome.status < 300

@@ -7,6 +7,7 @@ from simulator.domain.resellers import Reseller
 from simulator.domain.state import State
 from simulator.domain.transactions import SETTLED, Status, Transaction, may_follow
 from simulator.domain.wallet import EntryType
+from simulator.domain.webhooks import REPLAYS_MAX
 
 
 def violations(state: State) -> list[str]:
@@ -15,6 +16,7 @@ def violations(state: State) -> list[str]:
         *(text for reseller in state.resellers.values() for text in _wallet(reseller)),
         *(text for transaction in state.transactions.values() for text in _transaction(state, transaction)),
         *_callbacks(state),
+        *_deliveries(state),
     ]
 
 
@@ -64,3 +66,12 @@ def _callbacks(state: State) -> Iterator[str]:
     for callback in state.callbacks:
         if len(callback.attempts) > most:
             yield f"callback {callback.id}: {len(callback.attempts)} attempts, at most {most} are allowed"
+
+
+def _deliveries(state: State) -> Iterator[str]:
+    for delivery in state.deliveries:
+        name = f"delivery {delivery.id}"
+        if len(delivery.attempts) > delivery.retry_limit + 1:
+            yield f"{name}: {len(delivery.attempts)} attempts, at most {delivery.retry_limit + 1} are allowed"
+        if delivery.event.replays > REPLAYS_MAX:
+            yield f"{name}: its event was replayed {delivery.event.replays} times, at most {REPLAYS_MAX} are allowed"

@@ -1,4 +1,4 @@
-"""The account that integrates: wallet, credentials, callback configuration, settings, catalog overlay."""
+"""The account that integrates: wallet, credentials, callback and webhook configuration, settings, catalog overlay."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,6 +9,7 @@ from simulator.domain.callbacks import CallbackConfig
 from simulator.domain.catalog import Catalog, Overlay, Product
 from simulator.domain.transactions import Transaction
 from simulator.domain.wallet import Wallet
+from simulator.domain.webhooks import Webhook
 
 
 class KeyState(StrEnum):
@@ -56,6 +57,7 @@ class Reseller:
     keys: list[ApiKey]
     users: tuple[User, ...] = ()
     callback: CallbackConfig = CallbackConfig()
+    webhook: Webhook = field(default_factory=Webhook)
     settings: Settings = field(default_factory=Settings)
     overlay: Mapping[str, Overlay] = field(default_factory=dict)
     refids: dict[str, Transaction] = field(default_factory=dict)

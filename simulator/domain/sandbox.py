@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from simulator.domain import accounts, dispatch, invariants, payments, timeline
-from simulator.domain.callbacks import Send
+from simulator.domain import accounts, deliveries, dispatch, invariants, payments, timeline, webhook_settings
+from simulator.domain.callbacks import Callback
 from simulator.domain.commands import (
     AddApiKey,
     AddFault,
@@ -21,16 +21,22 @@ from simulator.domain.commands import (
     Command,
     CreatePayment,
     Credit,
+    EnableWebhook,
     RemoveRule,
+    RemoveWebhook,
+    ReplayDelivery,
     RevokeApiKey,
+    RotateWebhookSecret,
     SetCallback,
+    SetWebhook,
 )
-from simulator.domain.effects import Outcome
+from simulator.domain.effects import Outcome, Send
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Fields, Rule
 from simulator.domain.scenario import Scenario
-from simulator.domain.state import AttemptDue, DepositDue, Item, State, StepDue
+from simulator.domain.state import AttemptDue, DeliveryDue, DepositDue, Item, State, StepDue
+from simulator.domain.webhooks import Delivery
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,11 @@ class Sandbox:
     def delivered(self, send: Send, outcome: Outcome, now: datetime) -> None:
         """Take back what became of a delivery."""
         self._see(now)
-        dispatch.delivered(self.state, send, outcome, self.state.now)
+        match send.job:
+            case Callback() as callback:
+                dispatch.delivered(self.state, callback, send.attempt, outcome, self.state.now)
+            case Delivery() as delivery:
+                deliveries.delivered(self.state, delivery, send.attempt, outcome, self.state.now)
 
     def spend_nonce(self, reseller: str, api_key: str, nonce: str, now: datetime) -> bool:
         """Check and spend a nonce in one step; False when it was spent lately (SPEC 3.6)."""
@@ -116,6 +126,8 @@ class Sandbox:
                 return Fired(now, item) if timeline.step_due(self.state, item, now) else None
             case AttemptDue(callback):
                 return Fired(now, item, dispatch.attempt_due(callback, now))
+            case DeliveryDue(delivery):
+                return Fired(now, item, deliveries.attempt_due(self.state, delivery, now))
             case DepositDue(deposit):
                 command = Credit(deposit.reseller, deposit.amount, deposit.description, deposit.type)
                 accounts.credit(self.state, command, now)
@@ -152,6 +164,11 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     AddApiKey: accounts.add_api_key,
     RevokeApiKey: accounts.revoke_api_key,
     ChangeSettings: accounts.change_settings,
+    SetWebhook: webhook_settings.set_webhook,
+    EnableWebhook: webhook_settings.enable_webhook,
+    RotateWebhookSecret: webhook_settings.rotate_secret,
+    RemoveWebhook: webhook_settings.remove_webhook,
+    ReplayDelivery: deliveries.replay,
     AddPaymentRule: _add_payment_rule,
     AddFault: _add_fault,
     RemoveRule: _remove_rule,

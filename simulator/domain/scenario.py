@@ -11,6 +11,7 @@ from simulator.domain.faults import FaultThen
 from simulator.domain.resellers import KeyState, User
 from simulator.domain.rules import PaymentThen, Rule
 from simulator.domain.wallet import EntryType
+from simulator.domain.webhooks import WebhookPolicy, WebhookStart
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class ResellerStart:
     keys: tuple[KeyStart, ...] = ()
     users: tuple[User, ...] = ()
     callback: CallbackConfig = CallbackConfig()
+    webhook: WebhookStart | None = None
     require_api_key_for_topup: bool = False
     ip_allowlist: tuple[str, ...] = ()
     overlay: Mapping[str, Overlay] = field(default_factory=dict)
@@ -71,6 +73,8 @@ class Limits:
     callback_timeout_manual: timedelta = timedelta(seconds=5)
     callback_retry: RetryPolicy = RetryPolicy()
     callbacks: int = 20_000
+    deliveries: int = 10_000
+    deliveries_bytes: int = 64 * 1024 * 1024
     journal: int = 4_000
     journal_bytes: int = 64 * 1024 * 1024
     inbox: int = 10_000
@@ -79,11 +83,13 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """All that a sandbox starts from. `assume` holds the choices that differ from the register's, by id."""
+    """All that a sandbox starts from. `environment` is `staging` or `production`; `assume` holds the choices that
+    differ from the register's, by id."""
 
     name: str
     description: str = ""
     seed: int = 0
+    environment: str = "staging"
     clock: ClockStart = ClockStart()
     resellers: tuple[ResellerStart, ...] = ()
     catalog: Catalog = Catalog()
@@ -91,4 +97,5 @@ class Scenario:
     faults: tuple[Rule[FaultThen], ...] = ()
     schedule: tuple[ScheduledDeposit, ...] = ()
     limits: Limits = Limits()
+    webhooks: WebhookPolicy = WebhookPolicy()
     assume: Mapping[str, object] = field(default_factory=dict)

@@ -8,12 +8,14 @@ from typing import NamedTuple
 from simulator.domain.agenda import Agenda
 from simulator.domain.callbacks import Callback, CallbackLog
 from simulator.domain.catalog import Catalog
+from simulator.domain.deliverylog import DeliveryLog
 from simulator.domain.faults import FaultThen
 from simulator.domain.limits import Nonces
 from simulator.domain.resellers import ApiKey, Reseller
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
 from simulator.domain.scenario import Scenario, ScheduledDeposit
 from simulator.domain.transactions import Transaction
+from simulator.domain.webhooks import Delivery
 
 STATUS_CODES: Mapping[str, int] = MappingProxyType(
     {
@@ -46,13 +48,19 @@ class AttemptDue(NamedTuple):
     callback: Callback
 
 
+class DeliveryDue(NamedTuple):
+    """Agenda: the next attempt of a webhook delivery."""
+
+    delivery: Delivery
+
+
 class DepositDue(NamedTuple):
     """Agenda: a credit of the scenario's schedule."""
 
     deposit: ScheduledDeposit
 
 
-Item = StepDue | AttemptDue | DepositDue
+Item = StepDue | AttemptDue | DeliveryDue | DepositDue
 
 
 class State:
@@ -76,6 +84,7 @@ class State:
         self.agenda: Agenda[Item] = Agenda()
         self.callbacks = CallbackLog(scenario.limits.callbacks)
         self.callbacks_made = 0
+        self.deliveries = DeliveryLog(scenario.limits.deliveries, scenario.limits.deliveries_bytes)
         self.keys_made = 0
         self.nonces = Nonces(scenario.limits.nonce_window, scenario.limits.nonces)
         own_codes = scenario.assume.get("payment-status-codes")

@@ -1,14 +1,16 @@
-"""Carries one attempt of a callback to where it goes: over HTTP, or into an inbox of the same sandbox."""
+"""Carries one attempt of a callback or webhook to where it goes: over HTTP, or into an inbox of the same sandbox."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from simulator.delivery.targets import BadTarget, InboxTarget, parse_target
-from simulator.domain.callbacks import Callback, Send
-from simulator.domain.effects import Ending, Outcome, Outgoing
+from simulator.domain.callbacks import Callback
+from simulator.domain.effects import Ending, Job, Outcome, Outgoing, Send
+from simulator.domain.errors import Conflict
 from simulator.domain.scenario import Scenario
+from simulator.domain.webhooks import Delivery
 from simulator.runtime.clock import Clock
 from simulator.runtime.inbox import Inboxes
 from simulator.wire import outbound
@@ -29,7 +31,7 @@ class Sender(Protocol):
 
 def receiver_of(send: Send) -> str:
     """Whom a delivery goes to: an inbox, or a scheme with host and port."""
-    url = send.callback.url
+    url = send.job.url
     if url.startswith(INBOX_PREFIX):
         return url
     parts = urlsplit(url)
@@ -41,29 +43,55 @@ class Courier:
 
     def __init__(self, scenario: Scenario, inboxes: Inboxes, sender: Sender) -> None:
         self._limits = scenario.limits
+        self._webhooks = scenario.webhooks
+        self._skew = scenario.clock.skew
         self._source_address = str(scenario.assume.get("source-address", STAGING_ADDRESS))
         self._inboxes = inboxes
         self._sender = sender
 
     async def deliver(self, send: Send, clock: Clock) -> Outcome:
-        """Make one attempt within the receiver timeout: wall time, divided by the rate of a faster clock."""
-        limit = self._limits.callback_timeout if clock.runs else self._limits.callback_timeout_manual
-        timeout_s = clock.wall_seconds(limit)
-        callback = send.callback
-        if callback.url.startswith(INBOX_PREFIX):
-            return await self._into_inbox(callback, clock, timeout_s)
-        return await self._sender.send(outbound.callback(callback, self._source_address), timeout_s)
+        """Make one attempt within the receiver timeout."""
+        return await self.carry(send.job.url, self.request(send.job, clock), clock, self.timeout_s(send.job, clock))
 
-    async def _into_inbox(self, callback: Callback, clock: Clock, timeout_s: float) -> Outcome:
+    def request(self, job: Job, clock: Clock) -> Outgoing:
+        """The request of an attempt that is made now."""
+        if isinstance(job, Callback):
+            return outbound.callback(job, self._source_address)
+        assert isinstance(job, Delivery)
+        return self.webhook(job, self.present(clock))
+
+    def webhook(self, job: Delivery, at: datetime) -> Outgoing:
+        """The request of a webhook attempt, signed as at a time of the outside world."""
+        return outbound.webhook(job, self._webhooks.signature, at, self._source_address)
+
+    def present(self, clock: Clock) -> datetime:
+        """What a receiver compares a timestamp with: its own clock, not the sandbox's."""
+        return clock.wall() + self._skew
+
+    def timeout_s(self, job: Job, clock: Clock) -> float:
+        """How long a receiver may take: wall time, divided by the rate of a faster clock."""
+        limit = self._limits.callback_timeout if clock.runs else self._limits.callback_timeout_manual
+        if isinstance(job, Delivery) and self._webhooks.timeout is not None:
+            limit = self._webhooks.timeout
+        return clock.wall_seconds(limit)
+
+    async def carry(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> Outcome:
+        """Send a request to where `url` leads."""
+        if url.startswith(INBOX_PREFIX):
+            return await self._into_inbox(url, request, clock, timeout_s)
+        return await self._sender.send(request, timeout_s)
+
+    async def _into_inbox(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> Outcome:
         try:
-            target = parse_target(callback.url)
+            target = parse_target(url)
+            assert isinstance(target, InboxTarget)
+            inbox = self._inboxes[target.name]
         except BadTarget as bad:
             return Outcome(Ending.BLOCKED, error=bad.reason)
-        assert isinstance(target, InboxTarget)
-        request = outbound.callback(callback, self._source_address)
+        except Conflict as full:
+            return Outcome(Ending.BLOCKED, error=full.message)
         query = request.url.partition("?")[2].encode()
         headers = tuple((name.lower().encode(), value.encode()) for name, value in request.headers)
-        inbox = self._inboxes[target.name]
         reply = inbox.take(clock.now(), request.method, query, headers, request.body or b"")
         delay_s = clock.wall_seconds(timedelta(seconds=reply.delay_s))
         if delay_s:

@@ -13,8 +13,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from simulator.domain.callbacks import Send
-from simulator.domain.effects import Outcome
+from simulator.domain.effects import Outcome, Send
 from simulator.domain.errors import Conflict
 from simulator.domain.sandbox import Fired, Sandbox
 from simulator.runtime.clock import Clock
@@ -172,12 +171,12 @@ class Driver:
             outcomes[id(send)] = await self._courier.deliver(send, self.clock)
 
     def _start(self, fired: list[Fired]) -> None:
-        """Begin the deliveries that a running clock made due; those of one transaction keep their order."""
+        """Begin the deliveries that a running clock made due; those of one lane keep their order."""
         if self._advancing is not None:
             self._report.tell(fired)
         sends = [one.send for one in fired if one.send is not None]
-        sends.sort(key=lambda send: send.callback.transaction.trxid)
-        for _, group in groupby(sends, key=lambda send: send.callback.transaction.trxid):
+        sends.sort(key=lambda send: send.job.lane)
+        for _, group in groupby(sends, key=lambda send: send.job.lane):
             task = asyncio.create_task(self._deliver(list(group)))
             self._under_way.add(task)
             task.add_done_callback(self._under_way.discard)

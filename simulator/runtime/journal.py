@@ -81,6 +81,7 @@ class Exchange:
 Journal = Ring[Exchange]
 
 JSON = (b"content-type", b"application/json")
+NO_CONTENT = 204
 
 
 def reply_headers(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, bytes]]:
@@ -91,6 +92,8 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, byte
         (b"x-sim-sandbox", sandbox_id.encode()),
         (b"x-sim-request-id", b"%d" % exchange.n),
     ]
+    if exchange.status == NO_CONTENT:
+        del headers[:2]  # HTTP forbids them beside 204
     if rule := ", ".join(filter(None, (exchange.fault, exchange.rule))):
         headers.append((b"x-sim-rule", _plain(rule)))
     if exchange.diagnosis:

@@ -63,7 +63,8 @@ class LiveSandbox:
         limits = scenario.limits
         self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
         self.journal = Journal(limits.journal, limits.journal_bytes)
-        self.driver = Driver(self.core, self.clock, Courier(scenario, self.inboxes, self._sender))
+        self.courier = Courier(scenario, self.inboxes, self._sender)
+        self.driver = Driver(self.core, self.clock, self.courier)
 
     def start(self) -> None:
         """Let its time run; needs a running event loop."""

@@ -14,6 +14,7 @@ from simulator.scenario.document import Mark
 from simulator.scenario.pricing import price_adjustment
 from simulator.scenario.reader import Reader
 from simulator.scenario.values import secret_bytes, target
+from simulator.scenario.webhooks import webhook
 
 KEYLESS = (KeyState.NO_SECRET, KeyState.UNDECRYPTABLE)
 DEFAULT_EMAIL = "owner@example.com"
@@ -45,6 +46,7 @@ def reseller(item: Reader, products: Collection[str] | None) -> ResellerStart:
         keys=tuple(_key(key) for key in item["api_keys"].items()),
         users=tuple(User(user["username"].text(), user["password"].text()) for user in item["users"].items()),
         callback=_callback(item["callback"]),
+        webhook=webhook(item["balance_webhook"]),
         require_api_key_for_topup=settings["require_api_key_for_topup"].boolean(),
         ip_allowlist=tuple(_network(entry) for entry in settings["ip_allowlist"].items()),
         overlay=MappingProxyType({code: _overlay(code, entry, products) for code, entry in item["catalog"].entries()}),

@@ -58,6 +58,8 @@ def limits(section: Reader) -> Limits:
             section["callback_retry_after"].duration(usual.callback_retry.after),
         ),
         callbacks=section["callbacks"].integer(usual.callbacks),
+        deliveries=section["deliveries"].integer(usual.deliveries),
+        deliveries_bytes=section["deliveries_bytes"].integer(usual.deliveries_bytes),
         journal=section["journal"].integer(usual.journal),
         journal_bytes=section["journal_bytes"].integer(usual.journal_bytes),
         inbox=section["inbox"].integer(usual.inbox),

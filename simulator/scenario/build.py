@@ -18,6 +18,7 @@ from simulator.scenario.document import Document, Node, Problem, Report, Scenari
 from simulator.scenario.load import load_object
 from simulator.scenario.products import catalog
 from simulator.scenario.reader import Reader
+from simulator.scenario.webhooks import refuse_plain_addresses, webhooks
 
 _CATALOGS: WeakKeyDictionary[Node, Catalog] = WeakKeyDictionary()
 
@@ -42,10 +43,12 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     payments = rules.payment_rules(root["payments"], known)
     faults = rules.fault_rules(root["faults"], known)
     _refuse_repeated_labels(root)
+    refuse_plain_addresses(root)
     return Scenario(
         name=root["scenario"].text(name),
         description=root["description"].text(),
         seed=root["seed"].integer(0),
+        environment=root["environment"].text("staging"),
         clock=clock(root["clock"]),
         resellers=resellers,
         catalog=products,
@@ -53,6 +56,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         faults=faults,
         schedule=tuple(_deposit(item, known) for item in root["schedule"].items()),
         limits=limits(root["limits"]),
+        webhooks=webhooks(root["webhooks"]),
         assume=assumptions(root["assume"]),
     )
 

@@ -16,8 +16,7 @@ SUGGESTED_LENGTH_MAX = 64
 # What the scenario language will say one day and this version does not act on: keys by the path of their mapping,
 # without places in lists.
 NOT_YET: Mapping[tuple[str, ...], frozenset[str]] = {
-    (): frozenset({"voids", "disputes", "bills", "network", "webhooks"}),
-    ("resellers",): frozenset({"balance_webhook"}),
+    (): frozenset({"voids", "disputes", "bills", "network"}),
     ("limits",): frozenset({"requests_per_interval", "rate_limit_interval", "rate_limit_block"}),
     ("schedule",): frozenset({"product"}),
 }

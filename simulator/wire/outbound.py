@@ -1,11 +1,14 @@
-"""Transaction callbacks as HTTP requests (SPEC 6.1)."""
+"""Transaction callbacks and webhook deliveries as HTTP requests (SPEC 6.1, 6.3)."""
 
+from datetime import datetime
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from simulator.domain.callbacks import Callback
 from simulator.domain.effects import Outgoing
-from simulator.wire import payment
+from simulator.domain.webhooks import Delivery, Event, Signature
+from simulator.wire import payment, webhooks
 from simulator.wire.json import encode, number
+from simulator.wire.signing import signed
 
 USER_AGENT = "reseller-sim"
 
@@ -20,6 +23,23 @@ def callback(job: Callback, source_address: str) -> Outgoing:
         return Outgoing("GET", _with_query(job.url, _query(job)), tuple(headers))
     headers.append(("Content-Type", "application/json"))
     return Outgoing("POST", job.url, tuple(headers), encode(payment.callback(job.transaction, job.result)))
+
+
+def webhook(job: Delivery, scheme: Signature, at: datetime, source_address: str) -> Outgoing:
+    """The request of one attempt, signed with the secret of this moment; `at` is the receiver's present."""
+    body = event_body(job.event)
+    headers = (
+        ("User-Agent", USER_AGENT),
+        ("X-Forwarded-For", source_address),
+        ("Content-Type", "application/json"),
+        *signed(scheme, job.webhook.secret, job.event.id, at, body),
+    )
+    return Outgoing(webhooks.METHOD, job.url, headers, body)
+
+
+def event_body(event: Event) -> bytes:
+    """The body that tells an event, the same in every attempt."""
+    return encode(webhooks.event(event))
 
 
 def _query(job: Callback) -> str:

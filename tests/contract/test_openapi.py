@@ -154,6 +154,15 @@ def test_the_reseller_api_of_this_version_is_there() -> None:
         ("get", "/v2/balance"),
         ("get", "/v2/callback-url"),
         ("post", "/v2/callback-url"),
+        ("get", "/v2/balance-webhook"),
+        ("put", "/v2/balance-webhook"),
+        ("delete", "/v2/balance-webhook"),
+        ("patch", "/v2/balance-webhook/enabled"),
+        ("post", "/v2/balance-webhook/rotate-secret"),
+        ("get", "/v2/balance-webhook/deliveries"),
+        ("get", "/v2/balance-webhook/deliveries/{jobId}"),
+        ("post", "/v2/balance-webhook/deliveries/{jobId}/replay"),
+        ("post", "/v2/balance-webhook/deliveries/replay-bulk"),
     }
 
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from simulator.domain.callbacks import CallbackLog, RetryPolicy, Send, State
+from simulator.domain.callbacks import Callback, CallbackLog, RetryPolicy, State
 from simulator.domain.commands import SetCallback
-from simulator.domain.effects import Ending, Outcome
+from simulator.domain.effects import Ending, Outcome, Send
 from simulator.domain.rules import CallbackPlan, Step
 from simulator.domain.sandbox import Sandbox
 from simulator.domain.scenario import Limits
@@ -21,8 +21,13 @@ def sends(box: Sandbox, until: float) -> list[Send]:
     return [fired.send for fired in box.fire_due(seconds(until)) if fired.send]
 
 
+def callback_of(send: Send) -> Callback:
+    assert isinstance(send.job, Callback)
+    return send.job
+
+
 def told(all_: list[Send]) -> list[Status]:
-    return [send.callback.result.status for send in all_]
+    return [callback_of(send).result.status for send in all_]
 
 
 def test_each_status_after_the_creating_answer_is_told_once() -> None:
@@ -56,7 +61,7 @@ def test_a_callback_keeps_the_target_it_was_decided_for() -> None:
     pay(box)
     first = sends(box, 2)
     box.apply(SetCallback("R1", "https://other.example/", "GET"), seconds(3))
-    assert [send.callback.url for send in first + sends(box, 5)] == [
+    assert [send.job.url for send in first + sends(box, 5)] == [
         "https://receiver.example/cb",
         "https://other.example/",
     ]
@@ -76,7 +81,7 @@ def test_a_rule_distorts_callbacks(plan: CallbackPlan, expected: list[tuple[int,
     box = sandbox(rule(*STEPS, callbacks=plan))
     pay(box)
     got = [
-        ((fired.at - START).total_seconds(), fired.send.callback.result.status.value)
+        ((fired.at - START).total_seconds(), callback_of(fired.send).result.status.value)
         for fired in box.fire_due(seconds(100))
         if fired.send
     ]
@@ -135,7 +140,7 @@ def test_success_ends_the_attempts() -> None:
     (send,) = sends(box, 1)
     box.delivered(send, OK, seconds(1))
     assert box.next_due is None
-    assert send.callback.state is State.DELIVERED
+    assert callback_of(send).state is State.DELIVERED
 
 
 def test_redirects_are_retried_when_the_scenario_assumes_so() -> None:

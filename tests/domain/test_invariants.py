@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.domain.callbacks import Attempt
+from simulator.domain.effects import Attempt
 from simulator.domain.sandbox import Sandbox
 from simulator.domain.transactions import Status, Transaction
 from tests.domain.worlds import START, pay, sandbox, seconds

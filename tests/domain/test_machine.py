@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition
 from hypothesis.stateful import rule as step_rule
 
-from simulator.domain.callbacks import Send
 from simulator.domain.commands import Credit, PaymentAnswer, PaymentRefused
-from simulator.domain.effects import Ending, Outcome
+from simulator.domain.effects import Ending, Outcome, Send
 from simulator.domain.rules import CallbackPlan, Step
 from simulator.domain.transactions import Status, may_follow
 from tests.domain.worlds import ACCEPTED, START, after, order, rule, sandbox

@@ -14,6 +14,7 @@ from simulator.domain.rules import CallbackPlan
 from simulator.domain.scenario import ClockStart, KeyStart, Limits, Scenario, ScheduledDeposit
 from simulator.domain.transactions import Status
 from simulator.domain.wallet import EntryType
+from simulator.domain.webhooks import Signature, WebhookPolicy, WebhookStart
 from simulator.scenario.bounds import ANY_TIME
 from simulator.scenario.build import build_reseller, build_rule
 from simulator.scenario.document import ScenarioError
@@ -58,6 +59,7 @@ def test_a_reseller(scenario: Scenario) -> None:
     assert reseller.keys == (KeyStart("key-1", "bm90LWEtc2VjcmV0", KeyState.REVOKED),)
     assert reseller.users == (User("user-1", "password-1"),)
     assert reseller.callback == CallbackConfig("https://receiver.example.com/callbacks", "GET")
+    assert reseller.webhook == WebhookStart("https://receiver.example.com/events", "0123456789abcdef" * 4, False)
     assert reseller.require_api_key_for_topup
     assert reseller.ip_allowlist == ("10.0.0.0/8", "::1")
     assert reseller.overlay == {
@@ -223,11 +225,21 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         callback_timeout_manual=5 * second,
         callback_retry=RetryPolicy(6, 7 * second),
         callbacks=8,
+        deliveries=12,
+        deliveries_bytes=8192,
         journal=9,
         journal_bytes=2048,
         inbox=11,
         inbox_bytes=4096,
     )
+    assert scenario.webhooks == WebhookPolicy(
+        retry_limit=2,
+        retry_after=(1 * second, 2 * second),
+        signature=Signature("X-Signature", "sha256=", "text"),
+        timeout=3 * second,
+        catalog=WebhookStart("inbox:catalog", "0123456789abcdef" * 4, True),
+    )
+    assert scenario.environment == "production"
     assert scenario.assume["payment-status-codes"] == {
         "accepted": 101,
         "processing": 102,
@@ -303,8 +315,7 @@ def test_a_rule_may_be_held_against_what_the_sandbox_sells() -> None:
 def test_a_reseller_for_a_running_sandbox() -> None:
     start = build_reseller({"code": "RS002", "balance": "10.00", "catalog": {"ANY": {"is_active": False}}})
     assert (start.code, start.balance, start.keys, start.email) == ("RS002", Decimal("10.00"), (), "owner@example.com")
-    with pytest.raises(ScenarioError, match="balance_webhook: not_yet"):
-        build_reseller({"code": "A", "balance_webhook": {"url": "inbox:a"}})
+    assert build_reseller({"code": "A", "balance_webhook": {"url": "inbox:a"}}).webhook == WebhookStart("inbox:a")
     twice = [{"key": "k", "state": "no_secret"}] * 2
     bads: list[object] = [
         {},

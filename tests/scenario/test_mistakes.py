@@ -227,9 +227,7 @@ NOT_YET = [
     ("disputes: []\n", "1:1: not_yet"),
     ("bills: []\n", "1:1: not_yet"),
     ("network: {FP: Interruption}\n", "1:1: not_yet"),
-    ("webhooks: {retry_limit: 3}\n", "1:1: not_yet"),
     ("limits: {requests_per_interval: 30000}\n", "1:10: not_yet"),
-    ("resellers: [{code: A, balance_webhook: {url: 'inbox:a'}}]\n", "1:23: not_yet"),
     ("extends: default\nschedule: [{at: 1h, product: {code: RELOAD, set: {}}}]\n", "2:21: not_yet"),
 ]
 

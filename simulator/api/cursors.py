@@ -1,0 +1,52 @@
+"""Cursors of the delivery list: opaque, made for one reseller and one set of filters, and checked when they return."""
+
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as Base64Error
+from typing import NamedTuple
+
+from simulator.api.exchange import Call
+from simulator.auth.mac import hmac_sha256
+from simulator.contract.decode import BadJson, decode_any
+from simulator.domain import draw
+from simulator.wire.json import encode
+
+TAG_BYTES = 16
+
+
+class BadCursor(ValueError):
+    """A cursor that was not made for this list; the text says why."""
+
+
+class Place(NamedTuple):
+    """Where a page ended: number and id of its last job, and the filters that it was made under."""
+
+    n: int
+    job: str
+    filters: dict[str, str]
+
+
+def made(call: Call, place: Place) -> str:
+    """The cursor for a place."""
+    text = encode([place.n, place.job, place.filters])
+    return urlsafe_b64encode(_tag(call, text) + text).decode().rstrip("=")
+
+
+def read(call: Call, cursor: str) -> Place:
+    """The place that a cursor stands for. Raises `BadCursor`."""
+    try:
+        whole = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
+    except (Base64Error, ValueError):
+        raise BadCursor("is no cursor of this list") from None
+    tag, text = whole[:TAG_BYTES], whole[TAG_BYTES:]
+    if not hmac.compare_digest(tag, _tag(call, text)):
+        raise BadCursor("is no cursor of this list; send one as the page before gave it")
+    try:
+        return Place(*decode_any(text))
+    except BadJson as bad:
+        raise AssertionError("we made what carries our tag") from bad
+
+
+def _tag(call: Call, text: bytes) -> bytes:
+    key = draw.secret(call.sandbox.seed, "cursor", call.sandbox.id, call.owner.code)
+    return hmac_sha256(key, text)[:TAG_BYTES]

@@ -1,0 +1,162 @@
+"""`/v2/balance-webhook/deliveries`: the log of deliveries, and replays (SPEC 4.20)."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice
+
+from simulator.api.cursors import BadCursor, Place, made, read
+from simulator.api.exchange import Call, Reply
+from simulator.api.refusals import invalid_parameters
+from simulator.domain.commands import ReplayDelivery
+from simulator.domain.deliveries import ReplayRefused
+from simulator.domain.webhooks import Delivery
+from simulator.wire import errors, webhooks
+
+PAGE_DEFAULT = 50
+_UNESCAPED_PLUS = re.compile(r"(T.*) (\d\d:?\d\d)$", re.ASCII)  # in a query that means a space
+FILTERS = ("status", "from", "to", "search")
+
+REFUSED = {
+    ReplayRefused.UNKNOWN: "there is no such delivery, or the log let go of it",
+    ReplayRefused.SUCCEEDED: "only failed deliveries can be replayed; this one succeeded",
+    ReplayRefused.UNDER_WAY: "only failed deliveries can be replayed; this one is still under way",
+    ReplayRefused.NO_WEBHOOK: "there is no balance webhook to deliver to; create it with PUT",
+    ReplayRefused.DISABLED: "the balance webhook is disabled; enable it first",
+    ReplayRefused.LIMIT: "this event was replayed 3 times already",
+}
+
+
+def list_all(call: Call) -> Reply:
+    """200 with a page of deliveries that ended, the latest first; 400 for a time or cursor that cannot be."""
+    filters = {name: call.fields[name] for name in FILTERS if call.fields.get(name)}
+    limit = int(call.fields.get("limit") or PAGE_DEFAULT)
+    before: int | None = None
+    if cursor := call.fields.get("cursor"):
+        try:
+            place = _continued(call, cursor, filters)
+        except BadCursor as bad:
+            return invalid_parameters(call, {"cursor": [str(bad)]})
+        before, filters = place.n, place.filters
+    try:
+        matching = _matching(call, filters, before)
+    except _BadTime as bad:
+        return invalid_parameters(call, {bad.name: [str(bad)]})
+    page = list(islice(matching, limit + 1))
+    shown, has_more = page[:limit], len(page) > limit
+    return Reply(
+        200,
+        {
+            "deliveries": [webhooks.record(one) for one in shown],
+            "cursor": made(call, Place(shown[-1].n, shown[-1].id, filters)) if has_more else "",
+            "hasMore": has_more,
+        },
+    )
+
+
+def show(call: Call) -> Reply:
+    """200 with one record, 404 when this reseller has none of this id."""
+    found = call.sandbox.core.state.deliveries.find(call.places["jobId"])
+    if found is None or found.reseller != call.owner.code:
+        return _unknown()
+    return Reply(200, webhooks.record(found))
+
+
+def replay(call: Call) -> Reply:
+    """200 with the new job; 404, 400 or 429 when there is none."""
+    outcome = _replayed(call, call.places["jobId"])
+    if isinstance(outcome, Delivery):
+        return Reply(200, webhooks.replayed(outcome))
+    call.exchange.error = outcome.value
+    if outcome is ReplayRefused.UNKNOWN:
+        return _unknown()
+    if outcome is ReplayRefused.LIMIT:
+        return Reply(429, errors.coded(outcome.value, _sentence(outcome)))
+    if outcome is ReplayRefused.NO_WEBHOOK:
+        return Reply(404, errors.parameters(_sentence(outcome), {}))
+    return invalid_parameters(call, {"jobId": [REFUSED[outcome]]})
+
+
+def replay_bulk(call: Call) -> Reply:
+    """200 with one result for each job, in order; each is judged as if it came alone."""
+    results = []
+    for job in call.fields["job_ids"]:
+        outcome = _replayed(call, job)
+        if isinstance(outcome, Delivery):
+            results.append(webhooks.bulk_done(job, outcome))
+        else:
+            results.append(webhooks.bulk_refused(job, REFUSED[outcome]))
+    return Reply(200, {"results": results})
+
+
+def _replayed(call: Call, job: str) -> Delivery | ReplayRefused:
+    outcome: Delivery | ReplayRefused = call.sandbox.core.apply(ReplayDelivery(call.owner.code, job), call.now)
+    return outcome
+
+
+def _sentence(refused: ReplayRefused) -> str:
+    text = REFUSED[refused]
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _unknown() -> Reply:
+    return Reply(404, errors.parameters(_sentence(ReplayRefused.UNKNOWN), {}))
+
+
+def _continued(call: Call, cursor: str, filters: dict[str, str]) -> Place:
+    """Where the page before ended. Raises `BadCursor` when that is gone, or was under other filters."""
+    place = read(call, cursor)
+    last = call.sandbox.core.state.deliveries.numbered(place.n)
+    if last is None or last.id != place.job:
+        raise BadCursor("leads to where the log let go of deliveries; begin again without it")
+    if differing := [name for name, value in filters.items() if place.filters.get(name) != value]:
+        text = ", ".join(differing)
+        raise BadCursor(f"was made under another {text}; leave the filters out, or begin again without the cursor")
+    return place
+
+
+def _matching(call: Call, filters: dict[str, str], before: int | None) -> Iterator[Delivery]:
+    """Deliveries of this reseller that ended, under the filters. Raises `_BadTime`."""
+    begin, end = _moment(filters, "from"), _moment(filters, "to")
+    status = filters.get("status", "all")
+    search, code = filters.get("search", ""), call.owner.code
+    return (
+        one
+        for one in call.sandbox.core.state.deliveries.ended(before)
+        if one.reseller == code
+        and status in ("all", one.state)
+        and search in one.event.id
+        and (begin is None or begin <= _as_shown(one.created))
+        and (end is None or _as_shown(one.created) <= end)
+    )
+
+
+def _as_shown(at: datetime) -> datetime:
+    """Whole milliseconds, as `createdAt` shows them, so that a time that was read finds its delivery."""
+    return at.replace(microsecond=at.microsecond // 1000 * 1000)
+
+
+class _BadTime(ValueError):
+    def __init__(self, name: str) -> None:
+        super().__init__("must be an ISO 8601 date or date-time such as 2026-11-21 or 2026-11-21T04:00:00Z")
+        self.name = name
+
+
+def _moment(filters: dict[str, str], name: str) -> datetime | None:
+    """A date or date-time, UTC without an offset; the end of the day for a date that is `to`."""
+    text = filters.get(name)
+    if text is None:
+        return None
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        pass
+    else:
+        at = datetime(day.year, day.month, day.day, tzinfo=UTC)
+        is_end = name == "to" and day < date.max
+        return at + timedelta(days=1, microseconds=-1) if is_end else at
+    try:
+        at = datetime.fromisoformat(_UNESCAPED_PLUS.sub(r"\1+\2", text))
+    except ValueError:
+        raise _BadTime(name) from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

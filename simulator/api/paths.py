@@ -1,0 +1,29 @@
+"""Which endpoints a path has: looked up as it stands first, then by the few paths with parameters (SPEC 4.20)."""
+
+from collections.abc import Mapping
+
+from simulator.api.exchange import Endpoint
+
+Methods = Mapping[str, Endpoint]
+
+
+class PathTable:
+    """`exact` holds the paths without parameters; `match` is for what is not in there."""
+
+    def __init__(self, routes: Mapping[str, Methods]) -> None:
+        self.known = list(routes)
+        self.exact = {path: methods for path, methods in routes.items() if "{" not in path}
+        self._templates: dict[int, list[tuple[list[str], Methods]]] = {}
+        for path, methods in routes.items():
+            if "{" in path:
+                parts = path.split("/")
+                self._templates.setdefault(len(parts), []).append((parts, methods))
+
+    def match(self, path: str) -> tuple[Methods | None, Mapping[str, str]]:
+        """The methods of a path with parameters and their values; a parameter is one part of the path, not empty."""
+        parts = path.split("/")
+        for template, methods in self._templates.get(len(parts), ()):
+            pairs = list(zip(template, parts, strict=True))
+            if all(part and (wanted[:1] == "{" or wanted == part) for wanted, part in pairs[1:]):
+                return methods, {wanted[1:-1]: part for wanted, part in pairs if wanted[:1] == "{"}
+        return None, {}

@@ -1,0 +1,69 @@
+"""`/v2/balance-webhook`: configuration of the balance webhook (SPEC 4.19)."""
+
+from urllib.parse import urlsplit
+
+from simulator.api.account import reason_to_refuse
+from simulator.api.exchange import Call, Reply
+from simulator.api.refusals import invalid_parameters
+from simulator.domain.commands import EnableWebhook, RemoveWebhook, RotateWebhookSecret, SetWebhook
+from simulator.wire import errors, webhooks
+from simulator.wire.json import encode
+
+INBOX_PATH = "/_sim/inbox/"
+
+
+def read(call: Call) -> Reply:
+    """200 with the configuration, empty when there is none."""
+    return Reply(200, webhooks.configuration(call.owner.webhook))
+
+
+def put(call: Call) -> Reply:
+    """200 with the secret on creation, without it on an update; 400 for an address that cannot be called."""
+    url = call.fields["url"]
+    if reason := reason_to_refuse(url) or _reason_in_production(call, url):
+        return invalid_parameters(call, {"url": [reason]})
+    if call.sandbox.core.apply(SetWebhook(call.owner.code, url), call.now):
+        return _with_secret(call)
+    return Reply(200, webhooks.url_alone(call.owner.webhook))
+
+
+def enable(call: Call) -> Reply:
+    """200 with what was set; 404 when there is no webhook."""
+    wanted = call.fields["enabled"]
+    if not call.sandbox.core.apply(EnableWebhook(call.owner.code, wanted), call.now):
+        return _none()
+    return Reply(200, {"enabled": wanted})
+
+
+def rotate(call: Call) -> Reply:
+    """200 with the new secret; 404 when there is no webhook."""
+    if not call.sandbox.core.apply(RotateWebhookSecret(call.owner.code), call.now):
+        return _none()
+    return _with_secret(call)
+
+
+def remove(call: Call) -> Reply:
+    """204, whether there was one or not."""
+    call.sandbox.core.apply(RemoveWebhook(call.owner.code), call.now)
+    return Reply(204, b"")
+
+
+def _with_secret(call: Call) -> Reply:
+    shown = webhooks.with_secret(call.owner.webhook)
+    masked = webhooks.with_secret(call.owner.webhook, masked=True)
+    return Reply(200, encode(shown), journaled=encode(masked))
+
+
+def _none() -> Reply:
+    return Reply(404, errors.parameters("There is no balance webhook; create it with PUT.", {}))
+
+
+def _reason_in_production(call: Call, url: str) -> str | None:
+    """Production wants https, but for inboxes of the simulator, which no network lies before."""
+    if call.sandbox.scenario.environment != "production" or url.startswith(("https://", "inbox:")):
+        return None
+    parts = urlsplit(url)
+    host = call.headers.get(b"host", b"").decode("latin-1").lower()
+    if parts.scheme == "https" or (parts.netloc.lower() == host and parts.path.startswith(INBOX_PATH)):
+        return None
+    return "the address must begin with https:// in production"

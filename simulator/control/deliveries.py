@@ -1,0 +1,108 @@
+"""`/_sim/sandboxes/{id}/deliveries`: every webhook delivery with its attempts, and the console's replay."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control import render
+from simulator.control.callbacks import attempt
+from simulator.control.http import (
+    PAGE_DEFAULT,
+    PAGE_MAX,
+    error,
+    refuse_other_parameters,
+    reply,
+    sandbox_of,
+    wait_of,
+    whole_number,
+)
+from simulator.domain.commands import ReplayDelivery
+from simulator.domain.deliveries import ReplayRefused
+from simulator.domain.webhooks import Delivery, DeliveryState
+from simulator.wire import webhooks
+
+REFUSED = {
+    ReplayRefused.UNKNOWN: (404, "this sandbox has no such delivery, or let go of it"),
+    ReplayRefused.SUCCEEDED: (409, "only failed deliveries can be replayed; this one succeeded"),
+    ReplayRefused.UNDER_WAY: (409, "only failed deliveries can be replayed; this one is still under way"),
+    ReplayRefused.NO_WEBHOOK: (409, "the reseller has no balance webhook to deliver to"),
+    ReplayRefused.DISABLED: (409, "the webhook is disabled"),
+    ReplayRefused.LIMIT: (429, "this event was replayed 3 times already"),
+}
+
+
+def row(one: Delivery) -> dict[str, Any]:
+    """One job with its attempts; `event` is the body that is sent."""
+    return {
+        "id": one.id,
+        "event_id": one.event.id,
+        "type": one.event.type,
+        "reseller": one.reseller,
+        "state": one.state.value,
+        "error": one.error,
+        "url": one.url,
+        "created": render.moment(one.created),
+        "completed": render.moment(one.completed),
+        "original": one.original,
+        "replays": one.event.replays,
+        "retry_limit": one.retry_limit,
+        "event": webhooks.event(one.event),
+        "attempts": [attempt(each) for each in one.attempts],
+    }
+
+
+async def list_all(request: Request) -> Response:
+    """Deliveries, oldest first; with `wait_for`, once that many ended or the time is up."""
+    live = sandbox_of(request)
+    refuse_other_parameters(request, "reseller", "state", "event", "limit", "cursor", "wait_for", "timeout")
+    limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
+    offset = whole_number(request, "cursor", 0, 0, 2**53)
+    wait_for, timeout_s = wait_of(request)
+    reseller, state, event = (request.query_params.get(name) for name in ("reseller", "state", "event"))
+    log = live.core.state.deliveries
+
+    def matching() -> Iterator[Delivery]:
+        for one in log:
+            if reseller in (None, one.reseller) and state in (None, one.state) and event in (None, one.event.id):
+                yield one
+
+    def ended() -> int:
+        return sum(1 for one in matching() if one.state is not DeliveryState.UNDER_WAY)
+
+    complete = True
+    if wait_for:
+        complete = await live.driver.bell.wait_until(lambda: ended() >= wait_for, timeout_s)
+    page = list(islice(matching(), offset, offset + limit + 1))
+    more = len(page) > limit
+    return reply(
+        {
+            "deliveries": [row(one) for one in page[:limit]],
+            "cursor": str(offset + limit) if more else None,
+            "has_more": more,
+            "left_out": log.left_out,
+            "complete": complete,
+        }
+    )
+
+
+async def show(request: Request) -> Response:
+    """One delivery."""
+    found = sandbox_of(request).core.state.deliveries.find(request.path_params["job"])
+    if found is None:
+        status, text = REFUSED[ReplayRefused.UNKNOWN]
+        return error(status, ReplayRefused.UNKNOWN.value, text)
+    return reply(row(found))
+
+
+async def replay(request: Request) -> Response:
+    """A new job for the event of a failed one; counts like every manual replay."""
+    live = sandbox_of(request)
+    outcome = live.core.apply(ReplayDelivery(None, request.path_params["job"]), live.clock.now())
+    if isinstance(outcome, ReplayRefused):
+        status, text = REFUSED[outcome]
+        return error(status, outcome.value, text)
+    live.driver.rearm()
+    return reply(row(outcome), 201)

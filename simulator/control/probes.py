@@ -1,0 +1,62 @@
+"""`POST /_sim/sandboxes/{id}/probes`: adversarial deliveries to a reseller's receivers, and what they answered."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control.http import Bad, body_of, reply, sandbox_of
+from simulator.domain.accounts import reseller_of
+from simulator.domain.resellers import Reseller
+from simulator.runtime.probes import PROBES, Probe, Skipped, Told, shoot
+from simulator.runtime.sandboxes import LiveSandbox
+
+_BY_NAME = {probe.name: probe for probe in PROBES}
+
+
+async def send(request: Request) -> Response:
+    """Send the probes that are named, or all of them, one after the other."""
+    live = sandbox_of(request)
+    wanted = await body_of(request, "probes-request", may_be_empty=True)
+    reseller = _reseller(live, wanted.get("reseller"))
+    timeout_s = float(wanted["timeout"]) if "timeout" in wanted else None
+    names = wanted.get("probes", list(_BY_NAME))
+    told = [await _one(live, reseller, _BY_NAME[name], timeout_s) for name in names]
+    findings = sum(one["verdict"] == "finding" for one in told)
+    return reply({"reseller": reseller.code, "findings": findings, "probes": told})
+
+
+def _reseller(live: LiveSandbox, code: str | None) -> Reseller:
+    """The reseller that is named, else the first one."""
+    if code is not None:
+        return reseller_of(live.core.state, code)
+    first = next(iter(live.core.state.resellers.values()), None)
+    if first is None:
+        raise Bad("this sandbox has no reseller", "reseller")
+    return first
+
+
+async def _one(live: LiveSandbox, reseller: Reseller, probe: Probe, timeout_s: float | None) -> dict[str, Any]:
+    told: dict[str, Any] = {"probe": probe.name, "about": probe.about}
+    try:
+        shots = probe.make(live, reseller)
+    except Skipped as skipped:
+        return told | {"verdict": "skipped", "reason": str(skipped), "requests": []}
+    results = await shoot(live, shots, timeout_s)
+    verdicts = [one.verdict for one in results]
+    worst = next((word for word in ("finding", "inconclusive") if word in verdicts), "ok")
+    return told | {"verdict": worst, "reason": "", "requests": [_request(one) for one in results]}
+
+
+def _request(one: Told) -> dict[str, Any]:
+    outcome = one.outcome
+    return {
+        "url": one.shot.job.url,
+        "method": one.shot.request.method,
+        "should_accept": one.shot.accept,
+        "verdict": one.verdict,
+        "ending": outcome.ending.value,
+        "status": outcome.status,
+        "error": outcome.error,
+        "body": outcome.body,
+    }

@@ -1,0 +1,165 @@
+"""What an attacker, or a bad day, would send to a reseller's receivers; nothing of it changes the sandbox.
+
+Each probe says beside what the receiver answered whether it should have accepted it: a 2xx for something forged is a
+finding, and so is refusing what an honest sender repeats.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+
+from simulator.domain import draw
+from simulator.domain.callbacks import Callback
+from simulator.domain.effects import Ending, Job, Outcome, Outgoing, is_accepted
+from simulator.domain.resellers import Reseller
+from simulator.domain.transactions import Result, Status, Transaction
+from simulator.domain.webhooks import BALANCE_ADDED, BalanceAdded, Delivery, Event, Webhook
+from simulator.runtime.sandboxes import LiveSandbox
+from simulator.wire import outbound
+
+OLD = timedelta(hours=1)
+ONE_CENT = Decimal("0.01")
+
+
+class Skipped(Exception):
+    """A probe that cannot be made here; the text says what it wants."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One request of a probe. `accept` says whether the receiver should answer it with a 2xx."""
+
+    job: Job
+    request: Outgoing
+    accept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What came of one request."""
+
+    shot: Shot
+    outcome: Outcome
+
+    @property
+    def verdict(self) -> str:
+        """`ok`, `finding`, or `inconclusive` when the receiver neither took nor refused it."""
+        status = self.outcome.status if self.outcome.ending is Ending.ANSWERED else None
+        if self.shot.accept:
+            return "inconclusive" if status is None else "ok" if is_accepted(self.outcome) else "finding"
+        if is_accepted(self.outcome):
+            return "finding"
+        return "ok" if status is not None and 400 <= status < 500 else "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One kind of attack: what it is for, in a sentence, and how its requests are made."""
+
+    name: str
+    about: str
+    make: Callable[[LiveSandbox, Reseller], list[Shot]]
+
+
+async def shoot(live: LiveSandbox, shots: list[Shot], timeout_s: float | None) -> list[Told]:
+    """Send the requests of a probe one after the other."""
+    told = []
+    for shot in shots:
+        limit_s = live.courier.timeout_s(shot.job, live.clock) if timeout_s is None else timeout_s
+        told.append(Told(shot, await live.courier.carry(shot.job.url, shot.request, live.clock, limit_s)))
+    return told
+
+
+def _callback(live: LiveSandbox, job: Callback, *, accept: bool) -> Shot:
+    return Shot(job, live.courier.request(job, live.clock), accept)
+
+
+def _paid(live: LiveSandbox, reseller: Reseller) -> Transaction:
+    """The latest settled payment that was told to the receiver."""
+    if not reseller.callback.url:
+        raise Skipped("the reseller has no callback URL")
+    for transaction in reversed(reseller.refids.values()):
+        if transaction.is_settled and len(transaction.results) > 1:
+            return transaction
+    raise Skipped("there is no settled payment to build on; make one and let it succeed")
+
+
+def _job(reseller: Reseller, transaction: Transaction, result: Result | None = None) -> Callback:
+    config = reseller.callback
+    return Callback("probe", transaction, result or transaction.result, config.url, config.method)
+
+
+def _unknown_refid(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+    forged = copy(_paid(live, reseller))
+    forged.refid = "forged-" + draw.digits(live.seed, 12, "probe", reseller.code)
+    return [_callback(live, _job(reseller, forged), accept=False)]
+
+
+def _wrong_amount(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+    forged = copy(_paid(live, reseller))
+    forged.amount = forged.amount * 10 + 1
+    return [_callback(live, _job(reseller, forged), accept=False)]
+
+
+def _duplicate(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+    job = _job(reseller, _paid(live, reseller))
+    return [_callback(live, job, accept=True), _callback(live, job, accept=True)]
+
+
+def _out_of_order(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+    transaction = _paid(live, reseller)
+    code = live.core.state.codes[Status.PROCESSING]
+    earlier = transaction.results[0]._replace(status=Status.PROCESSING, code=code)
+    return [_callback(live, _job(reseller, transaction, earlier), accept=True)]
+
+
+def _event(live: LiveSandbox, reseller: Reseller) -> Delivery:
+    """A job like a genuine one, for a credit that never was."""
+    webhook = reseller.webhook
+    if not webhook.url:
+        raise Skipped("the reseller has no balance webhook")
+    now = live.clock.now()
+    data = BalanceAdded(reseller.code, ONE_CENT, reseller.wallet.balance, "probe")
+    id_ = "evt_probe" + draw.digits(live.seed, 12, "probe", reseller.code, now.isoformat())
+    return Delivery("probe", Event(id_, BALANCE_ADDED, now, data), reseller.code, webhook, webhook.url, 0, now)
+
+
+def _wrong_signature(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+    job = _event(live, reseller)
+    job.webhook = Webhook(job.url, draw.secret(live.seed, "probe", reseller.code).hex(), True)
+    return [Shot(job, live.courier.request(job, live.clock), False)]
+
+
+def _old_timestamp(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+    if live.scenario.webhooks.signature.header:
+        raise Skipped("a plain HMAC of the body carries no timestamp")
+    job = _event(live, reseller)
+    return [Shot(job, live.courier.webhook(job, live.courier.present(live.clock) - OLD), False)]
+
+
+def _changed_body(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+    job = _event(live, reseller)
+    request = live.courier.request(job, live.clock)
+    assert isinstance(job.event.data, BalanceAdded)
+    richer = replace(job.event.data, amount=job.event.data.amount + 1_000_000)
+    changed = outbound.event_body(replace(job.event, data=richer))
+    return [Shot(job, replace(request, body=changed), False)]
+
+
+def _repeated_event(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+    job = _event(live, reseller)
+    return [Shot(job, live.courier.request(job, live.clock), True) for _ in range(2)]
+
+
+PROBES: tuple[Probe, ...] = (
+    Probe("callback-unknown-refid", "a payment that you never made: look the refid up", _unknown_refid),
+    Probe("callback-wrong-amount", "your refid with another amount: check product, account, amount", _wrong_amount),
+    Probe("callback-duplicate", "the same callback twice: process each refid once, answer 2xx again", _duplicate),
+    Probe("callback-out-of-order", "an earlier status after the final one: answer 2xx, keep the final", _out_of_order),
+    Probe("webhook-wrong-signature", "signed with another secret: verify the signature", _wrong_signature),
+    Probe("webhook-old-timestamp", "well signed, an hour old: check the timestamp", _old_timestamp),
+    Probe("webhook-changed-body", "changed after it was signed: verify over the body as it came", _changed_body),
+    Probe("webhook-repeated-event", "a genuine event twice: take its id once, answer 2xx again", _repeated_event),
+)

@@ -1,0 +1,45 @@
+"""Webhooks of a scenario: where balance and catalog events go, how they are signed and tried again."""
+
+from simulator.domain.webhooks import Signature, WebhookPolicy, WebhookStart
+from simulator.scenario.reader import Reader
+from simulator.scenario.values import target
+
+STANDARD = "standard"
+
+
+def webhook(item: Reader) -> WebhookStart | None:
+    """A webhook that exists from the start, None when absent."""
+    if not item.is_mapping:
+        return None
+    url = item["url"].parsed(target, "bad_url")
+    return WebhookStart(url or "", item["secret"].text().lower(), item["enabled"].boolean(True)) if url else None
+
+
+def webhooks(section: Reader) -> WebhookPolicy:
+    """How events are delivered; what is absent stays as it is."""
+    usual = WebhookPolicy()
+    waits = section["retry_after"]
+    return WebhookPolicy(
+        retry_limit=section["retry_limit"].integer(usual.retry_limit),
+        retry_after=tuple(wait.duration() for wait in waits.items()) or usual.retry_after,
+        signature=_signature(section["signature"]),
+        timeout=section["timeout"].optional_duration(),
+        catalog=webhook(section["catalog"]),
+    )
+
+
+def _signature(item: Reader) -> Signature:
+    """`standard`, or an object that names a header."""
+    if not item.is_mapping:
+        return Signature()
+    return Signature(item["header"].text(), item["prefix"].text(), item["key"].text("bytes"))
+
+
+def refuse_plain_addresses(root: Reader) -> None:
+    """Report webhooks without https in a production scenario (SPEC 4.19); its own inboxes are no matter."""
+    if root["environment"].text() != "production":
+        return
+    urls = [item["balance_webhook"]["url"] for item in root["resellers"].items()]
+    for url in urls:
+        if url.text()[:8].lower() not in ("", "https://") and not url.text().startswith("inbox:"):
+            url.problem("bad_url", f"{url.text()!r} must begin with https:// in production")

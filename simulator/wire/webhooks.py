@@ -1,0 +1,93 @@
+"""Balance webhooks on the wire: configuration (SPEC 2.11), delivery records in camelCase (2.12), events (2.13)."""
+
+from typing import Any
+
+from simulator.domain.effects import Ending
+from simulator.domain.webhooks import Delivery, Event, Webhook
+from simulator.wire.json import number
+from simulator.wire.timestamps import iso_utc
+
+EVENT_VERSION = "1.0"
+METHOD = "POST"
+SECRET_SHOWN_CHARS = 4
+
+
+def configuration(webhook: Webhook) -> dict[str, Any]:
+    """The answer to GET; empty strings, false and nulls when there is none."""
+    return {
+        "webhook_url": webhook.url,
+        "enabled": webhook.enabled,
+        "secret_last_four": webhook.secret[-SECRET_SHOWN_CHARS:],
+        "created_at": iso_utc(webhook.created) if webhook.created else None,
+        "updated_at": iso_utc(webhook.updated) if webhook.updated else None,
+    }
+
+
+def url_alone(webhook: Webhook) -> dict[str, Any]:
+    """The answer to a PUT that updated."""
+    return {"webhook_url": webhook.url}
+
+
+def with_secret(webhook: Webhook, *, masked: bool = False) -> dict[str, Any]:
+    """The answer to creation and rotation, or the same with a secret that is as long and shows its end alone."""
+    secret = webhook.secret
+    if masked:
+        secret = "*" * (len(secret) - SECRET_SHOWN_CHARS) + secret[-SECRET_SHOWN_CHARS:]
+    return {"webhook_url": webhook.url, "webhook_secret": secret}
+
+
+def event(one: Event) -> dict[str, Any]:
+    """The body that is sent."""
+    return {
+        "type": one.type,
+        "version": EVENT_VERSION,
+        "id": one.id,
+        "created_at": iso_utc(one.created),
+        "data": {
+            "resellerCode": one.data.reseller,
+            "amount": number(one.data.amount),
+            "balance": number(one.data.balance),
+            "description": one.data.description,
+        },
+    }
+
+
+def record(one: Delivery) -> dict[str, Any]:
+    """A delivery record. What the receiver answered is that of the latest attempt, null where nothing came."""
+    outcome = one.attempts[-1].outcome if one.attempts else None
+    answered = outcome if outcome is not None and outcome.ending is Ending.ANSWERED else None
+    told = event(one.event)
+    return {
+        "id": one.id,
+        "eventId": one.event.id,
+        "status": one.state.value,
+        "error": one.error,
+        "retryCount": max(0, len(one.attempts) - 1),
+        "retryLimit": one.retry_limit,
+        "createdAt": iso_utc(one.created),
+        "completedAt": iso_utc(one.completed) if one.completed else None,
+        "webhookUrl": one.url,
+        "webhookMethod": METHOD,
+        "replayCount": one.event.replays,
+        "originalJobId": one.original,
+        "payload": told,
+        "webhookPayload": told,
+        "responseCode": answered.status if answered else None,
+        "responseStatusCode": answered.status if answered else None,
+        "responseBody": answered.body if answered else None,
+    }
+
+
+def replayed(one: Delivery) -> dict[str, Any]:
+    """The answer to a single replay."""
+    return {"jobId": one.id, "originalJobId": one.original, "eventId": one.event.id}
+
+
+def bulk_done(job: str, made: Delivery) -> dict[str, Any]:
+    """One result of a bulk replay."""
+    return {"jobId": job, "success": True, "newJobId": made.id}
+
+
+def bulk_refused(job: str, text: str) -> dict[str, Any]:
+    """One result of a bulk replay that was refused."""
+    return {"jobId": job, "success": False, "newJobId": None, "error": text}

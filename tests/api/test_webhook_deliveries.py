@@ -1,0 +1,335 @@
+"""`balance.added` on its way: what is sent, how it is signed, when it is tried again (SPEC 2.13, 6.3)."""
+
+import hashlib
+import hmac
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from simulator.app import wall_clock
+from tests.api.webhooks import WEBHOOK, answering, deposit, failed_job, hooked, listed, put, replay, secret_of
+from tests.client import Client, running
+from tests.receivers import Got, refused_url
+
+SCHEDULE = ["04:00:00", "04:00:10", "04:01:10", "04:06:10"]
+
+
+def attempts(client: Client) -> list[Any]:
+    (delivery,) = client.sim("GET", "/sandboxes/default/deliveries").json["deliveries"]
+    return list(delivery["attempts"])
+
+
+def times(client: Client) -> list[str]:
+    return [attempt["at"][11:19] for attempt in attempts(client)]
+
+
+def test_an_event_tells_the_credit_and_the_balance_after_it() -> None:
+    with hooked() as (client, receiver, _):
+        deposit(client, "250.50", description="bank transfer")
+        deposit(client, 10)
+        client.advance()
+        first, second = (json.loads(got.body) for got in receiver.got)
+        assert first == {
+            "type": "balance.added",
+            "version": "1.0",
+            "id": first["id"],
+            "created_at": "2026-11-21T04:00:00.000Z",
+            "data": {"resellerCode": "RS001", "amount": 250.5, "balance": 5250.5, "description": "bank transfer"},
+        }
+        assert second["data"] == {"resellerCode": "RS001", "amount": 10, "balance": 5260.5, "description": ""}
+        assert first["id"] != second["id"]
+
+
+def test_an_event_is_a_post_that_standard_webhooks_verifies() -> None:
+    with running(wall=wall_clock) as client:
+        secret = secret_of(client)
+        deposit(client)
+        client.advance()
+        (item,) = client.inbox("webhooks")
+        headers = dict(item["headers"])
+        assert (item["method"], headers["content-type"]) == ("POST", "application/json")
+        assert headers["x-forwarded-for"] == "3.1.120.89"
+        told = Webhook(bytes.fromhex(secret)).verify(item["body"], headers)
+        assert told["id"] == headers["webhook-id"]
+        with pytest.raises(WebhookVerificationError):
+            Webhook(bytes.fromhex(secret)).verify(item["body"] + " ", headers)
+        with pytest.raises(WebhookVerificationError):
+            Webhook(b"another secret").verify(item["body"], headers)
+
+
+def test_the_timestamp_is_of_the_wall_clock_whatever_the_sandbox_thinks() -> None:
+    clock = {"mode": "manual", "start": "2027-06-01T00:00:00Z", "skew": "-90s"}
+    with hooked(clock=clock) as (client, receiver, _):
+        deposit(client)
+        client.advance()
+        (got,) = receiver.got
+        assert int(got.headers["webhook-timestamp"]) == int((client.wall() - timedelta(seconds=90)).timestamp())
+        assert json.loads(got.body)["created_at"] == "2027-06-01T00:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "prefix", "by_text"),
+    [({}, "", False), ({"prefix": "sha256="}, "sha256=", False), ({"key": "text"}, "", True)],
+)
+def test_a_scenario_may_ask_for_a_plain_hmac_in_any_header(scheme: Any, prefix: str, by_text: bool) -> None:
+    with hooked(webhooks={"signature": {"header": "X-Signature"} | scheme}) as (client, receiver, secret):
+        deposit(client)
+        client.advance()
+        (got,) = receiver.got
+        key = secret.encode() if by_text else bytes.fromhex(secret)
+        assert got.headers["x-signature"] == prefix + hmac.new(key, got.body, hashlib.sha256).hexdigest()
+        assert "webhook-signature" not in got.headers
+
+
+def test_a_scheduled_deposit_is_told_too() -> None:
+    schedule = [{"at": "10s", "deposit": {"reseller": "RS001", "amount": "500.00", "description": "monthly"}}]
+    with hooked(schedule=schedule) as (client, receiver, _):
+        done = client.advance(10)
+        (got,) = receiver.got
+        assert json.loads(got.body)["data"]["description"] == "monthly"
+        assert [fired["kind"] for fired in done["fired"]] == ["deposit", "webhook"]
+        told = done["fired"][1]
+        assert (told["state"], told["attempt"], told["answered"]) == ("success", 1, 200)
+        assert (told["type"], told["reseller"]) == ("balance.added", "RS001")
+
+
+@pytest.mark.parametrize(("assume", "told"), [({}, 0), ({"webhook-credits": "deposits_and_commissions"}, 1)])
+def test_commissions_are_told_when_the_scenario_says_so(assume: dict[str, str], told: int) -> None:
+    with hooked(assume=assume) as (client, receiver, _):
+        deposit(client, type="COMMISSION")
+        client.advance()
+        assert len(receiver.got) == told
+
+
+def test_without_an_enabled_webhook_nothing_is_sent() -> None:
+    with running() as client:
+        deposit(client)
+        put(client)
+        client.call("PATCH", WEBHOOK + "/enabled", {"enabled": False})
+        deposit(client)
+        client.call("PATCH", WEBHOOK + "/enabled", {"enabled": True})
+        deposit(client, description="told")
+        client.advance()
+        assert [item["json"]["data"]["description"] for item in client.inbox("webhooks")] == ["told"]
+
+
+def test_payments_and_refunds_are_no_events() -> None:
+    with hooked(payments=[{"when": {}, "then": [{"status": "Failed"}]}]) as (client, receiver, _):
+        client.pay()
+        client.advance()
+        assert receiver.got == []
+
+
+def test_a_failing_receiver_gets_four_attempts_on_schedule() -> None:
+    with hooked(500) as (client, receiver, _):
+        deposit(client)
+        client.advance()
+        assert times(client) == SCHEDULE
+        assert len({got.headers["webhook-id"] for got in receiver.got}) == 1
+        assert len({got.body for got in receiver.got}) == 1
+        (row,) = listed(client)
+        assert (row["status"], row["retryCount"], row["retryLimit"]) == ("failed", 3, 3)
+        assert row["completedAt"] == "2026-11-21T04:06:10.000Z"
+
+
+def test_the_schedule_is_the_scenarios_and_its_last_wait_stays() -> None:
+    with hooked(500, webhooks={"retry_limit": 4, "retry_after": ["1s", "5s"]}) as (client, _, _):
+        deposit(client)
+        client.advance()
+        assert times(client) == ["04:00:00", "04:00:01", "04:00:06", "04:00:11", "04:00:16"]
+        assert listed(client)[0]["retryCount"] == 4
+
+
+def test_without_retries_the_first_failure_is_the_last() -> None:
+    with hooked(500, webhooks={"retry_limit": 0}) as (client, receiver, _):
+        deposit(client)
+        client.advance()
+        assert len(receiver.got) == 1
+        assert listed(client)[0]["retryLimit"] == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (300, "the receiver answered 300"),
+        (302, "the receiver answered 302"),
+        (400, "the receiver answered 400"),
+        (404, "the receiver answered 404"),
+        (410, "the receiver answered 410"),
+        (503, "the receiver answered 503"),
+        (b"", "closed before an answer came"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", "then the answer broke off"),
+        (b"garbage\r\n\r\n", "not HTTP"),
+    ],
+)
+def test_anything_but_a_2xx_is_tried_again_and_told(answer: Any, error: str) -> None:
+    with hooked(answer) as (client, _, _):
+        deposit(client)
+        client.advance()
+        (row,) = listed(client)
+        assert row["status"] == "failed"
+        assert error in row["error"]
+        assert row["retryCount"] == 3
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
+def test_any_2xx_is_accepted(status: int) -> None:
+    with hooked(status) as (client, receiver, _):
+        deposit(client)
+        client.advance()
+        assert len(receiver.got) == 1
+        (row,) = listed(client)
+        assert (row["status"], row["error"], row["responseCode"], row["retryCount"]) == ("success", "", status, 0)
+
+
+def test_a_receiver_that_recovers_ends_it() -> None:
+    with hooked(500, 302, 200) as (client, _, _):
+        deposit(client)
+        client.advance()
+        assert times(client) == SCHEDULE[:3]
+        (row,) = listed(client)
+        assert (row["status"], row["retryCount"], row["responseBody"]) == ("success", 2, "ok")
+
+
+@pytest.mark.parametrize(
+    ("url", "ending"),
+    [("", "connection"), ("http://no-such-host.invalid/", "dns")],
+)
+def test_a_receiver_that_is_not_there_is_tried_and_told(url: str, ending: str) -> None:
+    with running() as client:
+        put(client, url or refused_url())
+        deposit(client)
+        client.advance()
+        assert [attempt["ending"] for attempt in attempts(client)] == [ending] * 4
+        (row,) = listed(client)
+        assert (row["responseCode"], row["responseStatusCode"], row["responseBody"]) == (None, None, None)
+        assert row["error"]
+
+
+def test_a_silent_receiver_is_given_up_after_the_timeout() -> None:
+    with hooked(None, 200, webhooks={"timeout": "100ms"}) as (client, _, _):
+        deposit(client)
+        client.advance()
+        assert [attempt["ending"] for attempt in attempts(client)] == ["timeout", "answered"]
+
+
+@pytest.mark.parametrize(("delay_s", "expected"), [(0.05, ["answered"]), (0.4, ["timeout", "answered"])])
+def test_just_below_the_timeout_is_in_time_and_just_above_it_is_not(delay_s: float, expected: list[str]) -> None:
+    with running({"webhooks": {"timeout": "200ms"}}) as client:
+        put(client)
+        replies = [{"status": 200, "delay": delay_s}, {"status": 200}]
+        client.sim("PUT", "/sandboxes/default/inbox/webhooks", {"replies": replies})
+        deposit(client)
+        client.advance()
+        assert [attempt["ending"] for attempt in attempts(client)] == expected
+
+
+def test_an_endless_answer_is_read_to_a_bound_and_cut_in_the_record() -> None:
+    endless = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"2710\r\n" + b"x" * 10_000 + b"\r\n"
+    with hooked(endless + b"2710\r\n" + b"y" * 10_000 + b"\r\n") as (client, _, _):
+        deposit(client)
+        client.advance()
+        (row,) = listed(client)
+        assert (row["status"], row["responseBody"]) == ("success", "x" * 4096)
+
+
+def test_rotation_counts_at_once_also_for_a_retry_of_an_earlier_event() -> None:
+    with running({"clock": {"mode": "manual", "start": "2020-01-01T00:00:00Z"}}, wall=wall_clock) as client:
+        old = secret_of(client)
+        answering(client, 500, 200)
+        deposit(client)
+        client.advance(0)
+        new = client.call("POST", WEBHOOK + "/rotate-secret").json["webhook_secret"]
+        client.advance()
+        first, second = ((item["body"], dict(item["headers"])) for item in client.inbox("webhooks"))
+        Webhook(bytes.fromhex(old)).verify(*first)
+        Webhook(bytes.fromhex(new)).verify(*second)
+        with pytest.raises(WebhookVerificationError):
+            Webhook(bytes.fromhex(old)).verify(*second)
+
+
+@pytest.mark.parametrize("stop", [("PATCH", "/enabled", {"enabled": False}), ("DELETE", "", None)])
+def test_stopping_the_webhook_ends_what_is_under_way(stop: tuple[str, str, Any]) -> None:
+    with hooked(500) as (client, receiver, _):
+        deposit(client)
+        client.advance(0)
+        client.call(stop[0], WEBHOOK + stop[1], stop[2])
+        client.advance()
+        assert len(receiver.got) == 1
+        (row,) = listed(client)
+        assert (row["status"], row["retryCount"]) == ("failed", 0)
+        assert "disabled or removed" in row["error"]
+
+
+def test_a_new_address_is_for_new_events() -> None:
+    with hooked(500, 200) as (client, receiver, _):
+        deposit(client, description="first")
+        client.advance(0)
+        put(client, "inbox:webhooks")
+        deposit(client, description="second")
+        client.advance()
+        assert len(receiver.got) == 2
+        assert [item["json"]["data"]["description"] for item in client.inbox("webhooks")] == ["second"]
+
+
+def test_resellers_have_webhooks_of_their_own() -> None:
+    other = {"code": "RS002", "balance_webhook": {"url": "inbox:other"}}
+    with running({"resellers": [other]}) as client:
+        put(client)
+        deposit(client, reseller="RS002")
+        client.advance()
+        assert client.inbox("webhooks") == []
+        (item,) = client.inbox("other")
+        assert item["json"]["data"] == {"resellerCode": "RS002", "amount": 10, "balance": 10, "description": ""}
+        assert listed(client) == []
+
+
+def test_a_reseller_that_is_added_may_bring_a_webhook() -> None:
+    with running() as client:
+        wanted = {"code": "RS002", "balance_webhook": {"url": "inbox:other"}}
+        assert client.sim("POST", "/sandboxes/default/resellers", wanted).status == 201
+        deposit(client, reseller="RS002")
+        client.advance()
+        assert len(client.inbox("other")) == 1
+
+
+def test_a_receiver_may_replay_and_deposit_from_inside_its_delivery() -> None:
+    with hooked() as (client, receiver, _):
+
+        async def more(got: Got) -> None:
+            if len(receiver.got) == 1:
+                answer = await client.asim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 5})
+                assert answer.status == 201
+
+        receiver.on_request = more
+        deposit(client)
+        client.advance()
+        assert [json.loads(got.body)["data"]["amount"] for got in receiver.got] == [10, 5]
+
+
+def test_the_same_day_gives_the_same_events_jobs_and_times() -> None:
+    def day() -> Any:
+        with running({"seed": 7}) as client:
+            put(client)
+            job = failed_job(client)
+            assert replay(client, job).status == 200
+            answering(client, 200)
+            deposit(client)
+            client.advance()
+            items = [(item["body"], item["headers"]) for item in client.inbox("webhooks")]
+            return listed(client), items
+
+    assert day() == day()
+
+
+def test_an_event_under_a_running_clock_goes_out_by_itself() -> None:
+    with running({"clock": "real"}, wall=wall_clock) as client:
+        put(client)
+        deposit(client)
+        path = "/sandboxes/default/deliveries?wait_for=1&timeout=5"
+        told = client.sim("GET", path).json
+        assert told["complete"]
+        assert [one["state"] for one in told["deliveries"]] == ["success"]
