@@ -30,10 +30,12 @@ class Got:
 
 @dataclass
 class Receiver:
-    """`answers` are given in order, the last one stays; `on_request` is awaited before answering."""
+    """`answers` are given in order, the last one stays; `on_request` is awaited before answering; `judge`, where
+    there is one, answers instead."""
 
     answers: list[Answer] = field(default_factory=lambda: [200])
     on_request: Callable[[Got], Awaitable[None]] | None = None
+    judge: Callable[[Got], Answer] | None = None
     got: list[Got] = field(default_factory=list)
     url: str = ""
 
@@ -71,6 +73,8 @@ class Receiver:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if self.on_request is not None:
             await self.on_request(got)
+        if self.judge is not None:
+            answer = self.judge(got)
         if answer is None:
             await reader.read()
             return False

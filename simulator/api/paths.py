@@ -24,6 +24,6 @@ class PathTable:
         parts = path.split("/")
         for template, methods in self._templates.get(len(parts), ()):
             pairs = list(zip(template, parts, strict=True))
-            if all(part and (wanted[:1] == "{" or wanted == part) for wanted, part in pairs[1:]):
+            if all(part if wanted[:1] == "{" else wanted == part for wanted, part in pairs):
                 return methods, {wanted[1:-1]: part for wanted, part in pairs if wanted[:1] == "{"}
         return None, {}

@@ -43,12 +43,13 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     payments = rules.payment_rules(root["payments"], known)
     faults = rules.fault_rules(root["faults"], known)
     _refuse_repeated_labels(root)
-    refuse_plain_addresses(root)
+    environment = root["environment"].text("staging")
+    refuse_plain_addresses(root["resellers"].items(), environment)
     return Scenario(
         name=root["scenario"].text(name),
         description=root["description"].text(),
         seed=root["seed"].integer(0),
-        environment=root["environment"].text("staging"),
+        environment=environment,
         clock=clock(root["clock"]),
         resellers=resellers,
         catalog=products,
@@ -126,7 +127,9 @@ def build_rule(
     return rule
 
 
-def build_reseller(data: Mapping[str, object], products: Collection[str] | None = None) -> ResellerStart:
+def build_reseller(
+    data: Mapping[str, object], products: Collection[str] | None = None, environment: str = "staging"
+) -> ResellerStart:
     """A reseller from an object. Without `products` its catalog may name any. Raises `ScenarioError`."""
     document = load_object(data, "reseller")
     report = Report(document.problems)
@@ -134,5 +137,6 @@ def build_reseller(data: Mapping[str, object], products: Collection[str] | None 
     reader = Reader.of(document.root, report)
     start = accounts.reseller(reader, products)
     accounts.refuse_repeated_credentials([reader])
+    refuse_plain_addresses([reader], environment)
     report.raise_if_any()
     return start

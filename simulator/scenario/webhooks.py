@@ -35,11 +35,10 @@ def _signature(item: Reader) -> Signature:
     return Signature(item["header"].text(), item["prefix"].text(), item["key"].text("bytes"))
 
 
-def refuse_plain_addresses(root: Reader) -> None:
-    """Report webhooks without https in a production scenario (SPEC 4.19); its own inboxes are no matter."""
-    if root["environment"].text() != "production":
+def refuse_plain_addresses(resellers: list[Reader], environment: str) -> None:
+    """Report webhooks without https in production (SPEC 4.19); the sandbox's own inboxes are no matter."""
+    if environment != "production":
         return
-    urls = [item["balance_webhook"]["url"] for item in root["resellers"].items()]
-    for url in urls:
+    for url in (item["balance_webhook"]["url"] for item in resellers):
         if url.text()[:8].lower() not in ("", "https://") and not url.text().startswith("inbox:"):
             url.problem("bad_url", f"{url.text()!r} must begin with https:// in production")

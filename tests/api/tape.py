@@ -40,6 +40,8 @@ async def play(client: Client, sandbox: str) -> list[bytes]:
     async def sim(method: str, path: str, body: Any = None) -> None:
         told.append((await client.asim(method, f"/sandboxes/{sandbox}{path}", body)).body)
 
+    await api("PUT", "/v2/balance-webhook", {"url": "inbox:webhooks"})
+    await sim("PUT", "/inbox/webhooks", {"replies": [{"status": 500}, {"status": 200}]})
     for number in range(12):
         amount = ("5", "10", "20", "7")[number % 4]
         body = {"refid": f"r{number}", "product": "RELOAD", "account": f"012345678{number % 3}", "amount": amount}
@@ -51,8 +53,10 @@ async def play(client: Client, sandbox: str) -> list[bytes]:
         "PUT", "/inbox/callbacks", {"replies": [{"status": 500}, {"status": 200}, {"status": 503}, {"status": 200}]}
     )
     await sim("POST", "/clock/advance", {"until": "idle"})
-    for path in ("/transactions", "/callbacks", "/inbox/callbacks", "/invariants", "/clock"):
+    for path in ("/transactions", "/callbacks", "/inbox/callbacks", "/deliveries", "/inbox/webhooks", "/clock"):
         await sim("GET", path)
+    await sim("GET", "/invariants")
+    await api("GET", "/v2/balance-webhook/deliveries")
     await api("GET", "/v2/catalog")
     return told
 

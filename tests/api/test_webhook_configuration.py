@@ -197,6 +197,15 @@ def test_one_that_begins_disabled_waits() -> None:
         assert client.inbox("webhooks") == []
 
 
+def test_a_reseller_that_is_added_in_production_wants_https_too() -> None:
+    with running({"environment": "production"}) as client:
+        wanted = {"code": "RS002", "balance_webhook": {"url": "http://receiver.example.com/"}}
+        refused = client.sim("POST", "/sandboxes/default/resellers", wanted)
+        assert (refused.status, refused.json["path"]) == (400, "balance_webhook.url")
+        wanted["balance_webhook"] = {"url": "https://receiver.example.com/"}
+        assert client.sim("POST", "/sandboxes/default/resellers", wanted).status == 201
+
+
 def test_reset_goes_back_to_the_scenarios_webhook() -> None:
     with running() as client:
         first = secret_of(client)

@@ -214,6 +214,27 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ["7:56: bad_pattern"],
     ),
     ("an extended scenario that there is not", "extends: defalt\n", ["1:10: unknown_scenario"]),
+    ("an environment that there is not", "environment: prod\n", ["1:14: unknown_value"]),
+    ("too many webhook retries", "webhooks: {retry_limit: 101}\n", ["1:25: out_of_range"]),
+    ("no wait before a webhook retry", "webhooks: {retry_after: []}\n", ["1:25: out_of_range"]),
+    ("a wait that is no duration", "webhooks: {retry_after: [10]}\n", ["1:26: type"]),
+    ("a signature that there is not", "webhooks: {signature: none}\n", ["1:23: bad_signature"]),
+    ("a signature in a header that cannot be", "webhooks: {signature: {header: 'X Y'}}\n", ["1:32: bad_header"]),
+    ("a signature in no header", "webhooks: {signature: {prefix: v1}}\n", ["1:23: missing_key"]),
+    ("a key of another kind", "webhooks: {signature: {header: X, key: hex}}\n", ["1:40: unknown_value"]),
+    ("a short webhook secret", "webhooks: {catalog: {url: 'inbox:a', secret: abc}}\n", ["1:46: bad_secret"]),
+    ("a webhook without address", "resellers: [{code: A, balance_webhook: {enabled: true}}]\n", ["1:40: missing_key"]),
+    ("a webhook that is no URL", "resellers: [{code: A, balance_webhook: {url: here}}]\n", ["1:46: bad_url"]),
+    (
+        "a webhook with an address that is too long",
+        f"resellers: [{{code: A, balance_webhook: {{url: 'https://a/{'x' * 500}'}}}}]\n",
+        ["1:46: out_of_range"],
+    ),
+    (
+        "a webhook without https in production",
+        "environment: production\nresellers: [{code: A, balance_webhook: {url: 'http://a/'}}]\n",
+        ["2:46: bad_url"],
+    ),
 ]
 
 

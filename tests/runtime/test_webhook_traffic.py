@@ -1,0 +1,43 @@
+"""Many deliveries at once: none is lost, and a dead receiver holds up nobody."""
+
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from simulator.app import wall_clock
+from tests.api.webhooks import deposit
+from tests.campaigns.webhooks import campaign
+from tests.client import running
+from tests.receivers import Receiver, refused_url
+
+
+def test_a_receiver_that_fails_often_gets_every_event_or_all_its_attempts() -> None:
+    ended = campaign(400)
+    assert ended["pending"] == 0
+    assert ended["failed"] >= 1
+    assert ended["success"] > 300
+
+
+@pytest.mark.parametrize("kind", ["silent", "refused"])
+def test_a_dead_receiver_delays_the_others_by_less_than_a_second(kind: str) -> None:
+    resellers: list[Any] = [{"code": "RS002", "balance_webhook": {"url": "inbox:never-used"}}]
+    with running({"clock": "real", "resellers": resellers}, wall=wall_clock) as client:
+        dead = client.run(Receiver([None]).start())
+        good = client.run(Receiver().start())
+        try:
+            state = client.live.core.state
+            state.resellers["RS002"].webhook.url = good.url
+            assert client.call("PUT", "/v2/balance-webhook", {"url": dead.url if kind == "silent" else refused_url()})
+            for _ in range(50):
+                deposit(client)
+            began = perf_counter()
+            for _ in range(10):
+                deposit(client, reseller="RS002")
+            told = client.sim("GET", "/sandboxes/default/deliveries?reseller=RS002&wait_for=10&timeout=5").json
+            assert told["complete"]
+            assert perf_counter() - began < 1
+            assert len(good.got) == 10
+        finally:
+            client.run(dead.stop())
+            client.run(good.stop())
