@@ -18,6 +18,7 @@ from simulator.domain.transactions import Result, Status, Transaction
 from simulator.domain.webhooks import BALANCE_ADDED, BalanceAdded, Delivery, Event, Webhook
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire import outbound
+from simulator.wire.signing import STANDARD_HEADERS
 
 OLD = timedelta(hours=1)
 ONE_CENT = Decimal("0.01")
@@ -126,6 +127,14 @@ def _event(live: LiveSandbox, reseller: Reseller) -> Delivery:
     return Delivery("probe", Event(id_, BALANCE_ADDED, now, data), reseller.code, webhook, webhook.url, 0, now)
 
 
+def _unsigned(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+    job = _event(live, reseller)
+    request = live.courier.request(job, live.clock)
+    scheme = live.scenario.webhooks.signature
+    unsigned = tuple(pair for pair in request.headers if pair[0] not in (scheme.header, *STANDARD_HEADERS))
+    return [Shot(job, replace(request, headers=unsigned), False)]
+
+
 def _wrong_signature(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
     job = _event(live, reseller)
     job.webhook = Webhook(job.url, draw.secret(live.seed, "probe", reseller.code).hex(), True)
@@ -158,6 +167,7 @@ PROBES: tuple[Probe, ...] = (
     Probe("callback-wrong-amount", "your refid with another amount: check product, account, amount", _wrong_amount),
     Probe("callback-duplicate", "the same callback twice: process each refid once, answer 2xx again", _duplicate),
     Probe("callback-out-of-order", "an earlier status after the final one: answer 2xx, keep the final", _out_of_order),
+    Probe("webhook-unsigned", "without any signature: refuse it", _unsigned),
     Probe("webhook-wrong-signature", "signed with another secret: verify the signature", _wrong_signature),
     Probe("webhook-old-timestamp", "well signed, an hour old: check the timestamp", _old_timestamp),
     Probe("webhook-changed-body", "changed after it was signed: verify over the body as it came", _changed_body),

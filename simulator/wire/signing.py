@@ -6,6 +6,8 @@ from datetime import datetime
 
 from simulator.domain.webhooks import Signature
 
+STANDARD_HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
+
 Headers = tuple[tuple[str, str], ...]
 
 
@@ -16,8 +18,5 @@ def signed(scheme: Signature, secret: str, event_id: str, at: datetime, body: by
         return ((scheme.header, scheme.prefix + hmac.digest(key, body, "sha256").hex()),)
     stamp = str(int(at.timestamp()))
     signature = hmac.digest(bytes.fromhex(secret), b".".join((event_id.encode(), stamp.encode(), body)), "sha256")
-    return (
-        ("webhook-id", event_id),
-        ("webhook-timestamp", stamp),
-        ("webhook-signature", f"v1,{b64encode(signature).decode()}"),
-    )
+    values = (event_id, stamp, f"v1,{b64encode(signature).decode()}")
+    return tuple(zip(STANDARD_HEADERS, values, strict=True))

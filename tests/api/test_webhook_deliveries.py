@@ -325,6 +325,17 @@ def test_the_same_day_gives_the_same_events_jobs_and_times() -> None:
     assert day() == day()
 
 
+def test_a_fast_clock_tries_again_by_itself() -> None:
+    with running({"clock": "x2000"}, wall=wall_clock) as client:
+        put(client)
+        answering(client, 500, 500, 500, 200)
+        deposit(client)
+        told = client.sim("GET", "/sandboxes/default/deliveries?wait_for=1&timeout=5").json
+        (one,) = told["deliveries"]
+        assert [attempt["status"] for attempt in one["attempts"]] == [500, 500, 500, 200]
+        assert one["state"] == "success"
+
+
 def test_an_event_under_a_running_clock_goes_out_by_itself() -> None:
     with running({"clock": "real"}, wall=wall_clock) as client:
         put(client)

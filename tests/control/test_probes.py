@@ -18,6 +18,7 @@ NAMES = [probe.name for probe in PROBES]
 FORGED = [
     "callback-unknown-refid",
     "callback-wrong-amount",
+    "webhook-unsigned",
     "webhook-wrong-signature",
     "webhook-old-timestamp",
     "webhook-changed-body",
@@ -35,7 +36,7 @@ class Careful:
         self.events: set[str] = set()
 
     def __call__(self, got: Got) -> Answer:
-        return self._event(got) if "webhook-id" in got.headers else self._callback(got)
+        return self._callback(got) if b"refid" in got.body or "refid" in got.query else self._event(got)
 
     def _callback(self, got: Got) -> Answer:
         told = got.data if got.body else json.loads(got.query["message"])

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from simulator.domain.commands import Credit, SetWebhook
 from simulator.domain.effects import Attempt
 from simulator.domain.sandbox import Sandbox
 from simulator.domain.transactions import Status, Transaction
@@ -60,3 +61,16 @@ def test_each_kind_of_damage_is_found(damage: Callable[[Sandbox, Transaction], N
     box, transaction = done()
     damage(box, transaction)
     assert any(told in text for text in box.violations()), box.violations()
+
+
+def test_a_delivery_with_too_many_attempts_and_an_event_replayed_too_often_are_told() -> None:
+    box = sandbox()
+    box.apply(SetWebhook("R1", "inbox:w"), START)
+    box.apply(Credit("R1", Decimal(1)), START)
+    (delivery,) = box.state.deliveries
+    assert box.violations() == []
+    delivery.attempts.extend(Attempt(number, START) for number in range(5))
+    delivery.event.replays = 4
+    first, second = box.violations()
+    assert "5 attempts, at most 4" in first
+    assert "replayed 4 times, at most 3" in second
