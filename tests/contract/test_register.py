@@ -23,6 +23,11 @@ CHOICES = {
     "payment-timestamp": ("status_change", "answer"),
     "balance-record": ("wrapped", "flat"),
     "failed-wallet": ("zero_cost", "keep_cost"),
+    "options-page-size": ("clamp", "reject"),
+    "options-active": ("active", "all"),
+    "options-account-number": ("any", "validated"),
+    "billers-product-code": ("ignore", "reject"),
+    "version-switch-zone": ("service", "utc"),
 }
 
 
