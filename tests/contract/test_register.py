@@ -24,6 +24,11 @@ CHOICES = {
     "balance-record": ("wrapped", "flat"),
     "failed-wallet": ("zero_cost", "keep_cost"),
     "webhook-credits": ("deposits", "deposits_and_commissions"),
+    "options-page-size": ("clamp", "reject"),
+    "options-active": ("active", "all"),
+    "options-account-number": ("any", "validated"),
+    "billers-product-code": ("ignore", "reject"),
+    "version-switch-zone": ("service", "utc"),
 }
 
 
