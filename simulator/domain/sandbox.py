@@ -53,6 +53,7 @@ class Sandbox:
 
     def __init__(self, scenario: Scenario, seed: int, started: datetime, key_scope: str = "") -> None:
         self.state = State(scenario, seed, started, key_scope)
+        self.state.catalog_webhook = webhook_settings.opened(self.state, scenario.webhooks.catalog)
         for reseller in scenario.resellers:
             accounts.open_account(self.state, reseller)
         for deposit in scenario.schedule:

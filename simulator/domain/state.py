@@ -15,7 +15,7 @@ from simulator.domain.resellers import ApiKey, Reseller
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
 from simulator.domain.scenario import Scenario, ScheduledDeposit
 from simulator.domain.transactions import Transaction
-from simulator.domain.webhooks import Delivery
+from simulator.domain.webhooks import Delivery, Webhook
 
 STATUS_CODES: Mapping[str, int] = MappingProxyType(
     {
@@ -85,6 +85,8 @@ class State:
         self.callbacks = CallbackLog(scenario.limits.callbacks)
         self.callbacks_made = 0
         self.deliveries = DeliveryLog(scenario.limits.deliveries, scenario.limits.deliveries_bytes)
+        self.catalog_webhook = Webhook()
+        self.catalog_changes = 0
         self.keys_made = 0
         self.nonces = Nonces(scenario.limits.nonce_window, scenario.limits.nonces)
         own_codes = scenario.assume.get("payment-status-codes")

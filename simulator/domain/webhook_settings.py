@@ -9,8 +9,8 @@ from simulator.domain.state import State
 from simulator.domain.webhooks import Webhook, WebhookStart
 
 
-def opened(state: State, start: WebhookStart | None, code: str) -> Webhook:
-    """The webhook that a reseller begins with."""
+def opened(state: State, start: WebhookStart | None, code: str = "") -> Webhook:
+    """The webhook that a reseller begins with, or without `code` that of catalog events."""
     if start is None:
         return Webhook()
     webhook = Webhook(start.url, start.secret, start.enabled, state.now, state.now)

@@ -1,4 +1,4 @@
-"""Balance webhooks as values: configuration (SPEC 2.11), events (SPEC 2.13) and the jobs that deliver them (2.12).
+"""Webhooks as values: configuration (SPEC 2.11), events (SPEC 2.13, 6.4) and the jobs that deliver them (SPEC 2.12).
 
 One event may have several jobs: the first, and one for each manual replay. They share the event, so that all of them
 count its replays together.
@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
+from simulator.domain.catalog import Category, Group, Option, Product
 from simulator.domain.effects import Attempt
 
 BALANCE_ADDED = "balance.added"
@@ -73,7 +74,16 @@ class BalanceAdded:
     description: str
 
 
-EventData = BalanceAdded
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """What a catalog event tells: one resource. An option comes with its product and the field that offers it."""
+
+    resource: Product | Option | Category | Group
+    product: Product | None = None
+    field_id: str = ""
+
+
+EventData = BalanceAdded | CatalogEntry
 
 
 @dataclass(slots=True)
@@ -123,4 +133,5 @@ class Delivery:
     def size(self) -> int:
         """About how many bytes an ended job keeps alive."""
         bodies = sum(len(attempt.outcome.body) for attempt in self.attempts if attempt.outcome)
-        return 2000 + 500 * len(self.attempts) + 4 * (bodies + len(self.event.data.description))
+        told = len(self.event.data.description) if isinstance(self.event.data, BalanceAdded) else 0
+        return 2000 + 500 * len(self.attempts) + 4 * (bodies + told)

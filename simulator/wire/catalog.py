@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.domain import pricing
-from simulator.domain.catalog import Catalog, DataSource, FormField, Fulfillment, Product, Source
+from simulator.domain.catalog import Catalog, Category, DataSource, FormField, Fulfillment, Group, Product, Source
 from simulator.wire.json import number
 from simulator.wire.money import money
 from simulator.wire.timestamps import iso_utc
@@ -25,16 +25,28 @@ def catalog(tree: Catalog, products: Iterable[Product], updated: datetime, *, by
     }
 
 
-def _group(group: Any) -> dict[str, Any]:
+def resource(one: Product | Category | Group) -> dict[str, Any]:
+    """One product, category or group by itself, in the newest shape."""
+    match one:
+        case Product():
+            return _product(one, by_denomination=True)
+        case Category():
+            return _category(one)
+        case Group():
+            return _group(one)
+
+
+def _group(group: Group) -> dict[str, Any]:
     return {
         "id": group.id,
         "name": group.name,
         "icon_url": group.icon_url,
-        "categories": [
-            {"id": category.id, "name": category.name, "product_codes": list(category.product_codes)}
-            for category in group.categories
-        ],
+        "categories": [_category(category) for category in group.categories],
     }
+
+
+def _category(category: Category) -> dict[str, Any]:
+    return {"id": category.id, "name": category.name, "product_codes": list(category.product_codes)}
 
 
 def _product(product: Product, by_denomination: bool) -> dict[str, Any]:

@@ -30,6 +30,13 @@ def options(product: Product, field_id: str, found: Options, page: Page, *, by_d
     }
 
 
+def option(product: Product, field_id: str, one: Option) -> dict[str, Any]:
+    """One option by itself, in the newest shape, with what it is an option of."""
+    is_pricing = product.pricing is not None and product.pricing.id == field_id
+    item = _item(product, one, is_pricing, by_denomination=True)
+    return {"product_code": product.code, "field_id": field_id, **item}
+
+
 def _item(product: Product, option: Option, is_pricing: bool, by_denomination: bool) -> dict[str, Any]:
     shown: dict[str, Any] = {"code": option.code, "label": label_without_validity(option)}
     priced = option.denomination if is_pricing else None

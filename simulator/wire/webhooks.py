@@ -1,9 +1,11 @@
-"""Balance webhooks on the wire: configuration (SPEC 2.11), delivery records in camelCase (2.12), events (2.13)."""
+"""Webhooks on the wire: configuration (SPEC 2.11), delivery records in camelCase (2.12), events (2.13, 6.4)."""
 
 from typing import Any
 
+from simulator.domain.catalog import Option
 from simulator.domain.effects import Ending
-from simulator.domain.webhooks import Delivery, Event, Webhook
+from simulator.domain.webhooks import BalanceAdded, Delivery, Event, EventData, Webhook
+from simulator.wire import catalog, options
 from simulator.wire.json import number
 from simulator.wire.timestamps import iso_utc
 
@@ -43,13 +45,22 @@ def event(one: Event) -> dict[str, Any]:
         "version": EVENT_VERSION,
         "id": one.id,
         "created_at": iso_utc(one.created),
-        "data": {
-            "resellerCode": one.data.reseller,
-            "amount": number(one.data.amount),
-            "balance": number(one.data.balance),
-            "description": one.data.description,
-        },
+        "data": _data(one.data),
     }
+
+
+def _data(told: EventData) -> dict[str, Any]:
+    if isinstance(told, BalanceAdded):
+        return {
+            "resellerCode": told.reseller,
+            "amount": number(told.amount),
+            "balance": number(told.balance),
+            "description": told.description,
+        }
+    if isinstance(told.resource, Option):
+        assert told.product is not None, "an option comes with its product"
+        return options.option(told.product, told.field_id, told.resource)
+    return catalog.resource(told.resource)
 
 
 def record(one: Delivery) -> dict[str, Any]:

@@ -1,0 +1,87 @@
+"""Catalog change events (SPEC 6.4): what differs between two catalogs, told to the target that the scenario names.
+
+Groups and categories are told by their id, products by code, options by product, field and code. Options of a product
+that comes or goes as a whole are not told one by one, and a product whose options alone changed is not told itself.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple, TypeVar
+
+from simulator.domain import deliveries
+from simulator.domain.catalog import Catalog, Category, Group, Product
+from simulator.domain.state import State
+from simulator.domain.webhooks import CatalogEntry
+
+CREATED, UPDATED, DELETED = "created", "updated", "deleted"
+
+Resource = TypeVar("Resource")
+Same = Callable[[Resource, Resource], bool]
+
+
+class Change(NamedTuple):
+    """One difference: the event's type, what identifies the resource, and the resource as it is, or was last."""
+
+    type: str
+    key: tuple[str, ...]
+    entry: CatalogEntry
+
+
+def announce(state: State, before: Catalog, now: datetime) -> None:
+    """Tell how the sandbox's catalog differs from what it was `before`."""
+    webhook = state.catalog_webhook
+    if not webhook.enabled:
+        return
+    state.catalog_changes += 1
+    for change in changes(before, state.catalog):
+        deliveries.emit(state, webhook, "", change.type, change.entry, now, *change.key, state.catalog_changes)
+
+
+def changes(before: Catalog, after: Catalog) -> Iterator[Change]:
+    """Every difference: groups, categories, products, options."""
+    for change, id_, group in _differences(_groups(before), _groups(after)):
+        yield Change(f"group.{change}", (id_,), CatalogEntry(group))
+    for change, id_, category in _differences(_categories(before), _categories(after)):
+        yield Change(f"category.{change}", (id_,), CatalogEntry(category))
+    for change, code, product in _differences(before.products, after.products, _is_same_product):
+        yield Change(f"product.{change}", (code,), CatalogEntry(product))
+    for code, product in after.products.items():
+        if (was := before.products.get(code)) is not None and was is not product:
+            yield from _option_changes(was, product)
+
+
+def _option_changes(before: Product, after: Product) -> Iterator[Change]:
+    for field_id in dict.fromkeys((*before.options, *after.options)):
+        old, new = ({one.code: one for one in product.options.get(field_id, ())} for product in (before, after))
+        for change, code, option in _differences(old, new):
+            yield Change(f"option.{change}", (after.code, field_id, code), CatalogEntry(option, after, field_id))
+
+
+def _groups(catalog: Catalog) -> Mapping[str, Group]:
+    return {group.id: group for group in catalog.groups}
+
+
+def _categories(catalog: Catalog) -> Mapping[str, Category]:
+    return {category.id: category for group in catalog.groups for category in group.categories}
+
+
+def _is_same(one: object, other: object) -> bool:
+    return one == other
+
+
+def _is_same_product(one: Product, other: Product) -> bool:
+    return one is other or replace(one, options=other.options) == other
+
+
+def _differences(
+    old: Mapping[str, Resource], new: Mapping[str, Resource], is_same: Same[Resource] = _is_same
+) -> Iterator[tuple[str, str, Resource]]:
+    for key, resource in new.items():
+        if key not in old:
+            yield CREATED, key, resource
+        elif not is_same(old[key], resource):
+            yield UPDATED, key, resource
+    for key, resource in old.items():
+        if key not in new:
+            yield DELETED, key, resource
