@@ -10,12 +10,13 @@ from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from simulator.domain import deliveries
-from simulator.domain.catalog import Catalog, Category, Group, Product
+from simulator.domain.catalog import Catalog, Category, Group, Option, Product
 from simulator.domain.state import State
 from simulator.domain.webhooks import CatalogEntry
 
 CREATED, UPDATED, DELETED = "created", "updated", "deleted"
 
+Key = TypeVar("Key")
 Resource = TypeVar("Resource")
 Same = Callable[[Resource, Resource], bool]
 
@@ -52,10 +53,14 @@ def changes(before: Catalog, after: Catalog) -> Iterator[Change]:
 
 
 def _option_changes(before: Product, after: Product) -> Iterator[Change]:
-    for field_id in dict.fromkeys((*before.options, *after.options)):
-        old, new = ({one.code: one for one in product.options.get(field_id, ())} for product in (before, after))
-        for change, code, option in _differences(old, new):
-            yield Change(f"option.{change}", (after.code, field_id, code), CatalogEntry(option, after, field_id))
+    for change, (field_id, code), option in _differences(_options(before), _options(after)):
+        yield Change(f"option.{change}", (after.code, field_id, code), CatalogEntry(option, after, field_id))
+
+
+def _options(product: Product) -> dict[tuple[str, str], Option]:
+    """Every option by its field and code; what is written for single account numbers gives way to the field's own."""
+    found = {(key[0], one.code): one for key, options in product.options_for.items() for one in options}
+    return found | {(field_id, one.code): one for field_id, options in product.options.items() for one in options}
 
 
 def _groups(catalog: Catalog) -> Mapping[str, Group]:
@@ -71,12 +76,13 @@ def _is_same(one: object, other: object) -> bool:
 
 
 def _is_same_product(one: Product, other: Product) -> bool:
-    return one is other or replace(one, options=other.options) == other
+    """Its options aside."""
+    return one is other or replace(one, options=other.options, options_for=other.options_for) == other
 
 
 def _differences(
-    old: Mapping[str, Resource], new: Mapping[str, Resource], is_same: Same[Resource] = _is_same
-) -> Iterator[tuple[str, str, Resource]]:
+    old: Mapping[Key, Resource], new: Mapping[Key, Resource], is_same: Same[Resource] = _is_same
+) -> Iterator[tuple[str, Key, Resource]]:
     for key, resource in new.items():
         if key not in old:
             yield CREATED, key, resource

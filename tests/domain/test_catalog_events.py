@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from simulator.contract.validate import validator
-from simulator.domain.catalog import Catalog, Category, Group, Options, Product
+from simulator.domain.catalog import Catalog, Category, Group, Option, Options, Product
 from simulator.domain.catalog_events import announce, changes
 from simulator.domain.sandbox import Sandbox
 from simulator.domain.webhooks import WebhookPolicy, WebhookStart
@@ -33,6 +33,7 @@ def with_groups(*groups: Group) -> Catalog:
 
 
 CARD = BEFORE.products["CARD"]
+OTHER = Option("OTHER", "Other")
 CASES: list[tuple[str, Catalog, list[str]]] = [
     ("nothing", BEFORE, []),
     ("equal things that are other objects", with_products(BILL=replace(BEFORE.products["BILL"])), []),
@@ -48,6 +49,11 @@ CASES: list[tuple[str, Catalog, list[str]]] = [
         "one option for another",
         with_options(lambda old: Options((old[0], replace(old[1], code="CARD-11")))),
         ["option.created CARD amount CARD-11", "option.deleted CARD amount CARD-10"],
+    ),
+    (
+        "an option that is written for one account number",
+        with_products(CARD=replace(CARD, options_for={("amount", "1"): Options((OTHER,))})),
+        ["option.created CARD amount OTHER"],
     ),
     (
         "a product and an option",
