@@ -34,7 +34,7 @@ def spoiled(fault: FaultThen, reply: Reply) -> Reply:
     if fault.disconnect == "head":
         return Reply(reply.status, b"", ending="abort")
     if fault.disconnect == "body":
-        return reply._replace(ending="cut")
+        return Reply(reply.status, reply.body, reply.headers, "cut", reply.journaled)
     return reply
 
 
