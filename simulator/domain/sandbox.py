@@ -10,13 +10,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from simulator.domain import accounts, deliveries, dispatch, invariants, payments, timeline, webhook_settings
+from simulator.domain import (
+    accounts,
+    deliveries,
+    dispatch,
+    invariants,
+    payments,
+    products,
+    timeline,
+    webhook_settings,
+)
 from simulator.domain.callbacks import Callback
 from simulator.domain.commands import (
     AddApiKey,
     AddFault,
     AddPaymentRule,
     AddReseller,
+    ChangeProduct,
     ChangeSettings,
     Command,
     CreatePayment,
@@ -34,8 +44,8 @@ from simulator.domain.effects import Outcome, Send
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Fields, Rule
-from simulator.domain.scenario import Scenario
-from simulator.domain.state import AttemptDue, DeliveryDue, DepositDue, Item, State, StepDue
+from simulator.domain.scenario import Scenario, ScheduledDeposit
+from simulator.domain.state import AttemptDue, DeliveryDue, DepositDue, Item, ProductDue, State, StepDue
 from simulator.domain.webhooks import Delivery
 
 
@@ -56,8 +66,9 @@ class Sandbox:
         self.state.catalog_webhook = webhook_settings.opened(self.state, scenario.webhooks.catalog)
         for reseller in scenario.resellers:
             accounts.open_account(self.state, reseller)
-        for deposit in scenario.schedule:
-            self.state.agenda.add(started + deposit.at, DepositDue(deposit))
+        for one in scenario.schedule:
+            due = DepositDue(one) if isinstance(one, ScheduledDeposit) else ProductDue(one)
+            self.state.agenda.add(started + one.at, due)
 
     @property
     def next_due(self) -> datetime | None:
@@ -133,6 +144,10 @@ class Sandbox:
                 command = Credit(deposit.reseller, deposit.amount, deposit.description, deposit.type)
                 accounts.credit(self.state, command, now)
                 return Fired(now, item)
+            case ProductDue(change):
+                wanted = ChangeProduct(change.code, change.changes, change.options, change.reseller)
+                products.change_product(self.state, wanted, now)
+                return Fired(now, item)
 
 
 def _add_payment_rule(state: State, command: AddPaymentRule, now: datetime) -> None:
@@ -170,6 +185,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     RotateWebhookSecret: webhook_settings.rotate_secret,
     RemoveWebhook: webhook_settings.remove_webhook,
     ReplayDelivery: deliveries.replay,
+    ChangeProduct: products.change_product,
     AddPaymentRule: _add_payment_rule,
     AddFault: _add_fault,
     RemoveRule: _remove_rule,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from simulator.domain.callbacks import CallbackConfig, RetryPolicy
 from simulator.domain.catalog import Catalog, Overlay
@@ -51,6 +52,17 @@ class ScheduledDeposit:
 
 
 @dataclass(frozen=True, slots=True)
+class ScheduledChange:
+    """A change of a product that comes `at` after the start; the rest is a `ChangeProduct`'s."""
+
+    at: timedelta
+    code: str
+    changes: Mapping[str, Any]
+    options: Mapping[str, bool]
+    reseller: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ClockStart:
     """The clock a scenario asks for; `start` None means the present. `skew` is added to the wall clock wherever the
     outside world's time counts."""
@@ -95,7 +107,7 @@ class Scenario:
     catalog: Catalog = Catalog()
     payments: tuple[Rule[PaymentThen], ...] = ()
     faults: tuple[Rule[FaultThen], ...] = ()
-    schedule: tuple[ScheduledDeposit, ...] = ()
+    schedule: tuple[ScheduledDeposit | ScheduledChange, ...] = ()
     limits: Limits = Limits()
     webhooks: WebhookPolicy = WebhookPolicy()
     assume: Mapping[str, object] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from simulator.domain.faults import FaultThen
 from simulator.domain.limits import Nonces
 from simulator.domain.resellers import ApiKey, Reseller
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
-from simulator.domain.scenario import Scenario, ScheduledDeposit
+from simulator.domain.scenario import Scenario, ScheduledChange, ScheduledDeposit
 from simulator.domain.transactions import Transaction
 from simulator.domain.webhooks import Delivery, Webhook
 
@@ -60,7 +60,13 @@ class DepositDue(NamedTuple):
     deposit: ScheduledDeposit
 
 
-Item = StepDue | AttemptDue | DeliveryDue | DepositDue
+class ProductDue(NamedTuple):
+    """Agenda: a change of a product of the scenario's schedule."""
+
+    change: ScheduledChange
+
+
+Item = StepDue | AttemptDue | DeliveryDue | DepositDue | ProductDue
 
 
 class State:

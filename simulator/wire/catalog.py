@@ -29,7 +29,7 @@ def resource(one: Product | Category | Group) -> dict[str, Any]:
     """One product, category or group by itself, in the newest shape."""
     match one:
         case Product():
-            return _product(one, by_denomination=True)
+            return product_as_shown(one)
         case Category():
             return _category(one)
         case Group():
@@ -47,6 +47,11 @@ def _group(group: Group) -> dict[str, Any]:
 
 def _category(category: Category) -> dict[str, Any]:
     return {"id": category.id, "name": category.name, "product_codes": list(category.product_codes)}
+
+
+def product_as_shown(product: Product) -> dict[str, Any]:
+    """One product in the shape of API version 2026-09-16."""
+    return _product(product, True)
 
 
 def _product(product: Product, by_denomination: bool) -> dict[str, Any]:
