@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 
+from simulator.domain import catalog_events
 from simulator.domain.accounts import reseller_of
 from simulator.domain.catalog import Catalog, Option, Options, Overlay, Product
 from simulator.domain.commands import ChangeProduct
@@ -60,9 +61,10 @@ def change_product(state: State, command: ChangeProduct, now: datetime) -> Produ
     after = replace(changed, **command.changes)
     change = ProductChange(product, after, _differing(product, after, command.changes), options)
     if change:
-        products = MappingProxyType({**state.catalog.products, product.code: after})
-        state.catalog = Catalog(state.catalog.groups, products)
+        before = state.catalog
+        state.catalog = Catalog(before.groups, MappingProxyType({**before.products, product.code: after}))
         state.catalog_updated = now
+        catalog_events.announce(state, before, now)
     return change
 
 

@@ -1,0 +1,96 @@
+"""Catalog change events reach the scenario's target when a product changes, now or on schedule (SPEC 6.4)."""
+
+from typing import Any
+
+from standardwebhooks import Webhook
+
+from simulator.app import wall_clock
+from simulator.contract.validate import validator
+from tests.api.webhooks import answering, deposit, listed, put
+from tests.client import Client, running
+
+SECRET = "5e" * 32
+TARGET = {"webhooks": {"catalog": {"url": "inbox:catalog", "secret": SECRET}}}
+
+
+def change(client: Client, code: str, query: str = "", **wanted: Any) -> Any:
+    answer = client.sim("PATCH", f"/sandboxes/default/catalog/products/{code}{query}", wanted)
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def told(client: Client) -> list[str]:
+    events = [item["json"] for item in client.inbox("catalog")]
+    for event in events:
+        assert validator("catalog-event").problems(event) == {}
+    return [f"{event['type']} {event['data']['code']}" for event in events]
+
+
+def test_a_product_that_changes_is_told_signed() -> None:
+    with running(TARGET, wall=wall_clock) as client:
+        change(client, "GAME", is_active=False)
+        done = client.advance()
+        (item,) = client.inbox("catalog")
+        event = Webhook(bytes.fromhex(SECRET)).verify(item["body"], dict(item["headers"]))
+        assert (event["type"], event["data"]["code"], event["data"]["is_active"]) == ("product.updated", "GAME", False)
+        shown = client.call("GET", "/v2/catalog?include_inactive=true", headers={"X-API-Version": "2026-09-16"}).json
+        assert event["data"] == shown["products"]["GAME"]
+        (fired,) = done["fired"]
+        assert (fired["kind"], fired["type"], fired["reseller"]) == ("webhook", "product.updated", "")
+
+
+def test_options_are_told_one_by_one_and_what_stays_is_not_told() -> None:
+    with running(TARGET) as client:
+        product = client.live.core.state.catalog.products["RELOAD"]
+        (options,) = product.options.values()
+        first, second = options[0].code, options[1].code
+        change(client, "RELOAD", options={first: {"is_active": False}, second: {"is_active": True}})
+        change(client, "RELOAD", options={first: {"is_active": False}})
+        change(client, "RELOAD", name=product.name)
+        client.advance()
+        assert told(client) == [f"option.updated {first}"]
+        change(client, "RELOAD", name="Other", options={first: {"is_active": True}})
+        client.advance()
+        assert told(client)[1:] == ["product.updated RELOAD", f"option.updated {first}"]
+
+
+def test_a_scheduled_change_is_told_when_it_happens() -> None:
+    schedule = [{"at": "1h", "product": {"code": "GAME", "set": {"is_active": False}}}]
+    with running(TARGET | {"schedule": schedule}) as client:
+        client.advance(3599)
+        assert told(client) == []
+        done = client.advance(1)
+        assert [fired["kind"] for fired in done["fired"]] == ["product", "webhook"]
+        assert told(client) == ["product.updated GAME"]
+
+
+def test_what_changes_for_one_reseller_alone_is_not_told() -> None:
+    with running(TARGET) as client:
+        change(client, "GAME", "?reseller=RS001", is_active=False)
+        client.advance()
+        assert told(client) == []
+
+
+def test_catalog_events_are_tried_again_and_replayed_but_are_no_resellers() -> None:
+    with running(TARGET) as client:
+        put(client)
+        answering(client, 500, inbox="catalog")
+        change(client, "GAME", is_active=False)
+        deposit(client)
+        client.advance()
+        assert [row["payload"]["type"] for row in listed(client)] == ["balance.added"]
+        path = "/sandboxes/default/deliveries"
+        (job,) = client.sim("GET", f"{path}?state=failed").json["deliveries"]
+        assert (job["type"], job["reseller"], len(job["attempts"])) == ("product.updated", "", 4)
+        assert client.call("POST", f"/v2/balance-webhook/deliveries/{job['id']}/replay").status == 404
+        answering(client, 200, inbox="catalog")
+        assert client.sim("POST", f"{path}/{job['id']}/replay").status == 201
+        client.advance()
+        assert client.sim("GET", f"{path}?event={job['event_id']}&state=success").json["deliveries"]
+
+
+def test_without_a_target_nothing_is_told() -> None:
+    with running() as client:
+        change(client, "GAME", is_active=False)
+        client.advance()
+        assert client.sim("GET", "/sandboxes/default/deliveries").json["deliveries"] == []
