@@ -1,6 +1,6 @@
 """What travels through the pipeline: the call that came in and the reply that goes out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -11,6 +11,28 @@ from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import LiveSandbox
 
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
+Receive = Callable[[], Awaitable[Any]]
+
+
+class Request(NamedTuple):
+    """What came in, with lower-case header names and `client` the socket's address. `body` is None when it has to be
+    waited for with `receive`, ASGI's own."""
+
+    method: str
+    query: bytes
+    headers: list[tuple[bytes, bytes]]
+    client: str
+    body: bytes | None
+    receive: Receive | None = None
+
+
+class Answer(NamedTuple):
+    """What goes out. `ending` is that of `Reply`, or `gone` when the client left."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    content: bytes
+    ending: str
 
 
 class Reply(NamedTuple):
