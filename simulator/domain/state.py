@@ -34,10 +34,11 @@ STATUS_CODES: Mapping[str, int] = MappingProxyType(
 
 
 class StepDue(NamedTuple):
-    """Agenda: a transaction's next status."""
+    """Agenda: a transaction's next status; `place` is that of the step in its timeline."""
 
     transaction: Transaction
     step: Step
+    place: int
 
 
 class AttemptDue(NamedTuple):

@@ -17,6 +17,9 @@ class EntryType(StrEnum):
     COMMISSION = "COMMISSION"
 
 
+DEPOSIT, TRANSACTION, REFUND = EntryType.DEPOSIT, EntryType.TRANSACTION, EntryType.REFUND
+
+
 class Entry(NamedTuple):
     """One change of a wallet. `amount` is signed, `balance` is the wallet after it; `trxid` is empty for credits
     that belong to no transaction."""
@@ -46,11 +49,12 @@ class Wallet:
 
     def post(self, type_: EntryType, amount: Decimal, now: datetime, remarks: str, trxid: str = "") -> Entry:
         """Add a signed entry and return it."""
-        assert type_ is EntryType.TRANSACTION or amount >= ZERO, "only a transaction takes money out"
-        assert self.balance + amount >= ZERO, "a debit must be covered"
-        self.balance += amount
-        entry = Entry(len(self.entries) + 1, now, type_, amount, self.balance, remarks, trxid)
-        self.entries.append(entry)
+        assert type_ is TRANSACTION or amount >= ZERO, "only a transaction takes money out"
+        balance, entries = self.balance + amount, self.entries
+        assert balance >= ZERO, "a debit must be covered"
+        self.balance = balance
+        entry = Entry(len(entries) + 1, now, type_, amount, balance, remarks, trxid)
+        entries.append(entry)
         return entry
 
     def entry(self, id_: int) -> Entry:

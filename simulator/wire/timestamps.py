@@ -1,6 +1,6 @@
 """The timestamp formats of SPEC 1. All but ISO 8601 are GMT+8, the service's own zone."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from simulator.domain.calendar import SERVICE_ZONE
 
@@ -10,9 +10,20 @@ def day_first(at: datetime) -> str:
     return at.astimezone(SERVICE_ZONE).strftime("%d-%m-%Y %H:%M:%S")
 
 
+class _Second:
+    """The second that was written last. Most answers fall into the same one as the answer before."""
+
+    start = end = datetime.min.replace(tzinfo=UTC)
+    text = ""
+
+
 def year_first(at: datetime) -> str:
     """`yyyy-MM-dd HH:mm:ss`: payment response, POST callback, low-balance threshold."""
-    return at.astimezone(SERVICE_ZONE).isoformat(" ", "seconds")[:19]
+    if not _Second.start <= at < _Second.end:
+        _Second.start = at.replace(microsecond=0)
+        _Second.end = _Second.start + timedelta(seconds=1)
+        _Second.text = at.astimezone(SERVICE_ZONE).isoformat(" ", "seconds")[:19]
+    return _Second.text
 
 
 def year_first_ms(at: datetime) -> str:
