@@ -1,9 +1,14 @@
-"""What travels through the pipeline: the call that came in and the reply that goes out."""
+"""What travels through the pipeline: the call that came in and the reply that goes out.
+
+Made for every request, so they are msgspec's structs, which cost a fifth of what Python's own classes do.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from simulator.auth.signature import Denied
 from simulator.domain.resellers import Reseller
@@ -14,7 +19,7 @@ HeaderPairs = tuple[tuple[bytes, bytes], ...]
 Receive = Callable[[], Awaitable[Any]]
 
 
-class Request(NamedTuple):
+class Request(msgspec.Struct, frozen=True):
     """What came in, with lower-case header names and `client` the socket's address. `body` is None when it has to be
     waited for with `receive`, ASGI's own."""
 
@@ -26,16 +31,11 @@ class Request(NamedTuple):
     receive: Receive | None = None
 
 
-class Answer(NamedTuple):
-    """What goes out. `ending` is that of `Reply`, or `gone` when the client left."""
-
-    status: int
-    headers: list[tuple[bytes, bytes]]
-    content: bytes
-    ending: str
+# What goes out: status, headers, body, and the ending of `Reply`, or `gone` when the client left.
+Answer = tuple[int, list[tuple[bytes, bytes]], bytes, str]
 
 
-class Reply(NamedTuple):
+class Reply(msgspec.Struct, frozen=True):
     """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is what becomes of the connection:
     nothing unusual, `abort` before the first byte, `cut` in the middle of the body."""
 
@@ -45,8 +45,7 @@ class Reply(NamedTuple):
     ending: str = ""
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct):
     """One request on its way. `now` is read once; `reseller` is known after authentication; `fields` are the
     decoded and validated body or query."""
 
@@ -54,7 +53,7 @@ class Call:
     now: datetime
     exchange: Exchange
     headers: Mapping[bytes, bytes]
-    fields: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, Any] = {}
     reseller: Reseller | None = None
 
     @property

@@ -66,7 +66,7 @@ class Pipeline:
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         sandbox.journal.add(exchange)
         call.sandbox.driver.rearm()
-        return Answer(reply.status, reply_headers(sandbox.id, exchange), content, reply.ending)
+        return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
     async def _reply(self, call: Call, request: Request) -> Reply:
         endpoint = self._endpoint(call)

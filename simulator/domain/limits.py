@@ -1,7 +1,7 @@
 """Memory that expires: nonces that were spent (SPEC 3.6)."""
 
 from collections import OrderedDict
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 
 class Nonces:
@@ -13,6 +13,7 @@ class Nonces:
     def __init__(self, window: timedelta, count_max: int) -> None:
         self._window = window
         self._count_max = count_max
+        self._oldest_until = datetime.min.replace(tzinfo=UTC)
         self._spent: OrderedDict[tuple[str, str], datetime] = OrderedDict()
 
     def __len__(self) -> int:
@@ -29,8 +30,11 @@ class Nonces:
 
     def _forget(self, now: datetime) -> None:
         spent = self._spent
+        if now < self._oldest_until and len(spent) < self._count_max:
+            return
         while spent:
             key = next(iter(spent))
             if len(spent) < self._count_max and now - spent[key] < self._window:
+                self._oldest_until = spent[key] + self._window
                 return
             del spent[key]

@@ -1,6 +1,7 @@
 """What a sandbox was asked, what it answered, and why. Nothing is rendered before somebody reads it."""
 
 from datetime import datetime
+from itertools import chain
 
 from simulator.runtime.ring import Ring
 
@@ -44,7 +45,7 @@ class Exchange:
         self.query = query
         # One object for all headers: thousands of exchanges are kept, and many small objects would make each of them
         # slow to keep and slow to forget.
-        self.packed_headers = b"\n".join([part for pair in headers for part in pair])
+        self.packed_headers = b"\n".join(chain.from_iterable(headers))
         self.client = client
 
     @property

@@ -8,7 +8,7 @@ is written; if it has to wait, it goes on in a task like any other request.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Generator
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from uvicorn.config import Config
 from uvicorn.server import ServerState
@@ -19,16 +19,9 @@ from simulator.server.ending import EndingProtocol
 Headers = list[tuple[bytes, bytes]]
 
 
-class Answer(NamedTuple):
-    """What an application answers. `ending` is what becomes of the connection: nothing unusual, `abort` before the
-    first byte, `cut` in the middle of the body, `gone` when there is nobody left to answer."""
-
-    status: int
-    headers: Headers
-    content: bytes
-    ending: str = ""
-
-
+# What an application answers: status, headers, body, and what becomes of the connection: nothing unusual (""), `abort`
+# before the first byte, `cut` in the middle of the body, `gone` when there is nobody left to answer.
+Answer = tuple[int, Headers, bytes, str]
 Making = Coroutine[Any, Any, Answer]
 # method, path, query, headers, client's address, body; None for what it does not take this way
 Prompt = Callable[[str, str, bytes, Headers, str, bytes], Making | None]
@@ -103,9 +96,9 @@ class PromptProtocol(EndingProtocol):
             waits_for = making.send(None)
         except StopIteration as made:
             answer: Answer = made.value
-            if not answer.ending and not self.flow.write_paused:
-                defaults = self.server_state.default_headers
-                self.transport.write(whole_answer(answer.status, defaults, answer.headers, answer.content))
+            status, headers, content, ending = answer
+            if not ending and not self.flow.write_paused:
+                self.transport.write(whole_answer(status, self.server_state.default_headers, headers, content))
                 self.server_state.total_requests += 1
                 return True
             self._go_on(_finishing(_made(answer)))
