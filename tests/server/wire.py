@@ -252,9 +252,14 @@ class Client:
 
 
 @contextmanager
-def serving(loop: str = "uvloop", limits: Limits | None = None, keep_alive_s: float | None = None) -> Iterator[Served]:
+def serving(
+    loop: str = "uvloop",
+    limits: Limits | None = None,
+    keep_alive_s: float | None = None,
+    app: Echo | None = None,
+) -> Iterator[Served]:
     """Run a server in a thread of its own."""
-    app = Echo()
+    app = app or Echo()
     ready = threading.Event()
     server = make_server(app, "127.0.0.1", 0, limits=limits or Limits(), on_ready=ready.set)
     if keep_alive_s is not None:
