@@ -71,6 +71,7 @@ class Limits:
     callback_timeout_manual: timedelta = timedelta(seconds=5)
     callback_retry: RetryPolicy = RetryPolicy()
     callbacks: int = 20_000
+    notifications: int = 5_000
     journal: int = 4_000
     journal_bytes: int = 64 * 1024 * 1024
     inbox: int = 10_000

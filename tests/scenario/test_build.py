@@ -223,6 +223,7 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         callback_timeout_manual=5 * second,
         callback_retry=RetryPolicy(6, 7 * second),
         callbacks=8,
+        notifications=7,
         journal=9,
         journal_bytes=2048,
         inbox=11,
