@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from simulator.api import account, payments
+from simulator.api import account, payments, records
 from simulator.api.catalog import CatalogEndpoint
 from simulator.api.exchange import Endpoint
 from simulator.api.refusals import denied, denied_at_catalog, invalid_parameters
@@ -18,6 +18,12 @@ def routes() -> Routes:
         },
         "/v2/topup": {
             "POST": Endpoint(payments.topup, payments.invalid_request, denied, "topup-request", "body"),
+        },
+        "/v2/transactions": {
+            "GET": Endpoint(records.transactions, invalid_parameters, denied, "transactions-query", "query"),
+        },
+        "/v2/balance-statement": {
+            "GET": Endpoint(records.balance_statement, invalid_parameters, denied, "balance-statement-query", "query"),
         },
         "/v2/balance": {
             "GET": Endpoint(account.balance, invalid_parameters, denied),

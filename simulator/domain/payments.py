@@ -105,6 +105,7 @@ def _create(state: State, reseller: Reseller, draft: Draft, command: CreatePayme
     )
     transaction.entry_ids.append(entry.id)
     begin(state, transaction, _steps(rule), now)
+    reseller.records.add(transaction)
     return PaymentAnswer(transaction, transaction.result, reseller.wallet.balance, True, transaction.rule)
 
 

@@ -31,15 +31,18 @@ from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Fields, Rule
 from simulator.domain.scenario import Scenario
 from simulator.domain.state import AttemptDue, DepositDue, Item, State, StepDue
+from simulator.domain.wallet import Entry
 
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """Something of the agenda that happened, `at` which time. `send` is what has to be delivered for it."""
+    """Something of the agenda that happened, `at` which time. `send` is what has to be delivered for it, `entry` what
+    it did to a wallet by itself."""
 
     at: datetime
     item: Item
     send: Send | None = None
+    entry: Entry | None = None
 
 
 class Sandbox:
@@ -118,8 +121,7 @@ class Sandbox:
                 return Fired(now, item, dispatch.attempt_due(callback, now))
             case DepositDue(deposit):
                 command = Credit(deposit.reseller, deposit.amount, deposit.description, deposit.type)
-                accounts.credit(self.state, command, now)
-                return Fired(now, item)
+                return Fired(now, item, entry=accounts.credit(self.state, command, now))
 
 
 def _add_payment_rule(state: State, command: AddPaymentRule, now: datetime) -> None:

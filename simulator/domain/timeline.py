@@ -58,7 +58,8 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
     before = transaction.results[-1].status if transaction.results else None
     assert may_follow(before, step.status), f"{before} cannot become {step.status}"
     cost = transaction.cost
-    wallet = state.resellers[transaction.reseller].wallet
+    reseller = state.resellers[transaction.reseller]
+    wallet = reseller.wallet
     if step.status is Status.FAILED:
         entry = wallet.post(
             EntryType.REFUND, transaction.cost, now, f"refund of {transaction.refid}", transaction.trxid
@@ -76,6 +77,7 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
     if transaction.is_settled:
         _clear(state, transaction)
     if cause != "creation":
+        reseller.records.note_change(transaction)
         dispatch.announce(state, transaction, now)
 
 
