@@ -28,6 +28,11 @@ def routes() -> Routes:
         "/v2/balance": {
             "GET": Endpoint(account.balance, invalid_parameters, denied),
         },
+        "/v2/low-balance-threshold": {
+            "POST": Endpoint(
+                account.set_low_balance_threshold, invalid_parameters, denied, "low-balance-threshold-query", "query"
+            ),
+        },
         "/v2/callback-url": {
             "GET": Endpoint(account.read_callback_url, invalid_parameters, denied),
             "POST": Endpoint(account.set_callback_url, invalid_parameters, denied, "callback-url-query", "query"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from simulator.domain import accounts, dispatch, invariants, payments, timeline
+from simulator.domain import accounts, alerts, dispatch, invariants, payments, timeline
 from simulator.domain.callbacks import Send
 from simulator.domain.commands import (
     AddApiKey,
@@ -24,6 +24,7 @@ from simulator.domain.commands import (
     RemoveRule,
     RevokeApiKey,
     SetCallback,
+    SetThreshold,
 )
 from simulator.domain.effects import Outcome
 from simulator.domain.errors import Conflict, Unknown
@@ -150,6 +151,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     CreatePayment: payments.pay,
     SetCallback: accounts.set_callback,
     Credit: accounts.credit,
+    SetThreshold: alerts.set_threshold,
     AddReseller: accounts.add_reseller,
     AddApiKey: accounts.add_api_key,
     RevokeApiKey: accounts.revoke_api_key,

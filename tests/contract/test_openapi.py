@@ -154,6 +154,7 @@ def test_the_reseller_api_of_this_version_is_there() -> None:
         ("get", "/v2/transactions"),
         ("get", "/v2/balance"),
         ("get", "/v2/balance-statement"),
+        ("post", "/v2/low-balance-threshold"),
         ("get", "/v2/callback-url"),
         ("post", "/v2/callback-url"),
     }

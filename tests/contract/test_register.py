@@ -23,6 +23,7 @@ CHOICES = {
     "payment-timestamp": ("status_change", "answer"),
     "balance-record": ("wrapped", "flat"),
     "failed-wallet": ("zero_cost", "keep_cost"),
+    "low-balance-at-setting": ("silent", "alert"),
     "history-meta": ("filter", "page"),
     "history-status-names": ("filter", "payment"),
     "history-category": ("name", "id"),
