@@ -39,7 +39,6 @@ def set_threshold(state: State, command: SetThreshold, now: datetime) -> Reselle
 
 def _alert(state: State, reseller: Reseller, now: datetime) -> None:
     wallet = reseller.wallet
-    text = (
-        f"The balance of {reseller.code} is RM {wallet.balance:.2f}, below the threshold of RM {wallet.threshold:.2f}."
-    )
+    balance, threshold = f"RM {wallet.balance:.2f}", f"RM {wallet.threshold:.2f}"
+    text = f"The balance of {reseller.code} is {balance}, below the threshold of {threshold}."
     state.notifications.add(now, Kind.LOW_BALANCE, reseller.code, [reseller.email], "Low balance", text)

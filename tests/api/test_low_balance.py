@@ -1,5 +1,6 @@
 """`POST /v2/low-balance-threshold` and its alerts (SPEC 2.9, 4.16)."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -134,8 +135,6 @@ def test_a_scenario_may_bring_the_threshold() -> None:
 
 
 def test_alerts_can_be_waited_for(client: Client) -> None:
-    import asyncio
-
     async def both() -> Any:
         target = "/sandboxes/default/notifications?wait_for=1&timeout=30"
         waiting = asyncio.create_task(client.asim("GET", target))
