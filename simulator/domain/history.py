@@ -1,7 +1,7 @@
 """A reseller's transactions as history asks for them: by day, status, product and account (SPEC 4.14)."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from enum import IntEnum
@@ -73,14 +73,12 @@ class Shelf:
         self.amounts = DaySums()
         self.prices = DaySums()
 
-    def extend(self, latest: list[Transaction], day: int) -> None:
-        """Take in the latest transactions, all of one day."""
-        marks = bytes([STANDINGS[one.results[-1].status] for one in latest])
-        paid = [one for one, mark in zip(latest, marks, strict=True) if mark == Standing.SUCCESSFUL]
-        self.places.extend([one.place for one in latest])
-        self.standings.extend(marks)
-        self.amounts.add(day, sum([one.amount for one in paid], ZERO))
-        self.prices.add(day, sum([one.cost for one in paid], ZERO))
+    def extend(self, latest: Sequence[int], standings: bytes, day: int, amount: Decimal, price: Decimal) -> None:
+        """Take in the latest places, all of one day; `amount` and `price` are what its successful ones add up to."""
+        self.places.extend(latest)
+        self.standings.extend(standings)
+        self.amounts.add(day, amount)
+        self.prices.add(day, price)
 
     def move(self, one: Transaction, before: int, after: int, day: int) -> None:
         """Give a transaction another standing."""
@@ -122,20 +120,17 @@ class History:
     def __len__(self) -> int:
         return len(self._all)
 
-    @property
-    def lag(self) -> int:
-        """How many transactions are new or have changed since the indexes were up to date."""
-        return len(self._all) - len(self._before) + len(self._changed)
-
-    def add(self, one: Transaction) -> None:
-        """Note a new transaction."""
-        one.place = len(self._all)
+    def add(self, one: Transaction) -> int:
+        """Note a new transaction. Returns how many are new or have changed since the indexes were up to date."""
+        one.place = place = len(self._all)
         self._all.append(one)
+        return place + 1 - len(self._before) + len(self._changed)
 
-    def note_change(self, one: Transaction) -> None:
-        """Note that a transaction has another status."""
+    def note_change(self, one: Transaction) -> int:
+        """Note that a transaction has another status. Returns what `add` does."""
         if one.place < len(self._before):
             self._changed.append(one)
+        return len(self._all) - len(self._before) + len(self._changed)
 
     def catch_up(self) -> None:
         """Bring the indexes up to date."""
@@ -174,15 +169,23 @@ class History:
         return (page[::-1] if newest_first else page), figures
 
     def _extend(self, latest: list[Transaction], day: int) -> None:
-        by_product: dict[str, list[Transaction]] = {}
+        first = len(self._before)
+        standings = bytes([STANDINGS[one.results[-1].status] for one in latest])
+        by_product: dict[str, list[int]] = {}
         before, latest_of = self._before, self._latest_of
-        for one in latest:
-            by_product.setdefault(one.product, []).append(one)
+        for index, one in enumerate(latest):
+            by_product.setdefault(one.product, []).append(index)
             before.append(latest_of.get(one.account, -1) + 1)
             latest_of[one.account] = one.place
-        self._whole.extend(latest, day)
-        for product, some in by_product.items():
-            self._of_product.setdefault(product, Shelf()).extend(some, day)
+        amounts = prices = ZERO
+        for product, indexes in by_product.items():
+            marks = bytes([standings[index] for index in indexes])
+            paid = [latest[index] for index in indexes if standings[index] == Standing.SUCCESSFUL]
+            amount, price = sum([one.amount for one in paid], ZERO), sum([one.cost for one in paid], ZERO)
+            shelf = self._of_product.get(product) or self._of_product.setdefault(product, Shelf())
+            shelf.extend([first + index for index in indexes], marks, day, amount, price)
+            amounts, prices = amounts + amount, prices + price
+        self._whole.extend(range(first, first + len(latest)), standings, day, amounts, prices)
 
     def _move(self, one: Transaction) -> None:
         before, after = self._whole.standings[one.place], STANDINGS[one.results[-1].status]

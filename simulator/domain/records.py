@@ -25,15 +25,14 @@ class Records:
 
     def add(self, one: Transaction) -> None:
         """Note a new transaction; its ledger entry is there already."""
-        self.history.add(one)
-        self._keep_up()
+        if self.history.add(one) >= LAG_MAX:
+            self._catch_up()
 
     def note_change(self, one: Transaction) -> None:
         """Note that a transaction has another status."""
-        self.history.note_change(one)
-        self._keep_up()
+        if self.history.note_change(one) >= LAG_MAX:
+            self._catch_up()
 
-    def _keep_up(self) -> None:
-        if self.history.lag >= LAG_MAX:
-            self.history.catch_up()
-            self.statement.catch_up()
+    def _catch_up(self) -> None:
+        self.history.catch_up()
+        self.statement.catch_up()

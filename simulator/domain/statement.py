@@ -67,8 +67,11 @@ class Statement:
 
     def _extend(self, latest: list[Entry], day: int) -> None:
         self._types.extend(bytes([_MARKS[entry.type] for entry in latest]))
-        for type_, amounts in self._amounts.items():
-            amounts.add(day, sum([entry.amount for entry in latest if entry.type is type_], ZERO))
+        by_type: dict[EntryType, list[Decimal]] = {}
+        for entry in latest:
+            by_type.setdefault(entry.type, []).append(entry.amount)
+        for type_, amounts in by_type.items():
+            self._amounts[type_].add(day, sum(amounts, ZERO))
 
 
 def _at(entry: Entry) -> datetime:

@@ -17,6 +17,8 @@ class EntryType(StrEnum):
     REFUND = "REFUND"
     COMMISSION = "COMMISSION"
 
+    __hash__ = str.__hash__  # an enum's own is Python code, and every entry's type is looked up
+
 
 class Entry(NamedTuple):
     """One change of a wallet. `amount` is signed, `balance` is the wallet after it; `trxid` is empty for credits
