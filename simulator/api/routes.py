@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from simulator.api import account, payments
+from simulator.api import account, payments, records
 from simulator.api.catalog import CatalogEndpoint
 from simulator.api.exchange import Endpoint
 from simulator.api.refusals import denied, denied_at_catalog, invalid_parameters
@@ -19,8 +19,19 @@ def routes() -> Routes:
         "/v2/topup": {
             "POST": Endpoint(payments.topup, payments.invalid_request, denied, "topup-request", "body"),
         },
+        "/v2/transactions": {
+            "GET": Endpoint(records.transactions, invalid_parameters, denied, "transactions-query", "query"),
+        },
+        "/v2/balance-statement": {
+            "GET": Endpoint(records.balance_statement, invalid_parameters, denied, "balance-statement-query", "query"),
+        },
         "/v2/balance": {
             "GET": Endpoint(account.balance, invalid_parameters, denied),
+        },
+        "/v2/low-balance-threshold": {
+            "POST": Endpoint(
+                account.set_low_balance_threshold, invalid_parameters, denied, "low-balance-threshold-query", "query"
+            ),
         },
         "/v2/callback-url": {
             "GET": Endpoint(account.read_callback_url, invalid_parameters, denied),

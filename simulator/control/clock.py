@@ -99,5 +99,7 @@ def _fired(one: Fired) -> dict[str, Any]:
             told |= {"url": callback.url, "ending": outcome.ending.value if outcome else None}
             told |= {"answered": outcome.status if outcome else None}
         case DepositDue(deposit):
+            assert one.entry is not None
             told |= {"kind": "deposit", "reseller": deposit.reseller, "amount": number(deposit.amount)}
+            told |= {"balance": number(one.entry.balance)}
     return told

@@ -107,6 +107,7 @@ def _create(state: State, reseller: Reseller, draft: Draft, command: CreatePayme
     reseller.refids[command.refid] = transaction
     state.transactions[trxid] = transaction
     begin(state, transaction, _steps(rule), now)
+    reseller.records.add(transaction)
     return PaymentAnswer(transaction, transaction.result, reseller.wallet.balance, True, transaction.rule)
 
 

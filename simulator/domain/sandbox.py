@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from simulator.domain import accounts, dispatch, invariants, payments, timeline
+from simulator.domain import accounts, alerts, dispatch, invariants, payments, timeline
 from simulator.domain.callbacks import Send
 from simulator.domain.commands import (
     AddApiKey,
@@ -24,6 +24,7 @@ from simulator.domain.commands import (
     RemoveRule,
     RevokeApiKey,
     SetCallback,
+    SetThreshold,
 )
 from simulator.domain.effects import Outcome
 from simulator.domain.errors import Conflict, Unknown
@@ -31,15 +32,18 @@ from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Fields, Rule
 from simulator.domain.scenario import Scenario
 from simulator.domain.state import AttemptDue, DepositDue, Item, State, StepDue
+from simulator.domain.wallet import Entry
 
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """Something of the agenda that happened, `at` which time. `send` is what has to be delivered for it."""
+    """Something of the agenda that happened, `at` which time. `send` is what has to be delivered for it, `entry` what
+    it did to a wallet by itself."""
 
     at: datetime
     item: Item
     send: Send | None = None
+    entry: Entry | None = None
 
 
 class Sandbox:
@@ -118,8 +122,7 @@ class Sandbox:
                 return Fired(now, item, dispatch.attempt_due(callback, now))
             case DepositDue(deposit):
                 command = Credit(deposit.reseller, deposit.amount, deposit.description, deposit.type)
-                accounts.credit(self.state, command, now)
-                return Fired(now, item)
+                return Fired(now, item, entry=accounts.credit(self.state, command, now))
 
 
 def _add_payment_rule(state: State, command: AddPaymentRule, now: datetime) -> None:
@@ -148,6 +151,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     CreatePayment: payments.pay,
     SetCallback: accounts.set_callback,
     Credit: accounts.credit,
+    SetThreshold: alerts.set_threshold,
     AddReseller: accounts.add_reseller,
     AddApiKey: accounts.add_api_key,
     RevokeApiKey: accounts.revoke_api_key,

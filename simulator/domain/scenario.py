@@ -35,6 +35,7 @@ class ResellerStart:
     require_api_key_for_topup: bool = False
     ip_allowlist: tuple[str, ...] = ()
     overlay: Mapping[str, Overlay] = field(default_factory=dict)
+    low_balance_threshold: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Limits:
     callback_timeout_manual: timedelta = timedelta(seconds=5)
     callback_retry: RetryPolicy = RetryPolicy()
     callbacks: int = 20_000
+    notifications: int = 5_000
     journal: int = 4_000
     journal_bytes: int = 64 * 1024 * 1024
     inbox: int = 10_000

@@ -10,6 +10,7 @@ from simulator.domain.callbacks import Callback, CallbackLog
 from simulator.domain.catalog import Catalog
 from simulator.domain.faults import FaultThen
 from simulator.domain.limits import Nonces
+from simulator.domain.notifications import NotificationLog
 from simulator.domain.resellers import ApiKey, Reseller
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
 from simulator.domain.scenario import Scenario, ScheduledDeposit
@@ -77,6 +78,7 @@ class State:
         self.agenda: Agenda[Item] = Agenda()
         self.callbacks = CallbackLog(scenario.limits.callbacks)
         self.callbacks_made = 0
+        self.notifications = NotificationLog(scenario.limits.notifications)
         self.keys_made = 0
         self.nonces = Nonces(scenario.limits.nonce_window, scenario.limits.nonces)
         own_codes = scenario.assume.get("payment-status-codes")

@@ -66,7 +66,8 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
     results, status = transaction.results, step.status
     assert may_follow(results[-1].status if results else None, status), f"{results[-1:]} cannot become {status}"
     cost = transaction.cost
-    wallet = state.resellers[transaction.reseller].wallet
+    reseller = state.resellers[transaction.reseller]
+    wallet = reseller.wallet
     if status is FAILED:
         entry = wallet.post(REFUND, cost, now, f"refund of {transaction.refid}", transaction.trxid)
         transaction.entry_ids += (entry.id,)
@@ -80,6 +81,7 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
     if status in SETTLED:
         _clear(state, transaction)
     if cause != "creation":
+        reseller.records.note_change(transaction)
         dispatch.announce(state, transaction, now)
 
 

@@ -73,8 +73,8 @@ class Result(NamedTuple):
 @dataclass(slots=True)
 class Transaction:
     """A payment. `results` has one entry for each status it had, the last one is current; `entry_ids` are its
-    ledger entries; `steps`, `ticket` and `requeries` serve the timeline while it is not settled; the ticket is the
-    agenda's for the next step that has a date."""
+    ledger entries; `place` counts its reseller's transactions from 0; `steps`, `ticket` and `requeries` serve the
+    timeline while it is not settled; the ticket is the agenda's for the next step that has a date."""
 
     trxid: str
     refid: str
@@ -95,6 +95,7 @@ class Transaction:
     steps: tuple[Step, ...] = ()
     ticket: Ticket | None = None
     requeries: int = 0
+    place: int = 0
 
     @property
     def result(self) -> Result:

@@ -53,6 +53,8 @@ async def play(client: Client, sandbox: str) -> list[bytes]:
     await sim("POST", "/clock/advance", {"until": "idle"})
     for path in ("/transactions", "/callbacks", "/inbox/callbacks", "/invariants", "/clock"):
         await sim("GET", path)
+    for target in ("transactions?limit=5&date=2026-11-21&status=FAILED", "balance-statement?limit=5&date=2026-11-21"):
+        await api("GET", f"/v2/{target}")
     await api("GET", "/v2/catalog")
     return told
 

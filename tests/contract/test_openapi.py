@@ -151,7 +151,10 @@ def test_the_reseller_api_of_this_version_is_there() -> None:
     assert found == {
         ("get", "/v2/catalog"),
         ("post", "/v2/topup"),
+        ("get", "/v2/transactions"),
         ("get", "/v2/balance"),
+        ("get", "/v2/balance-statement"),
+        ("post", "/v2/low-balance-threshold"),
         ("get", "/v2/callback-url"),
         ("post", "/v2/callback-url"),
     }
