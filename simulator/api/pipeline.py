@@ -8,7 +8,8 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from simulator.api import refusals
-from simulator.api.authentication import authenticate, refuse_address
+from simulator.api.addresses import client_address
+from simulator.api.authentication import authenticate, refuse_address, refuse_blocked
 from simulator.api.body import ClientGone, Receive
 from simulator.api.exchange import Call, Endpoint, Problems, Reply
 from simulator.api.faults import meet_fault, spoiled
@@ -78,7 +79,7 @@ class Pipeline:
         sandbox.is_touched = True
         now = sandbox.driver.catch_up()
         headers = _joined(scope["headers"])
-        client = self._client(scope, headers)
+        client = client_address(scope, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
         exchange = Exchange(now, scope["method"], path, scope["query_string"], scope["headers"], client)
         call = Call(sandbox, now, exchange, headers)
         try:
@@ -97,6 +98,8 @@ class Pipeline:
         await self._send(reply, reply_headers(sandbox.id, exchange), content, scope, send)
 
     async def _reply(self, call: Call, receive: Receive) -> Reply:
+        if blocked := refuse_blocked(call):
+            return blocked
         methods = self._routes.get(call.exchange.path)
         if methods is None:
             return refusals.unknown_path(call.exchange.path, list(self._routes))
@@ -143,12 +146,6 @@ class Pipeline:
             connection.abort()
         else:
             await connection.cut(reply.status, headers, content, len(content) // 2)
-
-    def _client(self, scope: Scope, headers: Mapping[bytes, bytes]) -> str:
-        if self._trust_forwarded and (forwarded := headers.get(b"x-forwarded-for")):
-            return forwarded.decode("latin-1").split(",")[0].strip()
-        client = scope.get("client")
-        return client[0] if client else ""
 
 
 def _explain(call: Call, endpoint: Endpoint, problems: Problems) -> str:

@@ -30,6 +30,11 @@ def nonce_service_down() -> Reply:
     return Reply(503, body, ((b"retry-after", str(RETRY_AFTER_S).encode()),))
 
 
+def address_blocked(address: str) -> Reply:
+    """403: the address exceeded the request rate and is blocked for a while (SPEC 7.2, 8)."""
+    return Reply(403, errors.coded("ip_blocked", f"Requests from {address} are blocked: it has sent too many."))
+
+
 def address_not_allowed(address: str) -> Reply:
     """403: the reseller's allowlist does not name the caller (SPEC 8)."""
     return Reply(403, errors.coded("ip_not_allowed", f"Requests from {address} are not allowed for this account."))
