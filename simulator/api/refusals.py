@@ -7,6 +7,7 @@ from simulator.auth.signature import Denied
 from simulator.wire import errors
 
 RETRY_AFTER_S = 5
+NAME_CHARS_MAX = 100
 
 
 def denied(refusal: Denied) -> Reply:
@@ -56,10 +57,15 @@ def wrong_method(method: str, allowed: list[str]) -> Reply:
 
 def unknown_sandbox(sandbox_id: str) -> Reply:
     """404 for an address of a sandbox that does not exist."""
-    return Reply(404, errors.coded("unknown_sandbox", f"There is no sandbox {sandbox_id!r} at this address."))
+    return Reply(404, errors.coded("unknown_sandbox", f"There is no sandbox {_shown(sandbox_id)} at this address."))
 
 
 def unknown_rule(name: str) -> Reply:
     """400 for a request that asks for a rule that does not exist."""
-    text = f"X-Sim-Rule names {name!r}, but the sandbox has no rule of that name."
+    text = f"X-Sim-Rule names {_shown(name)}, but the sandbox has no rule of that name."
     return Reply(400, errors.coded("unknown_rule", text))
+
+
+def _shown(name: str) -> str:
+    """What a client sent as a message repeats it: quoted, and not longer than a name is."""
+    return repr(name if len(name) <= NAME_CHARS_MAX else name[:NAME_CHARS_MAX] + "…")

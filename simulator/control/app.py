@@ -26,9 +26,17 @@ from simulator.domain.scenario import Scenario
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.load import ScenarioError
 
-ANY = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 INBOX_PREFIX = "/_sim/inbox/"
 ONE = "/_sim/sandboxes/{sandbox}"
+
+
+class AnyMethod(Route):
+    """A route that takes every method there is, and those that nobody has heard of."""
+
+    def __init__(self, path: str, endpoint: Any) -> None:
+        super().__init__(path, endpoint)
+        self.methods = set()
+
 
 ROUTES = [
     Route("/_sim/health", meta.health, methods=["GET"]),
@@ -49,7 +57,7 @@ ROUTES = [
     Route(ONE + "/resellers/{code}/api-keys", resellers.add_api_key, methods=["POST"]),
     Route(ONE + "/resellers/{code}/api-keys/{key}", resellers.revoke_api_key, methods=["DELETE"]),
     Route(ONE + "/requests", requests.list_all, methods=["GET"]),
-    Route(ONE + "/requests/{n:int}", requests.show, methods=["GET"]),
+    Route(ONE + "/requests/{n}", requests.show, methods=["GET"]),
     Route(ONE + "/transactions", transactions.list_all, methods=["GET"]),
     Route(ONE + "/transactions/{trxid}", transactions.show, methods=["GET"]),
     Route(ONE + "/callbacks", callbacks.list_all, methods=["GET"]),
@@ -57,7 +65,7 @@ ROUTES = [
     Route(ONE + "/inbox/{name}", inbox.show, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inbox.program, methods=["PUT"]),
     Route(ONE + "/inbox/{name}", inbox.clear, methods=["DELETE"]),
-    Route(INBOX_PREFIX + "{sandbox}/{name}", inbox.receive, methods=ANY),
+    AnyMethod(INBOX_PREFIX + "{sandbox}/{name}", inbox.receive),
 ]
 
 
@@ -75,6 +83,7 @@ class ControlApp:
                 HTTPException: on_http_error,
             },
         )
+        self._app.router.redirect_slashes = False
         self._app.state.sandboxes = sandboxes_
         self._app.state.default_scenario = default_scenario
 

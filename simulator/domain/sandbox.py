@@ -105,7 +105,7 @@ class Sandbox:
 
     def has_rule(self, name: str) -> bool:
         """True when a request may ask for the rule `name`."""
-        return any(book.named(name) for book in self.state.books())
+        return bool(name) and any(book.named(name) for book in self.state.books())
 
     def violations(self) -> list[str]:
         """What the ledger and the transactions hold against themselves; empty when all is well."""
