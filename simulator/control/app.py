@@ -1,5 +1,6 @@
 """The control API as one application: its routes as a page to be read, behind the guard."""
 
+from itertools import count
 from typing import Any
 
 from starlette.applications import Starlette
@@ -74,6 +75,7 @@ class ControlApp:
 
     def __init__(self, sandboxes_: Sandboxes, default_scenario: Scenario, guard: Guard) -> None:
         self._guard = guard
+        self._answers = count(1)
         self._app = Starlette(
             routes=ROUTES,
             exception_handlers={
@@ -88,10 +90,17 @@ class ControlApp:
         self._app.state.default_scenario = default_scenario
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request, if the guard lets it pass."""
+        """Answer one request, if the guard lets it pass, under an id of its own."""
+
+        async def send_with_id(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                request_id = b"control-%d" % next(self._answers)
+                message["headers"] = [*message.get("headers", ()), (b"x-sim-request-id", request_id)]
+            await send(message)
+
         if not scope["path"].startswith(INBOX_PREFIX):
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
-                await error(refusal.status, refusal.code, refusal.message)(scope, receive, send)
+                await error(refusal.status, refusal.code, refusal.message)(scope, receive, send_with_id)
                 return
-        await self._app(scope, receive, send)
+        await self._app(scope, receive, send_with_id)

@@ -16,6 +16,7 @@ from simulator.scenario.load import ScenarioError
 from simulator.wire.json import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
+DROPPED_BYTES_MAX = 64 * 1024 * 1024
 WAIT_S_MAX = 300.0
 PAGE_MAX = 1000
 DIGITS_MAX = 16
@@ -108,16 +109,22 @@ async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) 
 
 
 async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """A request's body, at most `bytes_max` of it. Raises `Bad`."""
+    """A request's body, at most `bytes_max` of it. Raises `Bad`.
+
+    What follows of a body that is too large is read and dropped, within a bound, so that its sender gets to read why.
+    """
     chunks, total = [], 0
     try:
         async for chunk in request.stream():
             total += len(chunk)
-            if total > bytes_max:
-                raise Bad(f"the body is over {bytes_max} bytes")
-            chunks.append(chunk)
+            if total <= bytes_max:
+                chunks.append(chunk)
+            elif total > DROPPED_BYTES_MAX:
+                break
     except ClientDisconnect:
         raise Bad("the client left") from None
+    if total > bytes_max:
+        raise Bad(f"the body is over {bytes_max} bytes")
     return b"".join(chunks)
 
 
