@@ -97,7 +97,7 @@ class EndingProtocol(HttpToolsProtocol):
         self.linger()
 
     def close_answered(self, cycle: RequestResponseCycle) -> None:
-        """Close behind a whole answer; what still comes of the request is dropped, since a reset would cost the answer."""
+        """Close behind a whole answer. What still comes of the request is dropped: a reset would cost the answer."""
         if cycle.more_body:
             self.linger()
         else:
