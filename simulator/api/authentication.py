@@ -1,9 +1,8 @@
 """Authentication of one call: headers, body, signature, and the nonce last, checked and spent in one step."""
 
-from ipaddress import ip_address, ip_network
-
+from simulator.api.addresses import is_named
 from simulator.api.exchange import Call, Endpoint, Reply
-from simulator.api.refusals import address_not_allowed, nonce_service_down
+from simulator.api.refusals import address_blocked, address_not_allowed, nonce_service_down
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, Denied, check_headers, verify
@@ -23,15 +22,27 @@ def query_rules(sandbox: LiveSandbox) -> QueryRules:
 def refuse_address(call: Call) -> Reply | None:
     """403 when the reseller that the API key names has an allowlist without this client."""
     owner = call.sandbox.core.state.keys.get(call.headers.get(b"x-api-key", b"").decode("latin-1"))
-    if owner is None or not owner[0].settings.ip_allowlist:
+    if owner is None or not (allowlist := owner[0].settings.ip_allowlist):
         return None
-    try:
-        client = ip_address(call.exchange.client)
-    except ValueError:
-        return address_not_allowed(call.exchange.client)
-    if any(client in ip_network(allowed, strict=False) for allowed in owner[0].settings.ip_allowlist):
+    if is_named(call.exchange.client, allowlist):
         return None
+    call.exchange.error = "ip_not_allowed"
     return address_not_allowed(call.exchange.client)
+
+
+def refuse_blocked(call: Call) -> Reply | None:
+    """403 for an address that sent too many requests; this one is counted (SPEC 8)."""
+    core, client = call.sandbox.core, call.exchange.client
+    if not core.blocks(client, call.now):
+        return None
+    limits = core.state.scenario.limits
+    call.exchange.error = "ip_blocked"
+    call.exchange.diagnosis = (
+        f"more than {limits.requests_per_interval} requests came from {client} within "
+        f"{limits.rate_limit_interval.total_seconds():g} s of the sandbox's time, which blocks it for "
+        f"{limits.rate_limit_block.total_seconds():g} s; limits.requests_per_interval: null in the scenario lifts it"
+    )
+    return address_blocked(client)
 
 
 def check_claim(call: Call) -> Claim | Denied:

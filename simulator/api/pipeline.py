@@ -6,11 +6,18 @@ It waits for two things alone, the rest of a body and a fault's delay. A request
 a single await that suspends, which is what lets the server answer it at once.
 """
 
-from collections.abc import Mapping
 from time import perf_counter
 
 from simulator.api import refusals
-from simulator.api.authentication import authenticate, check_claim, deny, refuse_address, refused_by
+from simulator.api.addresses import client_address
+from simulator.api.authentication import (
+    authenticate,
+    check_claim,
+    deny,
+    refuse_address,
+    refuse_blocked,
+    refused_by,
+)
 from simulator.api.body import BodyTooLarge, ClientGone, read_body
 from simulator.api.exchange import Answer, Call, Endpoint, Problems, Reply, Request
 from simulator.api.faults import meet_fault, spoiled
@@ -49,7 +56,7 @@ class Pipeline:
         sandbox.is_touched = True
         now = sandbox.driver.catch_up()
         headers = _joined(request.headers)
-        client = self._client(request, headers)
+        client = client_address(request.client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
         exchange = Exchange(now, request.method, path, request.query, request.headers, client)
         call = Call(sandbox, now, exchange, headers)
         try:
@@ -69,6 +76,8 @@ class Pipeline:
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
     async def _reply(self, call: Call, request: Request) -> Reply:
+        if blocked := refuse_blocked(call):
+            return blocked
         endpoint = self._endpoint(call)
         if isinstance(endpoint, Reply):
             return endpoint
@@ -117,11 +126,6 @@ class Pipeline:
         body = await read_body(call.headers, request.receive)
         call.sandbox.driver.catch_up()  # a slow body took time
         return body
-
-    def _client(self, request: Request, headers: Mapping[bytes, bytes]) -> str:
-        if self._trust_forwarded and (forwarded := headers.get(b"x-forwarded-for")):
-            return forwarded.decode("latin-1").split(",")[0].strip()
-        return request.client
 
 
 def _explain(call: Call, endpoint: Endpoint, problems: Problems) -> str:

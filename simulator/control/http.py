@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from simulator.contract.decode import BadJson, decode_object
 from simulator.contract.validate import validator
@@ -16,9 +17,11 @@ from simulator.scenario.load import ScenarioError
 from simulator.wire.json import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
+DROPPED_BYTES_MAX = 64 * 1024 * 1024
 WAIT_S_MAX = 300.0
 PAGE_MAX = 1000
 DIGITS_MAX = 16
+MESSAGE_CHARS_MAX = 500
 PAGE_DEFAULT = 100
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
@@ -45,8 +48,12 @@ def nothing() -> Response:
 
 
 def error(status: int, code: str, message: str, path: str = "", **more: Any) -> Response:
-    """An error: code for machines, message for people, path for where."""
-    return reply({"error": code, "message": message, "path": path, **more}, status)
+    """An error: code for machines, message for people, path for where. What a client sent is not repeated at length."""
+    return reply({"error": code, "message": _bounded(message), "path": _bounded(path), **more}, status)
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= MESSAGE_CHARS_MAX else text[:MESSAGE_CHARS_MAX] + "…"
 
 
 async def on_domain_error(request: Request, exc: Exception) -> Response:
@@ -77,7 +84,16 @@ async def on_http_error(request: Request, exc: Exception) -> Response:
     }.get(exc.status_code, ("http_error", exc.detail))
     answer = error(exc.status_code, code, text)
     answer.headers.update(exc.headers or {})
+    if exc.status_code == 405:
+        answer.headers["allow"] = ", ".join(_methods_of(request))
     return answer
+
+
+def _methods_of(request: Request) -> list[str]:
+    """Every method of a path; the router itself names those of the first route alone."""
+    routes = (route for route in request.app.routes if isinstance(route, Route))
+    of_path = (route for route in routes if route.path_regex.match(request.url.path))
+    return sorted({method for route in of_path for method in route.methods or ()})
 
 
 async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) -> dict[str, Any]:
@@ -95,16 +111,22 @@ async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) 
 
 
 async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """A request's body, at most `bytes_max` of it. Raises `Bad`."""
+    """A request's body, at most `bytes_max` of it. Raises `Bad`.
+
+    What follows of a body that is too large is read and dropped, within a bound, so that its sender gets to read why.
+    """
     chunks, total = [], 0
     try:
         async for chunk in request.stream():
             total += len(chunk)
-            if total > bytes_max:
-                raise Bad(f"the body is over {bytes_max} bytes")
-            chunks.append(chunk)
+            if total <= bytes_max:
+                chunks.append(chunk)
+            elif total > DROPPED_BYTES_MAX:
+                break
     except ClientDisconnect:
         raise Bad("the client left") from None
+    if total > bytes_max:
+        raise Bad(f"the body is over {bytes_max} bytes")
     return b"".join(chunks)
 
 

@@ -7,7 +7,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
+from simulator.control.http import (
+    DIGITS_MAX,
+    error,
+    page,
+    page_of,
+    refuse_other_parameters,
+    reply,
+    sandbox_of,
+    wait_of,
+)
 from simulator.runtime.journal import Exchange, reply_headers
 
 BODY_SHOWN_BYTES_MAX = 1024 * 1024
@@ -70,7 +79,9 @@ async def list_all(request: Request) -> Response:
 async def show(request: Request) -> Response:
     """One exchange whole: what came, what went, the rule, the diagnosis."""
     live = sandbox_of(request)
-    exchange = live.journal.find(request.path_params["n"])
+    number = request.path_params["n"]
+    is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
+    exchange = live.journal.find(int(number)) if is_number else None
     if exchange is None:
         return error(404, "unknown_request", "the journal has no such request, or let go of it")
     told = row(exchange) | {"sandbox": live.id}

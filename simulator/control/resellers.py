@@ -24,7 +24,8 @@ async def add(request: Request) -> Response:
     """Another reseller in this sandbox."""
     live = sandbox_of(request)
     wanted = await body_of(request, "reseller-request")
-    made = live.core.apply(AddReseller(build_reseller(wanted)), live.clock.now())
+    start = build_reseller(wanted, live.core.state.catalog.products.keys())
+    made = live.core.apply(AddReseller(start), live.clock.now())
     sandboxes_of(request).learn_keys(live)
     return reply(render.reseller(made), 201)
 

@@ -97,6 +97,11 @@ class Sandbox:
         scope = reseller if self.state.assumes("nonce-scope", "reseller") else api_key
         return self.state.nonces.spend(scope, nonce, self.state.now)
 
+    def blocks(self, address: str, now: datetime) -> bool:
+        """Count one request of an address; True when the request rate has it blocked (SPEC 8)."""
+        rates = self.state.rates
+        return rates is not None and not rates.admit(address, now)
+
     def fault(self, facts: Fields, wanted: str, *, needs_body: bool) -> Rule[FaultThen] | None:
         """The fault that a request meets before its body was read, or after it, if any."""
         book = self.state.body_faults if needs_body else self.state.early_faults
@@ -104,7 +109,7 @@ class Sandbox:
 
     def has_rule(self, name: str) -> bool:
         """True when a request may ask for the rule `name`."""
-        return any(book.named(name) for book in self.state.books())
+        return bool(name) and any(book.named(name) for book in self.state.books())
 
     def violations(self) -> list[str]:
         """What the ledger and the transactions hold against themselves; empty when all is well."""

@@ -63,8 +63,11 @@ class ClockStart:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds that SPEC 6.1 and 8 state, and those of our own memory."""
+    """Bounds that SPEC 6.1 and 8 state, and those of our own memory. `requests_per_interval` None: no limit."""
 
+    requests_per_interval: int | None = 30_000
+    rate_limit_interval: timedelta = timedelta(minutes=5)
+    rate_limit_block: timedelta = timedelta(minutes=240)
     nonce_window: timedelta = timedelta(minutes=10)
     nonces: int = 500_000
     timestamp_tolerance: timedelta = timedelta(minutes=5)

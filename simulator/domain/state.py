@@ -9,7 +9,7 @@ from simulator.domain.agenda import Agenda
 from simulator.domain.callbacks import Callback, CallbackLog
 from simulator.domain.catalog import Catalog
 from simulator.domain.faults import FaultThen
-from simulator.domain.limits import Nonces
+from simulator.domain.limits import Nonces, RequestRates
 from simulator.domain.notifications import NotificationLog
 from simulator.domain.resellers import ApiKey, Reseller
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
@@ -80,7 +80,13 @@ class State:
         self.callbacks_made = 0
         self.notifications = NotificationLog(scenario.limits.notifications)
         self.keys_made = 0
-        self.nonces = Nonces(scenario.limits.nonce_window, scenario.limits.nonces)
+        limits = scenario.limits
+        self.nonces = Nonces(limits.nonce_window, limits.nonces)
+        self.rates = (
+            RequestRates(limits.requests_per_interval, limits.rate_limit_interval, limits.rate_limit_block)
+            if limits.requests_per_interval is not None
+            else None
+        )
         own_codes = scenario.assume.get("payment-status-codes")
         self.codes = {**STATUS_CODES, **own_codes} if isinstance(own_codes, Mapping) else STATUS_CODES
 

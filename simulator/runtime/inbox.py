@@ -92,6 +92,11 @@ class Inboxes:
         if inbox is not None:
             inbox.received.bell.close()
 
+    @property
+    def is_waited_for(self) -> bool:
+        """True while somebody waits for one of them."""
+        return any(inbox.received.bell.is_waited_for for inbox in self._by_name.values())
+
     def close(self) -> None:
         """Answer everybody who waits."""
         for inbox in self._by_name.values():

@@ -27,6 +27,11 @@ class Bell:
         self._waiting: list[asyncio.Future[None]] = []
         self._closed = False
 
+    @property
+    def is_waited_for(self) -> bool:
+        """True while somebody waits."""
+        return bool(self._waiting)
+
     def close(self) -> None:
         """Nothing will change any more: answer everybody."""
         self._closed = True

@@ -34,6 +34,8 @@ def build(document: Document, name: str) -> Scenario:
 
 def _scenario(document: Document, report: Report, name: str) -> Scenario:
     check(document, report)
+    if report.is_full:  # to build from a huge file that is all wrong would hold everybody up, and tell nothing more
+        report.raise_if_any()
     root = Reader.of(document.root, report)
     products = _catalog(root["catalog"])
     codes = products.products.keys()

@@ -71,6 +71,9 @@ class Carrier(Protocol):
     def close_half_answered(self, cycle: RequestResponseCycle) -> None:
         """Forget the exchange and close when what was written has arrived."""
 
+    def close_answered(self, cycle: RequestResponseCycle) -> None:
+        """Close behind a whole answer, so that it arrives though its request is still coming in."""
+
     def ended(self) -> asyncio.Event:
         """Return an event that is set when the client has left or the server stops."""
 
@@ -104,7 +107,7 @@ class _CarriedConnection:
         cycle.transport.write(whole_answer(status, cycle.default_headers, headers, shown, ends))
         cycle.message_event.set()
         if not cycle.keep_alive:
-            cycle.transport.close()
+            self._carrier.close_answered(cycle)
         cycle.on_response()
 
     def abort(self) -> None:

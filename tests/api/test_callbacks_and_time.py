@@ -446,3 +446,22 @@ def test_advance_under_a_running_clock_tells_and_finishes_everything_however_slo
         )
         assert {row["ending"] for row in attempts(client)} == {"answered"}
         assert done["idle"]
+
+
+@pytest.mark.parametrize("is_public_only", [False, True])
+def test_private_addresses_are_called_back_unless_only_public_ones_may_be(is_public_only: bool) -> None:
+    rules = {"payments": [{"when": {}, "then": FAST}]}
+    with running(rules, public_callbacks_only=is_public_only) as client:
+        receiver = client.run(Receiver([200]).start())
+        point_at(client, receiver.url)
+        client.pay()
+        client.advance(until="idle")
+        client.run(receiver.stop())
+        (row,) = attempts(client)  # a refused address is not tried again
+        assert len(receiver.got) == (not is_public_only)
+        assert (row["state"], row["ending"]) == (("failed", "blocked") if is_public_only else ("delivered", "answered"))
+        assert ("loopback" in row["error"]) is is_public_only
+        point_at(client, "inbox:callbacks")
+        client.pay("to-the-inbox")
+        client.advance(until="idle")
+        assert len(client.inbox()) == 1

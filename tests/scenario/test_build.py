@@ -217,6 +217,9 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         ScheduledDeposit(10 * second, "RS001", Decimal("500.00"), "bank transfer", EntryType.COMMISSION),
     )
     assert scenario.limits == Limits(
+        requests_per_interval=12,
+        rate_limit_interval=13 * second,
+        rate_limit_block=14 * second,
         timestamp_tolerance=60 * second,
         nonce_window=120 * second,
         nonces=3,
@@ -252,6 +255,7 @@ def test_an_empty_scenario_is_all_defaults() -> None:
     assert built("").limits == Limits()
     assert built("").clock == ClockStart()
     assert built("limits: {timestamp_tolerance: null}\n").limits.timestamp_tolerance == ANY_TIME
+    assert built("limits: {requests_per_interval: null}\n").limits.requests_per_interval is None
 
 
 def test_a_scenario_cannot_be_changed(scenario: Scenario) -> None:

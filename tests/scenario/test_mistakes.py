@@ -65,6 +65,9 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ),
     ("a duration without a unit", STEPS + ACCEPTED + "    - { after: 5, status: Failed }\n", ["4:16: type"]),
     ("an unknown unit", "clock: { skew: 3w }\n", ["1:16: bad_duration"]),
+    ("a request rate of nothing", "limits: { requests_per_interval: 0 }\n", ["1:34: out_of_range"]),
+    ("a request rate in words", "limits: { requests_per_interval: many }\n", ["1:34: type"]),
+    ("an interval without a unit", "limits: { rate_limit_interval: 5 }\n", ["1:32: type"]),
     ("a duration of a century", "limits: { nonce_window: 36500d }\n", ["1:25: bad_duration"]),
     ("an unknown placeholder", STEPS + '    - { status: Failed, remarks: "{refd}" }\n', ["3:34: bad_template"]),
     ("a single brace", STEPS + '    - { status: Failed, remarks: "a { b" }\n', ["3:34: bad_template"]),
@@ -228,7 +231,6 @@ NOT_YET = [
     ("bills: []\n", "1:1: not_yet"),
     ("network: {FP: Interruption}\n", "1:1: not_yet"),
     ("webhooks: {retry_limit: 3}\n", "1:1: not_yet"),
-    ("limits: {requests_per_interval: 30000}\n", "1:10: not_yet"),
     ("resellers: [{code: A, balance_webhook: {url: 'inbox:a'}}]\n", "1:23: not_yet"),
     ("extends: default\nschedule: [{at: 1h, product: {code: RELOAD, set: {}}}]\n", "2:21: not_yet"),
 ]
