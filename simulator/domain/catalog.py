@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 
+from simulator.domain.bills import BillProfile
 from simulator.domain.rules import Text
 
 
@@ -133,6 +134,7 @@ class Product:
     options: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
     fulfilled: Fulfilled = Fulfilled()
     voidable: bool = False
+    bill: BillProfile | None = None
     account: FormField | None = field(init=False)
     pricing: FormField | None = field(init=False)
 
