@@ -19,6 +19,9 @@ from simulator.domain.timeline import template_facts
 from simulator.domain.transactions import Status, Transaction, may_follow
 from simulator.domain.wallet import EntryType
 
+# Of one transaction; more than one dispute and one void are kept only where refused ones may be requested again.
+CASES_MAX = 20
+
 # What happens to a request that no rule matches.
 ORDINARY_THEN: Mapping[CaseKind, CaseThen] = {
     CaseKind.DISPUTE: CaseThen(is_taken=True),
@@ -126,7 +129,10 @@ def _record(
         refund_type=command.refund_type,
         refund_reason=command.refund_reason,
     )
-    state.cases.setdefault(transaction.trxid, []).append(case)
+    cases = state.cases.setdefault(transaction.trxid, [])
+    cases.append(case)
+    if len(cases) > CASES_MAX:
+        cases.remove(next(case for case in cases if case.state is CaseState.REFUSED))
     if not then.is_taken:
         case.ended = now
         return case
