@@ -60,6 +60,7 @@ _SORTS: Mapping[str, str] = {
     "timestamp_tolerance": "duration",
     "factor": "amount",
     "money": "amount",
+    "Outstanding": "amount",
     "mode": "clock",
     "name": "text",
     "line": "text",
