@@ -37,15 +37,13 @@ class Told(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BillProfile:
-    """What a product's biller presents. Amounts are drawn between `lowest` and `highest`. `biller_field` is the select
-    field whose options are the billers, for a product that has several."""
+    """What a product's biller presents. Amounts are drawn between `lowest` and `highest`."""
 
     biller_name: str
     told: frozenset[Told]
     lowest: Decimal
     highest: Decimal
     custom_field: object = None
-    biller_field: str = ""
 
 
 @dataclass(frozen=True, slots=True)

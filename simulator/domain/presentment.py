@@ -10,6 +10,7 @@ from simulator.domain.bills import Bill, BillError, BillKey, BillProfile, BillRe
 from simulator.domain.catalog import Option, Product
 from simulator.domain.commands import BillFound, LookUpBill
 from simulator.domain.money import ZERO, is_whole_cents, parse_amount
+from simulator.domain.options import biller_field, offered
 from simulator.domain.state import State
 from simulator.domain.transactions import Status, Transaction
 
@@ -35,7 +36,7 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
     if product is None:
         return BillRefused(BillError.PRODUCT)
     rule = state.bills.choose(_facts(asked), asked.rule)
-    inquiry = Inquiry(asked, product, product.bill, _biller(product, asked.biller_code))
+    inquiry = Inquiry(asked, product, product.bill, _biller(state, product, asked.biller_code))
     if rule is None:
         for check in CHECKS:
             if error := check(inquiry):
@@ -59,15 +60,14 @@ def _facts(asked: LookUpBill) -> dict[str, object]:
 
 def _key(product: Product, account: str, biller_code: object) -> BillKey:
     """A biller counts for products that have several."""
-    has_billers = product.bill is not None and bool(product.bill.biller_field)
-    return product.code, account, biller_code if has_billers and isinstance(biller_code, str) else ""
+    counts = isinstance(biller_code, str) and biller_field(product) is not None
+    return product.code, account, str(biller_code) if counts else ""
 
 
-def _biller(product: Product, code: str) -> Option | None:
-    if product.bill is None or not product.bill.biller_field:
-        return None
-    billers = product.options.get(product.bill.biller_field, ())
-    return next((option for option in billers if option.is_active and option.code == code), None)
+def _biller(state: State, product: Product, code: str) -> Option | None:
+    field_id = biller_field(product)
+    found = offered(state.seed, product, field_id).by_code.get(code) if field_id else None
+    return found if found and found.is_active else None
 
 
 def _drawn(state: State, inquiry: Inquiry, now: datetime) -> Bill:
@@ -76,7 +76,14 @@ def _drawn(state: State, inquiry: Inquiry, now: datetime) -> Bill:
         return Bill(inquiry.product.name)
     key = _key(inquiry.product, asked.account, asked.biller_code)
     name = inquiry.biller.label if inquiry.biller else profile.biller_name or inquiry.product.name
-    return drawn_bill(profile, name, key, state.seed, now)
+    return drawn_bill(_payable(profile, *_range(inquiry.product, inquiry.biller)), name, key, state.seed, now)
+
+
+def _payable(profile: BillProfile, low: Decimal | None, high: Decimal | None) -> BillProfile:
+    """The profile within the limits of a payment, so that a drawn bill can be paid at once."""
+    lowest = profile.lowest if low is None else max(profile.lowest, low)
+    highest = profile.highest if high is None else min(profile.highest, high)
+    return replace(profile, lowest=lowest, highest=max(lowest, highest))
 
 
 def _less_payments(state: State, inquiry: Inquiry, bill: Bill) -> Bill:
@@ -95,8 +102,12 @@ def _check_product(inquiry: Inquiry) -> BillError | None:
 
 
 def _check_biller(inquiry: Inquiry) -> BillError | None:
-    assert inquiry.profile is not None
-    return BillError.BILLER if inquiry.profile.biller_field and inquiry.biller is None else None
+    return BillError.BILLER if inquiry.biller is None and biller_field(inquiry.product) else None
+
+
+def _check_ref2(inquiry: Inquiry) -> BillError | None:
+    is_missing = inquiry.biller is not None and inquiry.biller.needs_ref2 and not inquiry.asked.ref2
+    return BillError.REF2 if is_missing else None
 
 
 def _check_account(inquiry: Inquiry) -> BillError | None:
@@ -112,21 +123,26 @@ def _check_amount(inquiry: Inquiry) -> BillError | None:
     amount = parse_amount(inquiry.asked.amount)
     if amount is None or amount <= 0 or not is_whole_cents(amount):
         return BillError.AMOUNT
-    low, high = _range(inquiry.product)
+    low, high = _range(inquiry.product, inquiry.biller)
     fits = (low is None or low <= amount) and (high is None or amount <= high)
     return None if fits else BillError.AMOUNT
 
 
-def _range(product: Product) -> tuple[Decimal | None, Decimal | None]:
+def _range(product: Product, biller: Option | None) -> tuple[Decimal | None, Decimal | None]:
+    """The biller's own limits, else the product's, else those of its pricing field (SPEC 2.2)."""
     field = product.pricing
-    low = product.min_amount.amount if product.min_amount else field.minimum if field else None
-    high = product.max_amount.amount if product.max_amount else field.maximum if field else None
-    return low, high
+    low = (biller and biller.min_amount) or product.min_amount
+    high = (biller and biller.max_amount) or product.max_amount
+    return (
+        low.amount if low else field.minimum if field else None,
+        high.amount if high else field.maximum if field else None,
+    )
 
 
 CHECKS: tuple[Callable[[Inquiry], BillError | None], ...] = (
     _check_product,
     _check_biller,
+    _check_ref2,
     _check_account,
     _check_amount,
 )

@@ -12,7 +12,7 @@ TOLD_USUALLY = (Told.CUSTOMER, Told.OUTSTANDING, Told.ADDRESS, Told.DUE_DATE)
 LOWEST, HIGHEST = Decimal(20), Decimal(400)
 
 
-def bill_profile(item: Reader, forms: list[Reader]) -> BillProfile | None:
+def bill_profile(item: Reader) -> BillProfile | None:
     """What a product's biller presents; None for a product without bills."""
     if not item.is_mapping:
         return None
@@ -28,15 +28,7 @@ def bill_profile(item: Reader, forms: list[Reader]) -> BillProfile | None:
         lowest=low,
         highest=max(low, high),
         custom_field=custom.plain() if custom is not None else None,
-        biller_field=_biller_field(item["biller_field"], forms),
     )
-
-
-def _biller_field(item: Reader, forms: list[Reader]) -> str:
-    selects = [form["id"].text() for form in forms if form["type"].text() == "select"]
-    if item.is_given and item.text() not in selects:
-        item.problem("unknown_field", f"this product has no select field {item.text()!r} whose options are the billers")
-    return item.text()
 
 
 def _cents(item: Reader, usual: Decimal) -> Decimal:

@@ -115,6 +115,11 @@ def test_a_paid_bill_is_not_outstanding_and_a_voided_one_is_again(client: Client
 
 REFUSALS: list[tuple[dict[str, str], tuple[str, str]]] = [
     ({"product": "RELOAD", "account": "0123456789"}, UNAVAILABLE),
+    ({"product": "INTERBANK"}, BAD_BILLER),
+    ({"product": "INTERBANK", "biller_code": "0"}, BAD_BILLER),
+    ({"product": "INTERBANK", "biller_code": "1004"}, REF2),
+    ({"product": "INTERBANK", "biller_code": "1004", "ref2": "x", "account": "123"}, BAD_ACCOUNT),
+    ({"product": "INTERBANK", "biller_code": "1005", "amount": "9.99"}, BAD_AMOUNT),
     ({"product": "NONE"}, PRODUCT),
     ({"account": "21001234567"}, BAD_ACCOUNT),
     ({"account": "x" * 100}, BAD_ACCOUNT),
@@ -154,6 +159,17 @@ def test_a_malformed_query_is_refused_in_the_same_shape(
     client: Client, query: str, product: str, told: tuple[str, str]
 ) -> None:
     assert refusal(client.call("GET", f"{PATH}?{query}"), product) == told
+
+
+def test_an_interbank_bill_is_of_one_biller_by_ref_1(client: Client) -> None:
+    bill = look_up(client, "INTERBANK", "12345678", biller_code="1004", ref2="P-1", amount="10.50").data
+    assert (bill["BillerName"], bill["Address"], bill["E-Bill"]) == ("Meridian Insurance", "", None)
+    other = look_up(client, "INTERBANK", "12345678", biller_code="1001").data
+    assert (other["BillerName"], other["Outstanding"] != bill["Outstanding"]) == ("Northern Credit Union", True)
+    extras = {"biller_code": "1001", "ic_number": "900101101234"}
+    client.pay("a", str(other["Outstanding"]), "INTERBANK", account="12345678", extras=extras)
+    assert look_up(client, "INTERBANK", "12345678", biller_code="1001").data["Outstanding"] == 0
+    assert look_up(client, "INTERBANK", "12345678", biller_code="1004", ref2="P-1").data == bill
 
 
 def test_a_product_that_is_inactive_for_the_reseller_has_no_bills() -> None:

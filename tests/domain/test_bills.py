@@ -10,7 +10,7 @@ import pytest
 
 from simulator.domain.bills import Bill, BillError, BillRefused, BillThen, Told, drawn_bill
 from simulator.domain.cases import CaseKind
-from simulator.domain.catalog import Catalog, Option
+from simulator.domain.catalog import Catalog, Fulfillment, Money, Option, Options, Source
 from simulator.domain.commands import BillFound, LookUpBill, OpenCase
 from simulator.domain.rules import Rule, Step
 from simulator.domain.sandbox import Sandbox
@@ -30,10 +30,18 @@ from tests.domain.worlds import (
 )
 
 NOON = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
+BILLERS = Options(
+    (
+        Option("1", "Club", needs_ref2=True),
+        Option("2", "School", min_amount=Money(Decimal(50)), max_amount=Money(Decimal(60))),
+        Option("3", "Closed", is_active=False),
+    )
+)
 SCHEME = money_product(
     "SCHEME",
-    bill=replace(PROFILE, biller_name="", biller_field="biller", told=frozenset()),
-    options={"biller": (Option("1", "Club"), Option("2", "School"), Option("3", "Closed", is_active=False))},
+    bill=replace(PROFILE, biller_name="", told=frozenset({Told.OUTSTANDING})),
+    options={"biller": BILLERS},
+    fulfillment=Fulfillment(Source("account"), Source("amount"), {"biller_code": Source("biller", "code")}),
 )
 SOLD = Catalog(
     products={**CATALOG.products, "SCHEME": SCHEME, "OLD": money_product("OLD", bill=PROFILE, is_active=False)}
@@ -125,18 +133,19 @@ def test_a_failed_payment_pays_nothing() -> None:
 
 
 def test_bills_of_one_account_at_several_billers_are_several() -> None:
-    scheme = replace(SCHEME, bill=replace(PROFILE, biller_field="biller"))
-    box = sandbox(rule(Step(Status.SUCCESSFUL)), catalog=Catalog(products={"SCHEME": scheme}))
-    one, two = (bill(box, product="SCHEME", biller_code=code) for code in "12")
+    box = sandbox(rule(Step(Status.SUCCESSFUL)), catalog=SOLD)
+    one, two = (bill(box, product="SCHEME", biller_code=code, ref2="r") for code in "12")
     assert one.outstanding != two.outstanding
     pay(box, order(product="SCHEME", amount=500, extras={"biller_code": "1"}))
-    assert bill(box, product="SCHEME", biller_code="1").outstanding == 0
+    assert bill(box, product="SCHEME", biller_code="1", ref2="r").outstanding == 0
     assert bill(box, product="SCHEME", biller_code="2") == two
 
 
 def test_a_product_with_several_billers_shows_the_one_that_was_asked_for() -> None:
     box = sandbox(catalog=SOLD)
-    assert bill(box, product="SCHEME", biller_code="2") == Bill("School")
+    made = bill(box, product="SCHEME", biller_code="2", amount="50")
+    assert made == Bill("School", outstanding=made.outstanding)
+    assert Decimal(50) <= (made.outstanding or 0) <= Decimal(60), "it can be paid at once"
 
 
 REFUSALS = [
@@ -147,6 +156,11 @@ REFUSALS = [
     ({"product": "SCHEME", "biller_code": "9"}, BillError.BILLER),
     ({"product": "SCHEME", "biller_code": "3"}, BillError.BILLER),
     ({"product": "SCHEME", "biller_code": "9", "account": "x", "amount": "x"}, BillError.BILLER),
+    ({"product": "SCHEME", "biller_code": "1", "account": "x"}, BillError.REF2),
+    ({"product": "SCHEME", "biller_code": "1", "account": "x", "ref2": "r"}, BillError.ACCOUNT),
+    ({"product": "SCHEME", "biller_code": "2", "amount": "49.99"}, BillError.AMOUNT),
+    ({"product": "SCHEME", "biller_code": "2", "amount": "60.01"}, BillError.AMOUNT),
+    ({"product": "SCHEME", "biller_code": "1", "ref2": "r", "amount": "0.5"}, BillError.AMOUNT),
     ({"account": "12a"}, BillError.ACCOUNT),
     ({"account": "12a", "amount": "x"}, BillError.ACCOUNT),
     ({"amount": "x"}, BillError.AMOUNT),

@@ -124,7 +124,7 @@ MISTAKES = [
     (PRODUCT + "      bill: {returns: [Name]}\n", "7:24: unknown_value"),
     (PRODUCT + "      bill: {outstanding: {min: 5, max: 4}}\n", "7:27: out_of_range"),
     (PRODUCT + "      bill: {outstanding: {min: 1.001}}\n", "7:33: bad_amount"),
-    (PRODUCT + "      bill: {biller_field: biller}\n", "7:28: unknown_field"),
+    (PRODUCT + "      bill: {biller_field: biller}\n", "7:14: unknown_key"),
 ]
 
 
