@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from simulator.api import account, cases, payments, products
+from simulator.api import account, cases, payments, products, records
 from simulator.api.catalog import CatalogEndpoint
 from simulator.api.exchange import Endpoint
 from simulator.api.refusals import denied, denied_at_catalog, invalid_parameters
@@ -31,8 +31,19 @@ def routes() -> Routes:
         "/v2/bill-presentment": {
             "GET": Endpoint(products.bill, products.invalid_bill, denied, "bill-query", "query"),
         },
+        "/v2/transactions": {
+            "GET": Endpoint(records.transactions, invalid_parameters, denied, "transactions-query", "query"),
+        },
+        "/v2/balance-statement": {
+            "GET": Endpoint(records.balance_statement, invalid_parameters, denied, "balance-statement-query", "query"),
+        },
         "/v2/balance": {
             "GET": Endpoint(account.balance, invalid_parameters, denied),
+        },
+        "/v2/low-balance-threshold": {
+            "POST": Endpoint(
+                account.set_low_balance_threshold, invalid_parameters, denied, "low-balance-threshold-query", "query"
+            ),
         },
         "/v2/callback-url": {
             "GET": Endpoint(account.read_callback_url, invalid_parameters, denied),

@@ -102,7 +102,9 @@ def _fired(one: Fired) -> dict[str, Any]:
         case CaseDue(case, is_refund):
             told |= _case_ended(case, is_refund)
         case DepositDue(deposit):
+            assert one.entry is not None
             told |= {"kind": "deposit", "reseller": deposit.reseller, "amount": number(deposit.amount)}
+            told |= {"balance": number(one.entry.balance)}
     return told
 
 

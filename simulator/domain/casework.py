@@ -8,14 +8,13 @@ taken ends later, from the agenda: the wallet is refunded once and the transacti
 from collections.abc import Mapping
 from datetime import datetime
 
-from simulator.domain import dispatch
 from simulator.domain.cases import REFUND_AFTER, Case, CaseKind, CaseState, CaseThen
 from simulator.domain.commands import CaseAnswer, NoSuchTransaction, OpenCase
 from simulator.domain.money import ZERO
 from simulator.domain.notifications import Kind
 from simulator.domain.rules import Rule, RuleBook
 from simulator.domain.state import CaseDue, State
-from simulator.domain.timeline import template_facts
+from simulator.domain.timeline import changed, template_facts
 from simulator.domain.transactions import Status, Transaction, may_follow
 from simulator.domain.wallet import EntryType
 
@@ -166,7 +165,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
         cause="void",
     )
     transaction.results.append(voided)
-    dispatch.announce(state, transaction, now)
+    changed(state, transaction, now)
 
 
 def _notify(state: State, case: Case, now: datetime, text: str) -> None:

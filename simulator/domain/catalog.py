@@ -253,5 +253,15 @@ class Catalog:
     groups: tuple[Group, ...] = ()
     products: Mapping[str, Product] = field(default_factory=dict)
 
+    @cached_property
+    def categories(self) -> Mapping[str, Category]:
+        """The first category, in display order, that shows each product."""
+        found: dict[str, Category] = {}
+        for group in self.groups:
+            for category in group.categories:
+                for code in category.product_codes:
+                    found.setdefault(code, category)
+        return found
+
     __hash__ = object.__hash__
     __eq__ = object.__eq__

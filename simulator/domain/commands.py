@@ -83,6 +83,14 @@ class Credit:
 
 
 @dataclass(frozen=True, slots=True)
+class SetThreshold:
+    """Alert a reseller when its balance falls below `amount`."""
+
+    reseller: str
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
 class AddReseller:
     """One more reseller."""
 
@@ -191,6 +199,7 @@ Command = (
     CreatePayment
     | SetCallback
     | Credit
+    | SetThreshold
     | AddReseller
     | AddApiKey
     | RevokeApiKey

@@ -108,6 +108,7 @@ def _create(state: State, reseller: Reseller, draft: Draft, command: CreatePayme
     if product.bill is not None:
         note_payment(state, product, transaction)
     begin(state, transaction, _steps(rule), now)
+    reseller.records.add(transaction)
     return PaymentAnswer(transaction, transaction.result, reseller.wallet.balance, True, transaction.rule)
 
 

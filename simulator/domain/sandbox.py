@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from simulator.domain import accounts, casework, dispatch, invariants, payments, presentment, timeline
+from simulator.domain import accounts, alerts, casework, dispatch, invariants, payments, presentment, timeline
 from simulator.domain.callbacks import Send
 from simulator.domain.commands import (
     AddApiKey,
@@ -26,6 +26,7 @@ from simulator.domain.commands import (
     RevokeApiKey,
     SetCallback,
     SetNetwork,
+    SetThreshold,
 )
 from simulator.domain.effects import Outcome
 from simulator.domain.errors import Conflict, Unknown
@@ -33,15 +34,18 @@ from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Fields, Rule
 from simulator.domain.scenario import Scenario
 from simulator.domain.state import AttemptDue, CaseDue, DepositDue, Item, State, StepDue
+from simulator.domain.wallet import Entry
 
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """Something of the agenda that happened, `at` which time. `send` is what has to be delivered for it."""
+    """Something of the agenda that happened, `at` which time. `send` is what has to be delivered for it, `entry` what
+    it did to a wallet by itself."""
 
     at: datetime
     item: Item
     send: Send | None = None
+    entry: Entry | None = None
 
 
 class Sandbox:
@@ -123,8 +127,7 @@ class Sandbox:
                 return Fired(now, item)
             case DepositDue(deposit):
                 command = Credit(deposit.reseller, deposit.amount, deposit.description, deposit.type)
-                accounts.credit(self.state, command, now)
-                return Fired(now, item)
+                return Fired(now, item, entry=accounts.credit(self.state, command, now))
 
 
 def _add_rule(state: State, command: AddRule, now: datetime) -> None:
@@ -153,6 +156,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     CreatePayment: payments.pay,
     SetCallback: accounts.set_callback,
     Credit: accounts.credit,
+    SetThreshold: alerts.set_threshold,
     AddReseller: accounts.add_reseller,
     AddApiKey: accounts.add_api_key,
     RevokeApiKey: accounts.revoke_api_key,

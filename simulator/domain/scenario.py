@@ -38,6 +38,7 @@ class ResellerStart:
     require_api_key_for_topup: bool = False
     ip_allowlist: tuple[str, ...] = ()
     overlay: Mapping[str, Overlay] = field(default_factory=dict)
+    low_balance_threshold: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,13 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
     if transaction.is_settled:
         _clear(state, transaction)
     if cause != "creation":
-        dispatch.announce(state, transaction, now)
+        changed(state, transaction, now)
+
+
+def changed(state: State, transaction: Transaction, now: datetime) -> None:
+    """A status has changed since the creation: what follows from that, whatever caused it."""
+    state.resellers[transaction.reseller].records.note_change(transaction)
+    dispatch.announce(state, transaction, now)
 
 
 def _clear(state: State, transaction: Transaction) -> None:

@@ -76,6 +76,22 @@ def test_a_void_is_taken_and_refunded_and_the_receiver_is_told() -> None:
             client.run(receiver.stop())
 
 
+def test_history_and_statement_show_the_refund(client: Client) -> None:
+    pay_bill(client)
+    void(client)
+
+    def told() -> tuple[Any, ...]:
+        history = client.call("GET", "/v2/transactions?limit=10&date=2026-11-21").json
+        statement = client.call("GET", "/v2/balance-statement?date=2026-11-21&type=REFUND").json
+        (record,) = history["data"]
+        counts = history["meta"]["successful_count"], history["meta"]["refund_count"]
+        return record["status_code"], record["price"], counts, [entry["amount"] for entry in statement["data"]]
+
+    assert told() == ("20", "99.70", ("1", "0"), [])
+    client.advance(60)
+    assert told() == ("53", "0.00", ("0", "1"), [99.7])
+
+
 def test_the_callback_of_a_void_by_get_has_the_code_53_and_is_retried() -> None:
     with running(PAID) as client:
         receiver = client.run(Receiver([500, 200]).start())

@@ -25,6 +25,17 @@ CHOICES = {
     "failed-wallet": ("zero_cost", "keep_cost"),
     "voided-cost": ("zero", "keep"),
     "case-lifecycle": ("once", "again_after_refusal"),
+    "low-balance-at-setting": ("silent", "alert"),
+    "history-meta": ("filter", "page"),
+    "history-status-names": ("filter", "payment"),
+    "history-category": ("name", "id"),
+    "statement-summary": ("signed", "unsigned"),
+    "statement-links": ("relative", "absolute"),
+    "history-order": ("newest_first", "oldest_first"),
+    "history-unknown-product": ("reject", "empty"),
+    "statement-order": ("newest_first", "oldest_first"),
+    "history-limit": ("cap", "reject"),
+    "statement-limit": ("cap", "reject"),
 }
 
 

@@ -55,6 +55,7 @@ def test_a_clock_is_written_as_a_word_or_as_an_object(text: str, expected: tuple
 def test_a_reseller(scenario: Scenario) -> None:
     [reseller] = scenario.resellers
     assert (reseller.code, reseller.email, reseller.balance) == ("RS001", "owner@example.com", Decimal("1000.00"))
+    assert reseller.low_balance_threshold == Decimal("50.00")
     assert reseller.keys == (KeyStart("key-1", "bm90LWEtc2VjcmV0", KeyState.REVOKED),)
     assert reseller.users == (User("user-1", "password-1"),)
     assert reseller.callback == CallbackConfig("https://receiver.example.com/callbacks", "GET")
