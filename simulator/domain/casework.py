@@ -154,7 +154,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
     assert may_follow(transaction.result.status, Status.REFUNDED), "a transaction is voided once"
     wallet = state.resellers[transaction.reseller].wallet
     entry = wallet.post(EntryType.REFUND, transaction.cost, now, f"void of {transaction.refid}", transaction.trxid)
-    transaction.entry_ids.append(entry.id)
+    transaction.entry_ids += (entry.id,)
     cost = transaction.cost if state.assumes("voided-cost", "keep") else ZERO
     voided = transaction.result._replace(
         at=now,
