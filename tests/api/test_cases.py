@@ -376,3 +376,24 @@ def test_a_fault_may_hide_that_a_void_was_taken() -> None:
         assert void(client).data["status"] == "Failed"
         client.advance(until="idle")
         assert balance(client) == 5000
+
+
+def test_the_bundled_scenario_of_difficult_billers_does_what_it_says() -> None:
+    with running("difficult-billers") as client:
+        for ending in ("09", "19", "29", "10", "11"):
+            client.pay(ending, "10", "ELECTRIC", account=f"2100123456{ending}")
+        client.advance(5)
+        answered = {refid: void(client, refid).data["status"] for refid in ("09", "19", "29", "11")}
+        assert answered == {"09": "Failed", "19": "Success", "29": "Success", "11": "Success"}
+        assert client.call("POST", CHECK, {"refid": "10"}).data["status"] == "Failed"
+        client.advance(until="idle")
+        states = {refid: cases(client, refid)[0]["state"] for refid in answered}
+        assert states == {"09": "refused", "19": "refused", "29": "refunded", "11": "refunded"}
+        bills = {
+            ending: client.call("GET", f"/v2/bill-presentment?product=WATER&account=12345678{ending}").json
+            for ending in ("15", "16", "20", "21")
+        }
+        assert [bills[ending]["metadata"]["status_code"] for ending in bills] == [400, 400, 200, 200]
+        assert (bills["20"]["transaction_validity"], bills["20"]["data"]["Outstanding"]) == (None, None)
+        assert bills["21"]["data"]["Outstanding"] == 9999.9
+        assert client.sim("GET", "/sandboxes/default/invariants").json["ok"]
