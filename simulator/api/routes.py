@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from simulator.api import account, payments, records
+from simulator.api import account, cases, payments, products, records
 from simulator.api.catalog import CatalogEndpoint
 from simulator.api.exchange import Endpoint
 from simulator.api.refusals import denied, denied_at_catalog, invalid_parameters
@@ -18,6 +18,18 @@ def routes() -> Routes:
         },
         "/v2/topup": {
             "POST": Endpoint(payments.topup, payments.invalid_request, denied, "topup-request", "body"),
+        },
+        "/v2/transactions/check": {
+            "POST": Endpoint(cases.check, cases.invalid_request, denied, "check-request", "body"),
+        },
+        "/v2/transactions/void": {
+            "POST": Endpoint(cases.void, cases.invalid_request, denied, "void-request", "body"),
+        },
+        "/v2/networkstatus": {
+            "GET": Endpoint(products.network, invalid_parameters, denied, "networkstatus-query", "query"),
+        },
+        "/v2/bill-presentment": {
+            "GET": Endpoint(products.bill, products.invalid_bill, denied, "bill-query", "query"),
         },
         "/v2/transactions": {
             "GET": Endpoint(records.transactions, invalid_parameters, denied, "transactions-query", "query"),

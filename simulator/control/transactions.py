@@ -9,6 +9,7 @@ from simulator.control import render
 from simulator.control.callbacks import callback
 from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of
 from simulator.control.requests import row as request_row
+from simulator.domain.cases import Case
 from simulator.domain.transactions import Result, Transaction
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number
@@ -67,7 +68,7 @@ def _story(live: LiveSandbox, one: Transaction) -> dict[str, Any]:
         "statuses": [_status(result) for result in one.results],
         "entries": [render.entry(wallet.entry(id_)) for id_ in one.entry_ids],
         "callbacks": [callback(each) for each in state.callbacks.of(one.trxid)],
-        "cases": [],
+        "cases": [_case(each) for each in state.cases.get(one.trxid, ())],
     }
 
 
@@ -85,4 +86,20 @@ def _status(result: Result) -> dict[str, Any]:
         "expiry": f"{result.expiry:%Y%m%d}" if result.expiry else "",
         "note": result.note,
         "voucherlink": result.voucherlink,
+    }
+
+
+def _case(case: Case) -> dict[str, Any]:
+    return {
+        "id": case.id,
+        "kind": case.kind.value,
+        "at": render.moment(case.at),
+        "status": "Success" if case.is_taken else "Failed",
+        "message": case.message,
+        "state": case.state.value,
+        "ended": render.moment(case.ended),
+        "rule": case.rule,
+        "user_email": list(case.user_email),
+        "refund_type": case.refund_type,
+        "refund_reason": case.refund_reason,
     }

@@ -13,6 +13,7 @@ from simulator.domain import draw, pricing
 from simulator.domain.catalog import FormField, Product
 from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused, Reason
 from simulator.domain.money import is_whole_cents, parse_amount
+from simulator.domain.presentment import note_payment
 from simulator.domain.resellers import Reseller
 from simulator.domain.rules import CallbackPlan, PaymentThen, Rule, Step
 from simulator.domain.state import State
@@ -106,6 +107,8 @@ def _create(state: State, reseller: Reseller, draft: Draft, command: CreatePayme
     )
     reseller.refids[command.refid] = transaction
     state.transactions[trxid] = transaction
+    if product.bill is not None:
+        note_payment(state, product, transaction)
     begin(state, transaction, _steps(rule), now)
     reseller.records.add(transaction)
     return PaymentAnswer(transaction, transaction.result, reseller.wallet.balance, True, transaction.rule)

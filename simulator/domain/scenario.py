@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from simulator.domain.bills import BillThen
 from simulator.domain.callbacks import CallbackConfig, RetryPolicy
+from simulator.domain.cases import CaseThen
 from simulator.domain.catalog import Catalog, Overlay
 from simulator.domain.faults import FaultThen
+from simulator.domain.network import Plan
 from simulator.domain.resellers import KeyState, User
 from simulator.domain.rules import PaymentThen, Rule
 from simulator.domain.wallet import EntryType
@@ -98,7 +101,11 @@ class Scenario:
     resellers: tuple[ResellerStart, ...] = ()
     catalog: Catalog = Catalog()
     payments: tuple[Rule[PaymentThen], ...] = ()
+    voids: tuple[Rule[CaseThen], ...] = ()
+    disputes: tuple[Rule[CaseThen], ...] = ()
+    bills: tuple[Rule[BillThen], ...] = ()
     faults: tuple[Rule[FaultThen], ...] = ()
+    network: Mapping[str, Plan] = field(default_factory=dict)
     schedule: tuple[ScheduledDeposit, ...] = ()
     limits: Limits = Limits()
     assume: Mapping[str, object] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from typing import Any
 from simulator.domain import dispatch
 from simulator.domain.calendar import SERVICE_ZONE
 from simulator.domain.money import ZERO
-from simulator.domain.rules import Step, Text
+from simulator.domain.rules import Fields, Step, Text
 from simulator.domain.state import State, StepDue
 from simulator.domain.transactions import FAILED, SETTLED, SUCCESSFUL, Result, Status, Transaction, may_follow
 from simulator.domain.wallet import REFUND
@@ -66,8 +66,7 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
     results, status = transaction.results, step.status
     assert may_follow(results[-1].status if results else None, status), f"{results[-1:]} cannot become {status}"
     cost = transaction.cost
-    reseller = state.resellers[transaction.reseller]
-    wallet = reseller.wallet
+    wallet = state.resellers[transaction.reseller].wallet
     if status is FAILED:
         entry = wallet.post(REFUND, cost, now, f"refund of {transaction.refid}", transaction.trxid)
         transaction.entry_ids += (entry.id,)
@@ -81,8 +80,13 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
     if status in SETTLED:
         _clear(state, transaction)
     if cause != "creation":
-        reseller.records.note_change(transaction)
-        dispatch.announce(state, transaction, now)
+        changed(state, transaction, now)
+
+
+def changed(state: State, transaction: Transaction, now: datetime) -> None:
+    """A status has changed since the creation: what follows from that, whatever caused it."""
+    state.resellers[transaction.reseller].records.note_change(transaction)
+    dispatch.announce(state, transaction, now)
 
 
 def _clear(state: State, transaction: Transaction) -> None:
@@ -108,7 +112,13 @@ def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]
         templates.update(step.texts)
     if not templates:
         return {}
-    facts = {
+    facts = template_facts(state, transaction)
+    return {name: template(facts) for name, template in templates.items()}
+
+
+def template_facts(state: State, transaction: Transaction) -> Fields:
+    """What the texts of a scenario may hold of a transaction."""
+    return {
         "seed": state.seed,
         "trxid": transaction.trxid,
         "refid": transaction.refid,
@@ -117,7 +127,6 @@ def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]
         "account": transaction.account,
         "amount": transaction.amount,
     }
-    return {name: template(facts) for name, template in templates.items()}
 
 
 def _expiry(state: State, transaction: Transaction, step: Step, now: datetime) -> date | None:

@@ -12,7 +12,7 @@ from simulator.contract.register import Assumption, as_markdown, assumptions
 from simulator.contract.validate import validator
 
 ROOT = data_dir("contracts").parent
-SECTIONS = ("faults", "payments")
+SECTIONS = ("faults", "payments", "voids", "bills", "network", "catalog")
 CHOICES = {
     "refid-reused-with-other-parameters": ("return_original", "reject"),
     "repeated-query-keys": ("either", "as_sent", "sorted"),
@@ -23,6 +23,8 @@ CHOICES = {
     "payment-timestamp": ("status_change", "answer"),
     "balance-record": ("wrapped", "flat"),
     "failed-wallet": ("zero_cost", "keep_cost"),
+    "voided-cost": ("zero", "keep"),
+    "case-lifecycle": ("once", "again_after_refusal"),
     "low-balance-at-setting": ("silent", "alert"),
     "history-meta": ("filter", "page"),
     "history-status-names": ("filter", "payment"),

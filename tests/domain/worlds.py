@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from simulator.domain.bills import BillProfile, Told
 from simulator.domain.callbacks import CallbackConfig
 from simulator.domain.catalog import (
     Catalog,
@@ -13,6 +14,7 @@ from simulator.domain.catalog import (
     Fulfilled,
     Fulfillment,
     Option,
+    Options,
     Product,
     Source,
 )
@@ -48,7 +50,7 @@ def money_product(code: str = "BILL", **changes: Any) -> Product:
 
 def fixed_product(code: str = "CARD", denominations: tuple[int, ...] = (5, 10), **changes: Any) -> Product:
     amount = FormField("amount", "select", "numeric", "Amount", role="pricing")
-    options = tuple(Option(f"{code}-{value}", f"RM{value}", Decimal(value)) for value in denominations)
+    options = Options(Option(f"{code}-{value}", f"RM{value}", Decimal(value)) for value in denominations)
     return money_product(code, **({"fields": (amount,), "options": {"amount": options}} | changes))
 
 
@@ -57,7 +59,9 @@ def text(value: str) -> Callable[[Mapping[str, object]], str]:
 
 
 PIN = fixed_product("PIN", (25,), fulfilled=Fulfilled({"pin": text("{seed}-{refid}")}, timedelta(days=365)))
-CATALOG = Catalog(products={product.code: product for product in (money_product(), fixed_product(), PIN)})
+PROFILE = BillProfile("The Biller", frozenset(Told), Decimal("20.00"), Decimal("400.00"))
+BILL = money_product(voidable=True, bill=PROFILE)
+CATALOG = Catalog(products={product.code: product for product in (BILL, fixed_product(), PIN)})
 
 ACCEPTED = Step(Status.ACCEPTED)
 
