@@ -8,7 +8,7 @@ from simulator.domain.history import Figures, Wanted
 from simulator.domain.transactions import Transaction
 from simulator.domain.wallet import EntryType
 from simulator.wire import history, statement
-from simulator.wire.days import day_range
+from simulator.wire.timestamps import day_range
 
 LIMIT_MAX = 1000
 LIMIT_DEFAULT = "100"
