@@ -9,7 +9,6 @@ import gc
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import cycle
-from statistics import median
 from time import process_time
 from typing import Any
 
@@ -68,8 +67,8 @@ def filled(count: int) -> LiveSandbox:
     return live
 
 
-def search_us(live: LiveSandbox, handle: Any, fields: dict[str, Any], runs: int = 30) -> float:
-    """The median time of one search in µs, encoding included."""
+def search_us(live: LiveSandbox, handle: Any, fields: dict[str, Any], runs: int = 100) -> float:
+    """The best of many times of one search in µs, encoding included: what is more is the machine's other work."""
     reseller = live.core.state.resellers[RESELLER]
     half = str(len(reseller.refids) // 2)
     fields = {name: half if value == "HALF" else value for name, value in fields.items()}
@@ -82,7 +81,7 @@ def search_us(live: LiveSandbox, handle: Any, fields: dict[str, Any], runs: int 
         times.append((process_time() - began) * 1e6)
         if reply.status != 200:
             raise BenchError(f"{fields}: {reply.body}")
-    return median(times[1:])
+    return min(times[1:])
 
 
 def indexing_us(live: LiveSandbox) -> float:
@@ -116,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     finally:
         gc.enable()
     names = [*SEARCHES, "(indexing, per payment)"]
-    print(f"{'µs, median':32}" + "".join(f"{count:>12,}" for count in counts))
+    print(f"{'µs of CPU, best':32}" + "".join(f"{count:>12,}" for count in counts))
     for name, *row in zip(names, *columns, strict=True):
         print(f"{name:32}" + "".join(f"{us:12,.1f}" for us in row))
 

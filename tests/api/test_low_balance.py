@@ -134,6 +134,15 @@ def test_a_scenario_may_bring_the_threshold() -> None:
         assert (alerts(client), threshold_of(client)) == ([], 95)
 
 
+def test_a_reseller_may_be_added_with_its_threshold(client: Client) -> None:
+    body = {"code": "R2", "balance": "20", "low_balance_threshold": "15.5", "email": "two@example.com"}
+    made = client.sim("POST", "/sandboxes/default/resellers", body).json
+    assert made["low_balance_threshold"] == 15.5
+    client.pay(amount="10", key=made["api_key"], secret=made["api_secret"])
+    (alert,) = alerts(client)
+    assert (alert["reseller"], alert["to"]) == ("R2", ["two@example.com"])
+
+
 def test_alerts_can_be_waited_for(client: Client) -> None:
     async def both() -> Any:
         target = "/sandboxes/default/notifications?wait_for=1&timeout=30"
