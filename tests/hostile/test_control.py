@@ -112,11 +112,13 @@ def test_no_path_knows_an_id_of_nobody(client: Client, one: Operation) -> None:
             is_name = what in ("unknown", "beyond 64 bits")  # any inbox may be named: there is nothing in it
             assert said(answer) in (("200", "204", "400 bad_request") if is_name else ("400 bad_inbox_name",)), what
         else:
-            assert answer.status == 404, (what, answer.body[:300])
+            assert answer.status in ((400, 404) if one.takes_body else (404,)), (what, answer.body[:300])
         assert len(answer.body) < 3000, what
 
 
-@pytest.mark.parametrize("one", [one for one in OPERATIONS if one.method == "GET" and one.query], ids=str)
+@pytest.mark.parametrize(
+    "one", [one for one in OPERATIONS if one.method == "GET" and one.query and not one.is_stream], ids=str
+)
 def test_every_list_answers_any_value_of_its_parameters(client: Client, one: Operation) -> None:
     for what, value in VALUES:
         for name in one.query:
@@ -124,7 +126,7 @@ def test_every_list_answers_any_value_of_its_parameters(client: Client, one: Ope
             assert ask(client, "GET", target).status in (200, 400), (name, what)
 
 
-@pytest.mark.parametrize("one", [one for one in OPERATIONS if one.method == "GET"], ids=str)
+@pytest.mark.parametrize("one", [one for one in OPERATIONS if one.method == "GET" and not one.is_stream], ids=str)
 def test_every_list_answers_any_query(client: Client, one: Operation) -> None:
     for what, query in STRANGE_QUERIES:
         assert ask(client, "GET", f"{one.path}?{query}").status in (200, 400, 404), what
