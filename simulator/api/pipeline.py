@@ -150,8 +150,11 @@ def _check_wanted_rule(call: Call) -> Reply | None:
     if wanted is None:
         return None
     name = wanted.decode("utf-8", "replace")
+    if not call.sandbox.core.has_rule(name):
+        call.exchange.error = "unknown_rule"
+        return refusals.unknown_rule(name)
     call.exchange.wanted_rule = name
-    return None if call.sandbox.core.has_rule(name) else refusals.unknown_rule(name)
+    return None
 
 
 def _validate(call: Call, endpoint: Endpoint) -> Problems:

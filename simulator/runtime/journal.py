@@ -5,8 +5,8 @@ from itertools import chain
 
 from simulator.runtime.ring import Ring
 
-# Headers and small parts beside the bodies, in bytes, when an exchange's size is reckoned.
-_OVERHEAD_BYTES = 1200
+# What an exchange costs beside the bytes that came in and went out, when its size is reckoned.
+_OVERHEAD_BYTES = 1000
 
 
 class Exchange:
@@ -57,7 +57,8 @@ class Exchange:
     @property
     def size(self) -> int:
         """About how many bytes this exchange keeps alive."""
-        return _OVERHEAD_BYTES + len(self.body) + len(self.content)
+        came = len(self.packed_headers) + len(self.path) + len(self.query) + len(self.body)
+        return _OVERHEAD_BYTES + came + len(self.content)
 
 
 Journal = Ring[Exchange]

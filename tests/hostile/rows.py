@@ -24,6 +24,7 @@ from tests.auth.signing import sign
 from tests.client import HOST, Client, Response, exchange
 from tests.contract_check import CONTROL_PREFIX, INBOX_PREFIX, assert_in_contract
 
+NOTHING = "nothing"
 PATIENCE_S = 5.0  # no request of these tables may take longer, however slow the machine is
 BODILY_METHODS = ("POST", "PUT", "PATCH")
 _nonces = count(1)
@@ -42,6 +43,12 @@ class Operation:
     query: tuple[str, ...]
     takes_body: bool
     needs_body: bool
+    is_stream: bool  # its answer never ends
+
+    @property
+    def names_nothing(self) -> bool:
+        """True when a parameter of its path leads nowhere, so that 404 is an answer, too."""
+        return NOTHING in self.path
 
     def __str__(self) -> str:
         return f"{self.method} {self.template}"
@@ -127,19 +134,21 @@ def operations(document: str = OPENAPI, **known: str) -> list[Operation]:
                 Operation(
                     document,
                     method.upper(),
-                    re.sub(r"\{([^}]+)\}", lambda match: known.get(match[1], "nothing"), template),
+                    re.sub(r"\{([^}]+)\}", lambda match: known.get(match[1], NOTHING), template),
                     template,
                     tuple(each["name"] for each in parameters if each["in"] == "query"),
                     "requestBody" in one,
                     bool(one.get("requestBody", {}).get("required")),
+                    "text/event-stream" in one["responses"].get("200", {}).get("content", ()),
                 )
             )
     return found
 
 
 def control_operations() -> list[Operation]:
-    """The control API's, on the default sandbox and its reseller."""
-    return operations(CONTROL, sandbox="default", code="RS001", name="callbacks", n="1", key="test_key_RS001")
+    """The control API's, on the default sandbox and what is in it."""
+    known = {"code": "RS001", "name": "callbacks", "n": "1", "key": "test_key_RS001", "product": "RELOAD"}
+    return operations(CONTROL, sandbox="default", **known)
 
 
 def _resolved(document: str, part: dict[str, Any]) -> dict[str, Any]:

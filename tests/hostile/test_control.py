@@ -25,7 +25,16 @@ VISITORS: list[tuple[str, dict[str, str], str]] = [
     ("a name that resolves to loopback", {"Host": "127.0.0.1.nip.io"}, "403 foreign_host"),
     ("a user in front", {"Host": "localhost@evil.example"}, "403 foreign_host"),
     ("two hosts", {"Host": "localhost, evil.example"}, "403 foreign_host"),
-    ("an open bracket", {"Host": "[::1"}, "200"),
+    ("an open bracket", {"Host": "[::1"}, "403 foreign_host"),
+    ("a bracket and more", {"Host": "[::1]x"}, "403 foreign_host"),
+    ("a port in words", {"Host": "localhost:http"}, "403 foreign_host"),
+    ("a port of six digits", {"Host": "localhost:123456"}, "403 foreign_host"),
+    ("two ports", {"Host": "localhost:80:80"}, "403 foreign_host"),
+    ("a user behind the port", {"Host": "localhost:80@evil.example"}, "403 foreign_host"),
+    ("a path", {"Host": "localhost/"}, "403 foreign_host"),
+    ("an empty port", {"Host": "localhost:"}, "200"),
+    ("IPv6", {"Host": "[::1]:8080"}, "200"),
+    ("upper case", {"Host": "LOCALHOST"}, "200"),
     ("50,000 characters", {"Host": "h" * 50_000}, "403 foreign_host"),
     ("high bytes", {"Host": "\xff\xfe"}, "403 foreign_host"),
     ("another origin", {"Origin": "http://evil.example"}, "403 foreign_origin"),
@@ -103,11 +112,13 @@ def test_no_path_knows_an_id_of_nobody(client: Client, one: Operation) -> None:
             is_name = what in ("unknown", "beyond 64 bits")  # any inbox may be named: there is nothing in it
             assert said(answer) in (("200", "204", "400 bad_request") if is_name else ("400 bad_inbox_name",)), what
         else:
-            assert answer.status == 404, (what, answer.body[:300])
+            assert answer.status in ((400, 404) if one.takes_body else (404,)), (what, answer.body[:300])
         assert len(answer.body) < 3000, what
 
 
-@pytest.mark.parametrize("one", [one for one in OPERATIONS if one.method == "GET" and one.query], ids=str)
+@pytest.mark.parametrize(
+    "one", [one for one in OPERATIONS if one.method == "GET" and one.query and not one.is_stream], ids=str
+)
 def test_every_list_answers_any_value_of_its_parameters(client: Client, one: Operation) -> None:
     for what, value in VALUES:
         for name in one.query:
@@ -115,7 +126,7 @@ def test_every_list_answers_any_value_of_its_parameters(client: Client, one: Ope
             assert ask(client, "GET", target).status in (200, 400), (name, what)
 
 
-@pytest.mark.parametrize("one", [one for one in OPERATIONS if one.method == "GET"], ids=str)
+@pytest.mark.parametrize("one", [one for one in OPERATIONS if one.method == "GET" and not one.is_stream], ids=str)
 def test_every_list_answers_any_query(client: Client, one: Operation) -> None:
     for what, query in STRANGE_QUERIES:
         assert ask(client, "GET", f"{one.path}?{query}").status in (200, 400, 404), what

@@ -78,16 +78,17 @@ def test_a_payment_in_no_json_object_is_an_invalid_request(client: Client, what:
 def test_every_endpoint_refuses_what_is_no_json_object(client: Client, one: Operation) -> None:
     for what, body in NOT_AN_OBJECT:
         answer = ask(client, one.method, one.path, body)
-        assert answer.status in ((400, 404) if "{" in one.template else (400,)), (what, answer.body[:300])
+        assert answer.status in ((400, 404) if one.names_nothing else (400,)), (what, answer.body[:300])
     assert ask(client, one.method, one.path).status in (400, 404)
 
 
 @pytest.mark.parametrize("one", CONTROLLED, ids=str)
 def test_every_control_path_refuses_what_is_no_json_object(client: Client, one: Operation) -> None:
     for what, body in NOT_AN_OBJECT:
-        assert said(ask(client, one.method, one.path, body)) == "400 bad_request", what
+        answer = ask(client, one.method, one.path, body)
+        assert said(answer) == "400 bad_request" or (one.names_nothing and answer.status == 404), what
     if one.needs_body:
-        assert said(ask(client, one.method, one.path)) == "400 bad_request"
+        assert ask(client, one.method, one.path).status in ((400, 404) if one.names_nothing else (400,))
 
 
 STRANGE_OBJECTS: list[tuple[str, bytes]] = [
@@ -109,7 +110,7 @@ STRANGE_OBJECTS: list[tuple[str, bytes]] = [
 def test_every_endpoint_refuses_objects_that_say_nothing(client: Client, one: Operation) -> None:
     for what, body in STRANGE_OBJECTS:
         answer = ask(client, one.method, one.path, body)
-        assert answer.status in ((400, 404) if "{" in one.template else (400,)), (what, answer.body[:300])
+        assert answer.status in ((400, 404) if one.names_nothing else (400,)), (what, answer.body[:300])
 
 
 @pytest.mark.parametrize("one", [one for one in CONTROLLED if one.needs_body], ids=str)

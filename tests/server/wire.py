@@ -92,6 +92,9 @@ class Echo:
     async def on_unread(self, connection: Connection, receive: Receive, send: Send) -> None:
         await send_text(send, b"early")
 
+    async def on_unread_at_once(self, connection: Connection, receive: Receive, send: Send) -> None:
+        await connection.answer(200, [*PLAIN, (b"content-length", b"5")], b"early")
+
     async def on_slow(self, connection: Connection, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0.15)
         await send_text(send, b"slow")
