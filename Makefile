@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
 
-.PHONY: run test check lint types bench campaign wheel clean
+.PHONY: run test check lint types bench bench-history campaign wheel clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -24,6 +24,9 @@ types: $(DEV_READY)
 
 bench: $(DEV_READY)  ## ratios to a bare server, measured in the same run
 	$(BIN)/python -m bench $(ARGS)
+
+bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions and beside a million
+	$(BIN)/python -m bench.history $(ARGS)
 
 campaign: $(DEV_READY)  ## 10,000 webhooks to a receiver that fails 30 in 100
 	$(BIN)/python -m tests.campaigns.webhooks $(ARGS)

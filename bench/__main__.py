@@ -121,7 +121,7 @@ def _parser() -> argparse.ArgumentParser:
         "--server",
         default=shlex.join(SIMULATOR),
         metavar="COMMAND",
-        help="instead of `python -m simulator serve`, a scenario included; gets --port 0 --json [--clock MODE]",
+        help="instead of `python -m simulator serve bench/unlimited.yaml`; gets --port 0 --json [--clock MODE]",
     )
     parser.add_argument("--profile", action="store_true", help="where the time of a creating topup goes, by function")
     return parser

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.rounds import WARM_UP_REQUESTS, WARM_UP_S, measure
-from bench.servers import BenchError, Cores, pinned, running
+from bench.servers import SIMULATOR, BenchError, Cores, pinned, running
 from bench.workloads import WORKLOADS, client_of, fill_wallet, serving_command
 
 REQUESTS = 20_000
@@ -24,7 +24,7 @@ SECONDS_MAX = 60.0
 SHOWN = 25
 
 
-def profile_topup(cores: Cores, module: Sequence[str] = ("simulator", "serve")) -> str:
+def profile_topup(cores: Cores, module: Sequence[str] = SIMULATOR[2:]) -> str:
     """A table of the functions with the most own time, in microseconds a request.
 
     cProfile charges every Python call, so read the order and not the sum.

@@ -22,7 +22,7 @@ NOT_INHERITED = ("RESELLER_SIM_", "PYTHONDONTWRITEBYTECODE")
 
 BARE = (sys.executable, "-m", "bench.bare", "--port", "0")
 SINK = (sys.executable, "-m", "bench.sink", "--port", "0")
-SIMULATOR = (sys.executable, "-m", "simulator", "serve")
+SIMULATOR = (sys.executable, "-m", "simulator", "serve", str(ROOT / "bench" / "unlimited.yaml"))
 
 
 class BenchError(Exception):

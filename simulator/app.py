@@ -1,25 +1,31 @@
 """The composition root: the only place where everything meets."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Any
 
 from simulator.api import refusals
+from simulator.api.exchange import Answer, Request
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
 from simulator.delivery.sender import HttpSender
 from simulator.delivery.targets import AddressPolicy
 from simulator.domain.scenario import Scenario
 from simulator.options import Options
+from simulator.runtime import sandboxes as live
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.sandboxes import DEFAULT, LiveSandbox, Request, Sandboxes
+from simulator.runtime.sandboxes import DEFAULT, LiveSandbox, Sandboxes
 from simulator.scenario.library import load_scenario
-from simulator.server.connection import connection_of
+from simulator.server.connection import deliver
 
 SANDBOX_PREFIX = "/s/"
 CONTROL_PREFIX = "/_sim"
+
+
+def _is_control(path: str) -> bool:
+    return path.startswith(CONTROL_PREFIX) and path[5:6] in ("", "/")
 
 
 def wall_clock() -> datetime:
@@ -36,35 +42,45 @@ class App:
         self.sandboxes = sandboxes
         self._default = sandboxes.get(DEFAULT)
         self._sender = sender
-        self._pipeline = Pipeline(routes(), connection_of, trust_forwarded=options.trust_forwarded)
+        self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded)
         self._control: Callable[[Any, Any, Any], Awaitable[None]] | None = None
         self._warming: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Look the path up: the control API, a sandbox under its own address, or the default one at the root."""
+        """Answer one ASGI request, whatever server carries it."""
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
-            return
-        path = scope["path"]
-        if path.startswith(CONTROL_PREFIX) and path[5:6] in ("", "/"):
+        elif _is_control(scope["path"]):
             await self._controlled(scope, receive, send)
-        elif path.startswith(SANDBOX_PREFIX):
+        else:
+            client = scope.get("client")
+            address = client[0] if client else ""
+            request = Request(scope["method"], scope["query_string"], scope["headers"], address, None, receive)
+            answer = await self._answer(scope["path"], request)
+            await deliver(scope, send, *answer)
+
+    def prompt(
+        self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], client: str, body: bytes
+    ) -> Coroutine[Any, Any, Answer] | None:
+        """The answer to a request of the reseller API that came whole, which our own server can write at once."""
+        return None if _is_control(path) else self._answer(path, Request(method, query, headers, client, body))
+
+    def _answer(self, path: str, request: Request) -> Coroutine[Any, Any, Answer]:
+        """Look the path up: a sandbox under its own address, or the default one at the root."""
+        if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)
             if sandbox is None:
                 refusal = refusals.unknown_sandbox(sandbox_id)
-                await self._pipeline(self._default, path, scope, receive, send, refusal=refusal)
-            else:
-                await self._pipeline(sandbox, "/" + rest, scope, receive, send)
-        elif self.sandboxes.has_unique_keys:
-            owner = self._owner_of_key(scope)
-            await self._pipeline(owner, path, scope, receive, send, anonymous=self._default)
-        else:
-            await self._pipeline(self._default, path, scope, receive, send)
+                return self._pipeline(self._default, path, request, refusal=refusal)
+            return self._pipeline(sandbox, "/" + rest, request)
+        if self.sandboxes.has_unique_keys:
+            return self._pipeline(self._owner_of_key(request), path, request, anonymous=self._default)
+        return self._pipeline(self._default, path, request)
 
-    def _owner_of_key(self, scope: Any) -> LiveSandbox:
+    def _owner_of_key(self, request: Request) -> LiveSandbox:
         """`default`, unless the key is one that it does not know and that leads to one other sandbox alone."""
-        for name, value in scope["headers"]:
+        for name, value in request.headers:
             if name == b"x-api-key":
                 key = value.decode("latin-1")
                 if key not in self._default.core.state.keys:
@@ -111,6 +127,6 @@ def build_app(
         sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
     sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s)
     sandboxes.create(
-        Request(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start),
+        live.Request(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start),
     )
     return App(options, scenario, sandboxes, sender)

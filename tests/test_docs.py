@@ -7,19 +7,14 @@ import yaml
 
 from simulator.api.routes import routes
 from simulator.contract.files import data_dir
-from simulator.control.app import ANY, ROUTES
+from simulator.control.app import ROUTES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 CONTROL = (ROOT / "docs" / "control-api.md").read_text()
 
 RESELLER = sorted((method, path) for path, methods in routes().items() for method in methods)
-CONTROLLED = sorted(
-    (method, route.path.replace("{n:int}", "{n}"))
-    for route in ROUTES
-    if route.methods and set(ANY) - route.methods
-    for method in route.methods - {"HEAD"}
-)
+CONTROLLED = sorted((method, route.path) for route in ROUTES for method in (route.methods or set()) - {"HEAD"})
 
 
 def operations(document: str) -> set[tuple[str, str]]:

@@ -1,11 +1,9 @@
 """Reading a request's body within bounds."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
+from simulator.api.exchange import Receive
 from simulator.auth.signature import BODY_BYTES_MAX
-
-Receive = Callable[[], Awaitable[Any]]
 
 
 class ClientGone(Exception):

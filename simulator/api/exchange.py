@@ -1,9 +1,14 @@
-"""What travels through the pipeline: the call that came in and the reply that goes out."""
+"""What travels through the pipeline: the call that came in and the reply that goes out.
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+Made for every request, so they are msgspec's structs, which cost a fifth of what Python's own classes do.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from simulator.auth.signature import Denied
 from simulator.domain.resellers import Reseller
@@ -11,9 +16,26 @@ from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import LiveSandbox
 
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
+Receive = Callable[[], Awaitable[Any]]
 
 
-class Reply(NamedTuple):
+class Request(msgspec.Struct, frozen=True):
+    """What came in, with lower-case header names and `client` the socket's address. `body` is None when it has to be
+    waited for with `receive`, ASGI's own."""
+
+    method: str
+    query: bytes
+    headers: list[tuple[bytes, bytes]]
+    client: str
+    body: bytes | None
+    receive: Receive | None = None
+
+
+# What goes out: status, headers, body, and the ending of `Reply`, or `gone` when the client left.
+Answer = tuple[int, list[tuple[bytes, bytes]], bytes, str]
+
+
+class Reply(msgspec.Struct, frozen=True):
     """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is what becomes of the connection:
     nothing unusual, `abort` before the first byte, `cut` in the middle of the body; `journaled` is what the journal
     keeps of a body that shows a secret, as long as that."""
@@ -25,8 +47,7 @@ class Reply(NamedTuple):
     journaled: bytes = b""
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct):
     """One request on its way. `now` is read once; `reseller` is known after authentication; `fields` are the
     decoded and validated body or query; `places` are the values of a path's parameters."""
 
@@ -34,9 +55,9 @@ class Call:
     now: datetime
     exchange: Exchange
     headers: Mapping[bytes, bytes]
-    fields: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, Any] = {}
     reseller: Reseller | None = None
-    places: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, str] = {}
 
     @property
     def owner(self) -> Reseller:

@@ -66,3 +66,4 @@ async def _delay(call: Call, rule: Rule[FaultThen], chosen: int) -> None:
     sandbox = call.sandbox
     span = low + (high - low) * draw.fraction(sandbox.seed, rule.id, "delay", chosen)
     await asyncio.sleep(sandbox.clock.wall_seconds(span))
+    sandbox.driver.catch_up()

@@ -1,8 +1,12 @@
 """`POST /v2/topup`: create or re-query a payment (SPEC 4.11)."""
 
+from collections.abc import Mapping
+
 from simulator.api.exchange import Call, Problems, Reply
 from simulator.domain.commands import CreatePayment, PaymentRefused, Reason
 from simulator.wire import payment
+
+NO_EXTRAS: Mapping[str, object] = {}
 
 
 def topup(call: Call) -> Reply:
@@ -10,15 +14,15 @@ def topup(call: Call) -> Reply:
     fields, exchange = call.fields, call.exchange
     outcome = call.sandbox.core.apply(
         CreatePayment(
-            reseller=call.owner.code,
-            refid=fields["refid"],
-            product=fields["product"],
-            account=fields["account"],
-            amount=fields["amount"],
-            remarks=fields.get("remarks", ""),
-            extras=fields.get("extras", {}),
-            sender=exchange.client,
-            rule=exchange.wanted_rule,
+            call.owner.code,
+            fields["refid"],
+            fields["product"],
+            fields["account"],
+            fields["amount"],
+            fields.get("remarks", ""),
+            fields.get("extras", NO_EXTRAS),
+            exchange.client,
+            exchange.wanted_rule,
         ),
         call.now,
     )

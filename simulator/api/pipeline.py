@@ -1,75 +1,53 @@
 """The one way through for every request of the reseller API, to be read from top to bottom.
 
 bytes -> rate and address -> faults -> authenticate -> validate -> faults -> domain -> wire -> bytes, journal, driver
+
+It waits for two things alone, the rest of a body and a fault's delay. A request that meets neither is answered without
+a single await that suspends, which is what lets the server answer it at once.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter
-from typing import Any, Protocol
 
 from simulator.api import refusals
-from simulator.api.authentication import authenticate, refuse_address
-from simulator.api.body import ClientGone, Receive
-from simulator.api.exchange import Call, Endpoint, Problems, Reply
+from simulator.api.addresses import client_address
+from simulator.api.authentication import (
+    authenticate,
+    check_claim,
+    deny,
+    refuse_address,
+    refuse_blocked,
+    refused_by,
+)
+from simulator.api.body import BodyTooLarge, ClientGone, read_body
+from simulator.api.exchange import Answer, Call, Endpoint, Problems, Reply, Request
 from simulator.api.faults import meet_fault, spoiled
 from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
-from simulator.auth.signature import Denied
+from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.contract.decode import BadJson, decode_object
 from simulator.contract.query import decode_query
 from simulator.contract.validate import validator
-from simulator.domain.faults import FaultThen
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
 
-Send = Callable[[Any], Awaitable[None]]
-Scope = Mapping[str, Any]
-
-Headers = list[tuple[bytes, bytes]]
-
-
-class Connection(Protocol):
-    """What can be done to a connection beside answering; our own server offers it."""
-
-    async def answer(self, status: int, headers: Headers, body: bytes) -> None:
-        """Send a whole answer."""
-        ...
-
-    def abort(self) -> None:
-        """Close without an answer."""
-        ...
-
-    async def cut(self, status: int, headers: Headers, body: bytes, after_bytes: int) -> None:
-        """Promise the whole body, send its beginning, and close."""
-        ...
-
 
 class Pipeline:
-    """Answers one request of one sandbox; `routes` says what there is, `connection_of` finds a request's connection."""
+    """Answers one request of one sandbox; `routes` says what there is."""
 
-    def __init__(
-        self,
-        routes: Routes,
-        connection_of: Callable[[Scope], Connection | None],
-        *,
-        trust_forwarded: bool = False,
-    ) -> None:
+    def __init__(self, routes: Routes, *, trust_forwarded: bool = False) -> None:
         self._paths = PathTable(routes)
-        self._connection_of = connection_of
         self._trust_forwarded = trust_forwarded
 
     async def __call__(
         self,
         sandbox: LiveSandbox,
         path: str,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
+        request: Request,
         *,
         anonymous: LiveSandbox | None = None,
         refusal: Reply | None = None,
-    ) -> None:
+    ) -> Answer:
         """Answer, write the journal, hand what became due to the driver. `path` has no sandbox prefix.
 
         A request that is not authenticated belongs to `anonymous`, where its address led; a `refusal` is all that
@@ -78,80 +56,79 @@ class Pipeline:
         began = perf_counter()
         sandbox.is_touched = True
         now = sandbox.driver.catch_up()
-        headers = _joined(scope["headers"])
-        client = self._client(scope, headers)
-        exchange = Exchange(now, scope["method"], path, scope["query_string"], scope["headers"], client)
+        headers = _joined(request.headers)
+        client = client_address(request.client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
+        exchange = Exchange(now, request.method, path, request.query, request.headers, client)
         call = Call(sandbox, now, exchange, headers)
         try:
-            reply = refusal or await self._reply(call, receive)
+            reply = refusal or await self._reply(call, request)
         except ClientGone:
             reply = Reply(0, b"", ending="gone")
-        content = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
+        content = reply.body if type(reply.body) is bytes else encode(reply.body)
         exchange.status, exchange.content = reply.status, reply.journaled or content
         if anonymous is not None and call.reseller is None:
             sandbox = anonymous
         exchange.n = sandbox.journal.next_n()
-        exchange.duration_us = round((perf_counter() - began) * 1e6)
-        exchange.own_headers = reply.headers
+        if reply.headers:
+            exchange.own_headers = reply.headers
+        exchange.duration_us = int((perf_counter() - began) * 1e6)
         sandbox.journal.add(exchange)
         call.sandbox.driver.rearm()
-        await self._send(reply, reply_headers(sandbox.id, exchange), content, scope, send)
+        return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
-    async def _reply(self, call: Call, receive: Receive) -> Reply:
+    async def _reply(self, call: Call, request: Request) -> Reply:
+        if blocked := refuse_blocked(call):
+            return blocked
+        endpoint = self._endpoint(call)
+        if isinstance(endpoint, Reply):
+            return endpoint
+        if refusal := _check_wanted_rule(call) or refuse_address(call):
+            return refusal
+        state = call.sandbox.core.state
+        early = await meet_fault(call, needs_body=False) if state.early_faults.rules else None
+        if early is not None and early.comes_instead:
+            return spoiled(early, Reply(0, b""))
+        claim = check_claim(call)
+        if isinstance(claim, Denied):
+            reply = deny(call, endpoint, claim)
+        else:
+            try:
+                call.exchange.body = await self._body(call, request)
+                reply = authenticate(call, endpoint, claim, early) or await self._authenticated(call, endpoint)
+            except BodyTooLarge:
+                reply = deny(call, endpoint, Denied("body_too_large"))
+        return reply if early is None else spoiled(early, reply)
+
+    async def _authenticated(self, call: Call, endpoint: Endpoint) -> Reply:
+        if problems := _validate(call, endpoint):
+            call.exchange.diagnosis = _explain(call, endpoint, problems)
+            return endpoint.invalid(call, problems)
+        late = await meet_fault(call, needs_body=True) if call.sandbox.core.state.body_faults.rules else None
+        if late is None:
+            return endpoint.handle(call)
+        if refusal := refused_by(late, call, endpoint):
+            return refusal
+        if late.comes_instead:
+            return spoiled(late, Reply(0, b""))
+        return spoiled(late, endpoint.handle(call))
+
+    def _endpoint(self, call: Call) -> Endpoint | Reply:
         methods = self._paths.exact.get(call.exchange.path)
         if methods is None:
             methods, call.places = self._paths.match(call.exchange.path)
         if methods is None:
             return refusals.unknown_path(call.exchange.path, self._paths.known)
-        endpoint = methods.get(call.exchange.method)
-        if endpoint is None:
-            return refusals.wrong_method(call.exchange.method, list(methods))
-        if refusal := _check_wanted_rule(call) or refuse_address(call):
-            return refusal
-        early = await meet_fault(call, needs_body=False)
-        if early is not None and early.replaces_answer and not (early.after_commit or early.disconnect == "body"):
-            return spoiled(early, Reply(0, b""))
-        reply = await self._authenticated(call, endpoint, receive, early)
-        return reply if early is None else spoiled(early, reply)
+        return methods.get(call.exchange.method) or refusals.wrong_method(call.exchange.method, list(methods))
 
-    async def _authenticated(self, call: Call, endpoint: Endpoint, receive: Receive, early: FaultThen | None) -> Reply:
-        if refusal := await authenticate(call, endpoint, receive, early):
-            return refusal
-        if problems := _validate(call, endpoint):
-            call.exchange.diagnosis = _explain(call, endpoint, problems)
-            return endpoint.invalid(call, problems)
-        late = await meet_fault(call, needs_body=True)
-        call.sandbox.driver.catch_up()  # a slow body or a fault's delay took time
-        if late is None:
-            return endpoint.handle(call)
-        if late.nonce_service_down:
-            return refusals.nonce_service_down()
-        if late.internal_error:
-            return endpoint.denied(Denied("internal_error"))
-        if late.replaces_answer and not (late.after_commit or late.disconnect == "body"):
-            return spoiled(late, Reply(0, b""))
-        return spoiled(late, endpoint.handle(call))
-
-    async def _send(self, reply: Reply, headers: Headers, content: bytes, scope: Scope, send: Send) -> None:
-        connection = self._connection_of(scope)
-        if reply.ending == "gone":
-            return
-        if connection is None:
-            if not reply.ending:
-                await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-                await send({"type": "http.response.body", "body": content})
-        elif not reply.ending:
-            await connection.answer(reply.status, headers, content)
-        elif reply.ending == "abort":
-            connection.abort()
-        else:
-            await connection.cut(reply.status, headers, content, len(content) // 2)
-
-    def _client(self, scope: Scope, headers: Mapping[bytes, bytes]) -> str:
-        if self._trust_forwarded and (forwarded := headers.get(b"x-forwarded-for")):
-            return forwarded.decode("latin-1").split(",")[0].strip()
-        client = scope.get("client")
-        return client[0] if client else ""
+    async def _body(self, call: Call, request: Request) -> bytes:
+        if request.body is not None:
+            if len(request.body) > BODY_BYTES_MAX:
+                raise BodyTooLarge
+            return request.body
+        assert request.receive is not None, "a body that is not here yet comes from somewhere"
+        body = await read_body(call.headers, request.receive)
+        call.sandbox.driver.catch_up()  # a slow body took time
+        return body
 
 
 def _explain(call: Call, endpoint: Endpoint, problems: Problems) -> str:
@@ -176,8 +153,11 @@ def _check_wanted_rule(call: Call) -> Reply | None:
     if wanted is None:
         return None
     name = wanted.decode("utf-8", "replace")
+    if not call.sandbox.core.has_rule(name):
+        call.exchange.error = "unknown_rule"
+        return refusals.unknown_rule(name)
     call.exchange.wanted_rule = name
-    return None if call.sandbox.core.has_rule(name) else refusals.unknown_rule(name)
+    return None
 
 
 def _validate(call: Call, endpoint: Endpoint) -> Problems:

@@ -7,6 +7,7 @@ from simulator.auth.signature import Denied
 from simulator.wire import errors
 
 RETRY_AFTER_S = 5
+NAME_CHARS_MAX = 100
 
 
 def denied(refusal: Denied) -> Reply:
@@ -30,6 +31,11 @@ def nonce_service_down() -> Reply:
     return Reply(503, body, ((b"retry-after", str(RETRY_AFTER_S).encode()),))
 
 
+def address_blocked(address: str) -> Reply:
+    """403: the address exceeded the request rate and is blocked for a while (SPEC 7.2, 8)."""
+    return Reply(403, errors.coded("ip_blocked", f"Requests from {address} are blocked: it has sent too many."))
+
+
 def address_not_allowed(address: str) -> Reply:
     """403: the reseller's allowlist does not name the caller (SPEC 8)."""
     return Reply(403, errors.coded("ip_not_allowed", f"Requests from {address} are not allowed for this account."))
@@ -51,10 +57,15 @@ def wrong_method(method: str, allowed: list[str]) -> Reply:
 
 def unknown_sandbox(sandbox_id: str) -> Reply:
     """404 for an address of a sandbox that does not exist."""
-    return Reply(404, errors.coded("unknown_sandbox", f"There is no sandbox {sandbox_id!r} at this address."))
+    return Reply(404, errors.coded("unknown_sandbox", f"There is no sandbox {_shown(sandbox_id)} at this address."))
 
 
 def unknown_rule(name: str) -> Reply:
     """400 for a request that asks for a rule that does not exist."""
-    text = f"X-Sim-Rule names {name!r}, but the sandbox has no rule of that name."
+    text = f"X-Sim-Rule names {_shown(name)}, but the sandbox has no rule of that name."
     return Reply(400, errors.coded("unknown_rule", text))
+
+
+def _shown(name: str) -> str:
+    """What a client sent as a message repeats it: quoted, and not longer than a name is."""
+    return repr(name if len(name) <= NAME_CHARS_MAX else name[:NAME_CHARS_MAX] + "…")

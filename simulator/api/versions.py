@@ -1,5 +1,6 @@
 """The version gate of SPEC 9: `X-API-Version`, and the day from which everybody gets the new shapes."""
 
+import re
 from datetime import UTC, date, datetime, tzinfo
 
 from simulator.api.exchange import Call
@@ -8,10 +9,12 @@ from simulator.domain.calendar import SERVICE_ZONE
 GATE = date(2026, 9, 16)
 DEFAULT_FROM = date(2027, 1, 11)
 
+_DATE = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
 
 def api_version(header: bytes | None) -> date | None:
     """The date that a client asks for; None for no header and for anything that is no real date."""
-    if header is None or len(header) != 10:
+    if header is None or not _DATE.fullmatch(header):
         return None
     try:
         return date.fromisoformat(header.decode("ascii"))

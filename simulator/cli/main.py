@@ -1,5 +1,6 @@
 """The command `reseller-sim`: its verbs, each imported only when it is used, and its exit codes."""
 
+import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -12,6 +13,7 @@ from simulator import __version__
 
 PROGRAM = "reseller-sim"
 INTERRUPTED = 130
+UNWRITABLE = 3
 
 VERBS = {
     "serve": "Run the simulator.",
@@ -63,7 +65,10 @@ class Verbs(click.Group):
 
     def _run(self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any]) -> int:
         try:
-            return super().main(args, prog_name, **extra) or 0
+            code: int = super().main(args, prog_name, **extra) or 0
+            if sys.stdout is not None:
+                sys.stdout.flush()  # a full disk is noticed here at the latest, while it can still be told
+            return code
         except click.exceptions.NoArgsIsHelpError as missing:
             missing.show()
             return missing.exit_code
@@ -77,6 +82,16 @@ class Verbs(click.Group):
             return refused.exit_code
         except click.Abort:
             return INTERRUPTED
+        except OSError as error:  # those that a verb expects it tells itself
+            _give_up_stdout()
+            click.echo(f"{prog_name}: stdout cannot be written: {error.strerror or error}", err=True)
+            return UNWRITABLE
+
+
+def _give_up_stdout() -> None:
+    """Send what is still buffered nowhere, which would fail once more at the exit."""
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 @click.command(

@@ -33,7 +33,9 @@ def command(json: bool, **flags: Any) -> None:
     gc.disable()  # what start-up makes stays: looking through it again and again would cost a tenth of the time
     from simulator.cli import banner
     from simulator.cli.running import Running, prepare
+    from simulator.server.serve import raise_file_limit
 
+    raise_file_limit()
     unwritable: list[OSError] = []
 
     def on_ready(running: Running) -> None:

@@ -11,6 +11,9 @@ from simulator.contract.schemas import Schema, at_pointer, compiled
 
 PROBLEM_CHARS_MAX = 300
 
+# What may be answered before it is known that there is no such path, or no such method.
+_BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden"}
+
 _PARAMETER = re.compile(r"(\{[^}]*\})")
 
 
@@ -49,9 +52,9 @@ def _described(whole: dict[str, Any], method: str, path: str, status: int) -> di
     shared = whole["components"]["responses"]
     item = path_item(whole, path)
     if item is None:
-        found = shared["UnknownPath"] if status == 404 else None
+        found = shared.get("UnknownPath" if status == 404 else _BEFORE_ROUTING.get(status))
     elif method not in item:
-        found = shared["MethodNotAllowed"] if status == 405 else None
+        found = shared.get("MethodNotAllowed" if status == 405 else _BEFORE_ROUTING.get(status))
     else:
         found = item[method]["responses"].get(str(status))
     return None if found is None else _resolved(whole, found)

@@ -1,5 +1,6 @@
 """The control API as one application: its routes as a page to be read, behind the guard."""
 
+from itertools import count
 from typing import Any
 
 from starlette.applications import Starlette
@@ -14,6 +15,8 @@ from simulator.control import (
     deliveries,
     inbox,
     meta,
+    network,
+    notifications,
     probes,
     requests,
     resellers,
@@ -29,9 +32,17 @@ from simulator.domain.scenario import Scenario
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.load import ScenarioError
 
-ANY = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 INBOX_PREFIX = "/_sim/inbox/"
 ONE = "/_sim/sandboxes/{sandbox}"
+
+
+class AnyMethod(Route):
+    """A route that takes every method there is, and those that nobody has heard of."""
+
+    def __init__(self, path: str, endpoint: Any) -> None:
+        super().__init__(path, endpoint)
+        self.methods = set()
+
 
 ROUTES = [
     Route("/_sim/health", meta.health, methods=["GET"]),
@@ -46,6 +57,7 @@ ROUTES = [
     Route(ONE + "/clock/advance", clock.advance, methods=["POST"]),
     Route(ONE + "/rules", rules.add, methods=["POST"]),
     Route(ONE + "/rules/{rule}", rules.remove, methods=["DELETE"]),
+    Route(ONE + "/network/{product}", network.put, methods=["PUT"]),
     Route(ONE + "/resellers", resellers.add, methods=["POST"]),
     Route(ONE + "/resellers/{code}/deposits", resellers.deposit, methods=["POST"]),
     Route(ONE + "/resellers/{code}/settings", resellers.change_settings, methods=["PATCH"]),
@@ -53,7 +65,7 @@ ROUTES = [
     Route(ONE + "/resellers/{code}/api-keys/{key}", resellers.revoke_api_key, methods=["DELETE"]),
     Route(ONE + "/catalog/products/{code}", catalog.change_product, methods=["PATCH"]),
     Route(ONE + "/requests", requests.list_all, methods=["GET"]),
-    Route(ONE + "/requests/{n:int}", requests.show, methods=["GET"]),
+    Route(ONE + "/requests/{n}", requests.show, methods=["GET"]),
     Route(ONE + "/transactions", transactions.list_all, methods=["GET"]),
     Route(ONE + "/transactions/{trxid}", transactions.show, methods=["GET"]),
     Route(ONE + "/callbacks", callbacks.list_all, methods=["GET"]),
@@ -61,11 +73,12 @@ ROUTES = [
     Route(ONE + "/deliveries/{job}", deliveries.show, methods=["GET"]),
     Route(ONE + "/deliveries/{job}/replay", deliveries.replay, methods=["POST"]),
     Route(ONE + "/probes", probes.send, methods=["POST"]),
+    Route(ONE + "/notifications", notifications.list_all, methods=["GET"]),
     Route(ONE + "/invariants", sandboxes.invariants, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inbox.show, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inbox.program, methods=["PUT"]),
     Route(ONE + "/inbox/{name}", inbox.clear, methods=["DELETE"]),
-    Route(INBOX_PREFIX + "{sandbox}/{name}", inbox.receive, methods=ANY),
+    AnyMethod(INBOX_PREFIX + "{sandbox}/{name}", inbox.receive),
 ]
 
 
@@ -74,6 +87,7 @@ class ControlApp:
 
     def __init__(self, sandboxes_: Sandboxes, default_scenario: Scenario, guard: Guard) -> None:
         self._guard = guard
+        self._answers = count(1)
         self._app = Starlette(
             routes=ROUTES,
             exception_handlers={
@@ -83,14 +97,22 @@ class ControlApp:
                 HTTPException: on_http_error,
             },
         )
+        self._app.router.redirect_slashes = False
         self._app.state.sandboxes = sandboxes_
         self._app.state.default_scenario = default_scenario
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request, if the guard lets it pass."""
+        """Answer one request, if the guard lets it pass, under an id of its own."""
+
+        async def send_with_id(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                request_id = b"control-%d" % next(self._answers)
+                message["headers"] = [*message.get("headers", ()), (b"x-sim-request-id", request_id)]
+            await send(message)
+
         if not scope["path"].startswith(INBOX_PREFIX):
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
-                await error(refusal.status, refusal.code, refusal.message)(scope, receive, send)
+                await error(refusal.status, refusal.code, refusal.message)(scope, receive, send_with_id)
                 return
-        await self._app(scope, receive, send)
+        await self._app(scope, receive, send_with_id)

@@ -5,9 +5,12 @@ open, since receivers must be reachable under whatever name a sender knows.
 """
 
 import hmac
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
+
+_HOST = re.compile(r"(\[[^\[\]@]+\]|[^:\[\]@]+)(?::[0-9]{0,5})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,8 @@ class Guard:
         """Look at a request's headers (names in lower case); None lets it pass."""
         host = headers.get("host", "")
         if not self._is_our_name(_name_of(host)):
-            text = f"the control API does not answer to the name {_name_of(host)!r}; add it with --allow-host"
+            name = _name_of(host) or host
+            text = f"the control API does not answer to the name {name!r}; add it with --allow-host"
             return Refusal(403, "foreign_host", text)
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != host.lower():
@@ -56,7 +60,6 @@ class Guard:
 
 
 def _name_of(host: str) -> str:
-    """The name in a Host header, without port and brackets."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower()
+    """The name in a Host header, without port and brackets; empty for what is no name and port."""
+    found = _HOST.fullmatch(host)
+    return found[1].strip("[]").lower() if found else ""

@@ -1,11 +1,13 @@
 """What every control resource needs: bodies in, JSON out, one place where errors become answers."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from simulator.contract.decode import BadJson, decode_object
 from simulator.contract.validate import validator
@@ -15,14 +17,17 @@ from simulator.scenario.load import ScenarioError
 from simulator.wire.json import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
+DROPPED_BYTES_MAX = 64 * 1024 * 1024
 WAIT_S_MAX = 300.0
 PAGE_MAX = 1000
 DIGITS_MAX = 16
+MESSAGE_CHARS_MAX = 500
 PAGE_DEFAULT = 100
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
 
 Handler = Callable[[Request], Awaitable[Response]]
+Row = TypeVar("Row")
 
 
 class Bad(Unacceptable):
@@ -43,8 +48,12 @@ def nothing() -> Response:
 
 
 def error(status: int, code: str, message: str, path: str = "", **more: Any) -> Response:
-    """An error: code for machines, message for people, path for where."""
-    return reply({"error": code, "message": message, "path": path, **more}, status)
+    """An error: code for machines, message for people, path for where. What a client sent is not repeated at length."""
+    return reply({"error": code, "message": _bounded(message), "path": _bounded(path), **more}, status)
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= MESSAGE_CHARS_MAX else text[:MESSAGE_CHARS_MAX] + "…"
 
 
 async def on_domain_error(request: Request, exc: Exception) -> Response:
@@ -75,7 +84,16 @@ async def on_http_error(request: Request, exc: Exception) -> Response:
     }.get(exc.status_code, ("http_error", exc.detail))
     answer = error(exc.status_code, code, text)
     answer.headers.update(exc.headers or {})
+    if exc.status_code == 405:
+        answer.headers["allow"] = ", ".join(_methods_of(request))
     return answer
+
+
+def _methods_of(request: Request) -> list[str]:
+    """Every method of a path; the router itself names those of the first route alone."""
+    routes = (route for route in request.app.routes if isinstance(route, Route))
+    of_path = (route for route in routes if route.path_regex.match(request.url.path))
+    return sorted({method for route in of_path for method in route.methods or ()})
 
 
 async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) -> dict[str, Any]:
@@ -93,16 +111,22 @@ async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) 
 
 
 async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """A request's body, at most `bytes_max` of it. Raises `Bad`."""
+    """A request's body, at most `bytes_max` of it. Raises `Bad`.
+
+    What follows of a body that is too large is read and dropped, within a bound, so that its sender gets to read why.
+    """
     chunks, total = [], 0
     try:
         async for chunk in request.stream():
             total += len(chunk)
-            if total > bytes_max:
-                raise Bad(f"the body is over {bytes_max} bytes")
-            chunks.append(chunk)
+            if total <= bytes_max:
+                chunks.append(chunk)
+            elif total > DROPPED_BYTES_MAX:
+                break
     except ClientDisconnect:
         raise Bad("the client left") from None
+    if total > bytes_max:
+        raise Bad(f"the body is over {bytes_max} bytes")
     return b"".join(chunks)
 
 
@@ -128,6 +152,41 @@ def whole_number(request: Request, name: str, default: int, low: int, high: int)
     if not (text.isascii() and text.isdigit()) or len(text) > DIGITS_MAX or not low <= int(text) <= high:
         raise Bad(f"{name} must be a whole number from {low} to {high}", name)
     return int(text)
+
+
+class Asked(NamedTuple):
+    """The part of a list that a request asks for: at most `limit` rows behind `cursor`, 0 for the beginning."""
+
+    limit: int
+    cursor: int
+
+
+def page_of(request: Request) -> Asked:
+    """`limit` and `cursor` of a list. Raises `Bad`."""
+    limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
+    return Asked(limit, whole_number(request, "cursor", 0, 0, 2**53))
+
+
+def page(
+    name: str,
+    asked: Asked,
+    found: Iterable[Row],
+    row: Callable[[Row], Any],
+    place: Callable[[Row], int] | None = None,
+) -> dict[str, Any]:
+    """One page of a list called `name`, its rows made by `row`.
+
+    `place` tells the cursor that leads behind a row; `found` has begun behind the asked one then. Without it the
+    cursor counts rows.
+    """
+    begun = islice(found, asked.cursor, None) if place is None else found
+    rows = list(islice(begun, asked.limit + 1))
+    has_more = len(rows) > asked.limit
+    shown = rows[: asked.limit]
+    cursor = None
+    if has_more:
+        cursor = str(place(shown[-1]) if place else asked.cursor + asked.limit)
+    return {name: [row(one) for one in shown], "cursor": cursor, "has_more": has_more}
 
 
 def refuse_other_parameters(request: Request, *known: str) -> None:

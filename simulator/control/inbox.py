@@ -10,7 +10,18 @@ from starlette.responses import Response
 
 from simulator.contract.decode import BadJson, decode_any
 from simulator.control import render
-from simulator.control.http import Bad, body_of, bytes_of, error, nothing, reply, sandbox_of, sandboxes_of, wait_of
+from simulator.control.http import (
+    Bad,
+    body_of,
+    bytes_of,
+    error,
+    nothing,
+    refuse_other_parameters,
+    reply,
+    sandbox_of,
+    sandboxes_of,
+    wait_of,
+)
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
 from simulator.runtime.inbox import BODY_BYTES_MAX, Inbox, Received, Reply
@@ -35,8 +46,9 @@ def on_bad_target(request: Request, exc: Exception) -> Response:
 
 async def show(request: Request) -> Response:
     """What it received, oldest first; with `wait_for`, once that many are there or the time is up."""
-    inbox, name = _inbox(request)
     wait_for, timeout_s = wait_of(request)
+    refuse_other_parameters(request, "wait_for", "timeout")
+    inbox, name = _inbox(request)
     complete = await inbox.received.bell.wait_until(lambda: len(inbox.received) >= wait_for, timeout_s)
     return reply(
         {
@@ -69,11 +81,13 @@ def _item(one: Received) -> dict[str, Any]:
 
 async def program(request: Request) -> Response:
     """Set the replies to the next requests."""
-    inbox, _ = _inbox(request)
+    name = request.path_params["name"]
+    parse_target(f"inbox:{name}")
+    inboxes = sandbox_of(request).inboxes
     wanted = await body_of(request, "inbox-replies-request")
     for place, one in enumerate(wanted["replies"]):
         _refuse_impossible(one, f"replies.{place}")
-    inbox.program(
+    inboxes[name].program(
         Reply(
             status=one.get("status", 200),
             delay_s=float(one.get("delay", 0)),

@@ -24,7 +24,8 @@ async def add(request: Request) -> Response:
     """Another reseller in this sandbox."""
     live = sandbox_of(request)
     wanted = await body_of(request, "reseller-request")
-    start = build_reseller(wanted, environment=live.scenario.environment)
+    products = live.core.state.catalog.products.keys()
+    start = build_reseller(wanted, products, live.scenario.environment)
     made = live.core.apply(AddReseller(start), live.clock.now())
     sandboxes_of(request).learn_keys(live)
     return reply(render.reseller(made), 201)

@@ -6,7 +6,7 @@ more will happen by itself.
 
 import heapq
 from datetime import datetime
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 Item = TypeVar("Item")
 
@@ -18,33 +18,40 @@ class Due(NamedTuple, Generic[Item]):
     item: Item
 
 
+# [due, number, item]; the item is None once it came up or was cancelled
+Ticket = list[Any]
+
+
 class Agenda(Generic[Item]):
-    """A heap of (due, ticket) beside the items by ticket; a cancelled ticket stays in the heap until it comes up."""
+    """A heap of tickets; a cancelled one stays in the heap until it comes up."""
 
     def __init__(self) -> None:
-        self._heap: list[tuple[datetime, int]] = []
-        self._items: dict[int, Item] = {}
-        self._last_ticket = 0
+        self._heap: list[Ticket] = []
+        self._last_number = 0
+        self._pending = 0
 
     def __len__(self) -> int:
-        return len(self._items)
+        return self._pending
 
-    def add(self, due: datetime, item: Item) -> int:
+    def add(self, due: datetime, item: Item) -> Ticket:
         """Put an item on the agenda; the ticket returned cancels it."""
-        self._last_ticket += 1
-        heapq.heappush(self._heap, (due, self._last_ticket))
-        self._items[self._last_ticket] = item
-        return self._last_ticket
+        self._last_number += 1
+        self._pending += 1
+        ticket = [due, self._last_number, item]
+        heapq.heappush(self._heap, ticket)
+        return ticket
 
-    def cancel(self, ticket: int) -> None:
+    def cancel(self, ticket: Ticket) -> None:
         """Take an item off; a ticket that came up or was cancelled before does nothing."""
-        self._items.pop(ticket, None)
+        if ticket[2] is not None:
+            ticket[2] = None
+            self._pending -= 1
 
     @property
     def next_due(self) -> datetime | None:
         """When the first entry is due, or None when the agenda is empty."""
-        heap, items = self._heap, self._items
-        while heap and heap[0][1] not in items:
+        heap = self._heap
+        while heap and heap[0][2] is None:
             heapq.heappop(heap)
         return heap[0][0] if heap else None
 
@@ -53,5 +60,8 @@ class Agenda(Generic[Item]):
         due = self.next_due
         if due is None or due > now:
             return None
-        at, ticket = heapq.heappop(self._heap)
-        return Due(at, self._items.pop(ticket))
+        ticket = heapq.heappop(self._heap)
+        item: Item = ticket[2]
+        ticket[2] = None
+        self._pending -= 1
+        return Due(due, item)

@@ -5,6 +5,7 @@ whatever else happens in between.
 """
 
 from datetime import datetime
+from functools import lru_cache
 from hashlib import blake2b
 from uuid import UUID
 
@@ -48,5 +49,12 @@ def uuid(seed: int, *identity: object) -> str:
 
 def trxid(seed: int, created: datetime, reseller: str, refid: str) -> str:
     """A transaction id: the service's day of its creation and 16 digits."""
-    day = created.astimezone(SERVICE_ZONE)
-    return f"{day.year % 100:02}{day.month:02}{day.day:02}{digits(seed, 16, 'trxid', reseller, refid)}"
+    identity = f"trxid\x1f{reseller}\x1f{refid}".encode("utf-8", "surrogatepass")
+    drawn = blake2b(identity, key=b"%d" % seed, digest_size=8).digest()
+    return _day(int(created.timestamp()) // 3600) + str(int.from_bytes(drawn, "big") % 10**16).zfill(16)
+
+
+@lru_cache(maxsize=64)
+def _day(hour: int) -> str:
+    """The service's day, as yymmdd, of an hour counted from 1970."""
+    return datetime.fromtimestamp(hour * 3600, SERVICE_ZONE).strftime("%y%m%d")

@@ -24,3 +24,8 @@ class FaultThen:
     def replaces_answer(self) -> bool:
         """True when the client gets something else than the service's own answer."""
         return self.status is not None or self.disconnect is not None
+
+    @property
+    def comes_instead(self) -> bool:
+        """True when the request is not carried out at all."""
+        return self.replaces_answer and not (self.after_commit or self.disconnect == "body")

@@ -1,7 +1,13 @@
-"""Memory that expires: nonces that were spent (SPEC 3.6)."""
+"""Memory that expires: nonces that were spent (SPEC 3.6), and how much each address asked for lately (SPEC 8)."""
 
 from collections import OrderedDict
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+ADDRESSES_MAX = 100_000
 
 
 class Nonces:
@@ -13,6 +19,7 @@ class Nonces:
     def __init__(self, window: timedelta, count_max: int) -> None:
         self._window = window
         self._count_max = count_max
+        self._oldest_until = datetime.min.replace(tzinfo=UTC)
         self._spent: OrderedDict[tuple[str, str], datetime] = OrderedDict()
 
     def __len__(self) -> int:
@@ -29,8 +36,77 @@ class Nonces:
 
     def _forget(self, now: datetime) -> None:
         spent = self._spent
+        if now < self._oldest_until and len(spent) < self._count_max:
+            return
         while spent:
             key = next(iter(spent))
             if len(spent) < self._count_max and now - spent[key] < self._window:
+                self._oldest_until = spent[key] + self._window
                 return
             del spent[key]
+
+
+@dataclass(slots=True)
+class _Window:
+    """The requests of one address until `ends`."""
+
+    ends: datetime
+    requests: int = 1
+
+
+class RequestRates:
+    """Lets so many requests of an address through in an interval, and blocks who exceeds that (SPEC 8).
+
+    An interval begins with an address's first request and the next with the first one after its end. A request during
+    a block is not counted and prolongs nothing; after a block the address begins anew. When more than `ADDRESSES_MAX`
+    addresses are known the oldest intervals and blocks are forgotten, so that memory stays bounded.
+    """
+
+    def __init__(self, requests_max: int, interval: timedelta, block: timedelta) -> None:
+        self._requests_max = requests_max
+        self._interval = interval
+        self._block = block
+        # Both in the order of their ends, since all intervals and all blocks are equally long.
+        self._windows: OrderedDict[str, _Window] = OrderedDict()
+        self._blocked: OrderedDict[str, datetime] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._windows) + len(self._blocked)
+
+    def admit(self, address: str, now: datetime) -> bool:
+        """Count one request; False when its address is blocked, by this very request or by one before."""
+        if self._blocked and self.blocked_until(address, now) is not None:
+            return False
+        window = self._windows.get(address)
+        if window is None or now >= window.ends:
+            self._begin(address, now)
+            return True
+        window.requests += 1
+        if window.requests <= self._requests_max:
+            return True
+        del self._windows[address]
+        self._put(self._blocked, address, now + self._block)
+        return False
+
+    def blocked_until(self, address: str, now: datetime) -> datetime | None:
+        """When the address may ask again; None when it may now."""
+        until = self._blocked.get(address)
+        if until is None or now < until:
+            return until
+        del self._blocked[address]
+        return None
+
+    def _begin(self, address: str, now: datetime) -> None:
+        windows, blocked = self._windows, self._blocked
+        windows.pop(address, None)
+        while windows and next(iter(windows.values())).ends <= now:
+            windows.popitem(last=False)
+        while blocked and next(iter(blocked.values())) <= now:
+            blocked.popitem(last=False)
+        self._put(windows, address, _Window(now + self._interval))
+
+    @staticmethod
+    def _put(known: OrderedDict[str, Value], address: str, value: Value) -> None:
+        if len(known) >= ADDRESSES_MAX:
+            known.popitem(last=False)
+        known[address] = value

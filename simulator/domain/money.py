@@ -26,7 +26,8 @@ def parse_amount(raw: object) -> Decimal | None:
     signs other than a leading minus and non-ASCII digits are not read in strings.
     """
     if isinstance(raw, str):
-        return Decimal(raw) if _PLAIN.fullmatch(raw) else None
+        is_whole = raw.isdigit() and raw.isascii() and len(raw) <= DIGITS_BEFORE_MAX
+        return Decimal(raw) if is_whole or _PLAIN.fullmatch(raw) else None
     if isinstance(raw, bool) or not isinstance(raw, int | Decimal):
         return None
     try:

@@ -13,12 +13,15 @@ from simulator.domain import draw, pricing
 from simulator.domain.catalog import FormField, Product
 from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused, Reason
 from simulator.domain.money import is_whole_cents, parse_amount
+from simulator.domain.presentment import note_payment
 from simulator.domain.resellers import Reseller
 from simulator.domain.rules import CallbackPlan, PaymentThen, Rule, Step
 from simulator.domain.state import State
 from simulator.domain.timeline import ORDINARY_STEPS, begin, requeried
 from simulator.domain.transactions import Transaction
-from simulator.domain.wallet import EntryType, Wallet
+from simulator.domain.wallet import TRANSACTION, Wallet
+
+AS_USUAL = CallbackPlan()
 
 
 class Draft(NamedTuple):
@@ -38,11 +41,11 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
     if existing is not None:
         return _requery(state, reseller, existing, command, now)
     draft = Draft(
-        product=reseller.sees(state.catalog, command.product),
-        account=command.account,
-        amount=parse_amount(command.amount),
-        extras=command.extras,
-        wallet=reseller.wallet,
+        reseller.sees(state.catalog, command.product),
+        command.account,
+        parse_amount(command.amount),
+        command.extras,
+        reseller.wallet,
     )
     for check in CHECKS:
         if reason := check(draft):
@@ -81,30 +84,33 @@ def _create(state: State, reseller: Reseller, draft: Draft, command: CreatePayme
     assert amount is not None
     rule = state.payments.choose(_facts(command, amount), command.rule)
     cost = pricing.cost(product, amount)
+    trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
+    assert trxid not in state.transactions, "two refids drew the same trxid"
+    entry = reseller.wallet.post(TRANSACTION, -cost, now, f"{product.name} {command.account}", trxid)
+    # By place, since names would cost as much again as all the rest of making it.
     transaction = Transaction(
-        trxid=draw.trxid(state.seed, now, reseller.code, command.refid),
-        refid=command.refid,
-        reseller=reseller.code,
-        product=product.code,
-        product_name=product.name,
-        account=command.account,
-        amount=amount,
-        cost=cost,
-        remarks=command.remarks,
-        extras=command.extras,
-        sender=command.sender,
-        created=now,
-        rule=rule.label if rule else "",
-        callbacks=rule.then.callbacks if rule else CallbackPlan(),
+        trxid,
+        command.refid,
+        reseller.code,
+        product.code,
+        product.name,
+        command.account,
+        amount,
+        cost,
+        command.remarks,
+        command.extras,
+        command.sender,
+        now,
+        rule.label if rule else "",
+        rule.then.callbacks if rule else AS_USUAL,
+        (entry.id,),
     )
-    assert transaction.trxid not in state.transactions, "two refids drew the same trxid"
     reseller.refids[command.refid] = transaction
-    state.transactions[transaction.trxid] = transaction
-    entry = reseller.wallet.post(
-        EntryType.TRANSACTION, -cost, now, f"{product.name} {command.account}", transaction.trxid
-    )
-    transaction.entry_ids.append(entry.id)
+    state.transactions[trxid] = transaction
+    if product.bill is not None:
+        note_payment(state, product, transaction)
     begin(state, transaction, _steps(rule), now)
+    reseller.records.add(transaction)
     return PaymentAnswer(transaction, transaction.result, reseller.wallet.balance, True, transaction.rule)
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from simulator.domain.callbacks import CallbackConfig
 from simulator.domain.catalog import Catalog, Overlay, Product
+from simulator.domain.records import Records
 from simulator.domain.transactions import Transaction
 from simulator.domain.wallet import Wallet
 from simulator.domain.webhooks import Webhook
@@ -63,6 +64,11 @@ class Reseller:
     refids: dict[str, Transaction] = field(default_factory=dict)
     created: datetime | None = None
     overlay_updated: datetime | None = None
+    records: Records = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin the indexes over what the wallet and `refids` will hold."""
+        self.records = Records(self.wallet)
 
     def catalog_updated(self, shared: datetime) -> datetime:
         """When what this reseller sees changed last; `shared` is when the catalog itself did."""

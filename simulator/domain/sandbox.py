@@ -12,10 +12,13 @@ from typing import Any
 
 from simulator.domain import (
     accounts,
+    alerts,
+    casework,
     deliveries,
     dispatch,
     invariants,
     payments,
+    presentment,
     products,
     timeline,
     webhook_settings,
@@ -23,21 +26,24 @@ from simulator.domain import (
 from simulator.domain.callbacks import Callback
 from simulator.domain.commands import (
     AddApiKey,
-    AddFault,
-    AddPaymentRule,
     AddReseller,
+    AddRule,
     ChangeProduct,
     ChangeSettings,
     Command,
     CreatePayment,
     Credit,
     EnableWebhook,
+    LookUpBill,
+    OpenCase,
     RemoveRule,
     RemoveWebhook,
     ReplayDelivery,
     RevokeApiKey,
     RotateWebhookSecret,
     SetCallback,
+    SetNetwork,
+    SetThreshold,
     SetWebhook,
 )
 from simulator.domain.effects import Outcome, Send
@@ -45,17 +51,20 @@ from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Fields, Rule
 from simulator.domain.scenario import Scenario, ScheduledDeposit
-from simulator.domain.state import AttemptDue, DeliveryDue, DepositDue, Item, ProductDue, State, StepDue
+from simulator.domain.state import AttemptDue, CaseDue, DeliveryDue, DepositDue, Item, ProductDue, State, StepDue
+from simulator.domain.wallet import Entry
 from simulator.domain.webhooks import Delivery
 
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """Something of the agenda that happened, `at` which time. `send` is what has to be delivered for it."""
+    """Something of the agenda that happened, `at` which time. `send` is what has to be delivered for it, `entry` what
+    it did to a wallet by itself."""
 
     at: datetime
     item: Item
     send: Send | None = None
+    entry: Entry | None = None
 
 
 class Sandbox:
@@ -115,6 +124,11 @@ class Sandbox:
         scope = reseller if self.state.assumes("nonce-scope", "reseller") else api_key
         return self.state.nonces.spend(scope, nonce, self.state.now)
 
+    def blocks(self, address: str, now: datetime) -> bool:
+        """Count one request of an address; True when the request rate has it blocked (SPEC 8)."""
+        rates = self.state.rates
+        return rates is not None and not rates.admit(address, now)
+
     def fault(self, facts: Fields, wanted: str, *, needs_body: bool) -> Rule[FaultThen] | None:
         """The fault that a request meets before its body was read, or after it, if any."""
         book = self.state.body_faults if needs_body else self.state.early_faults
@@ -122,7 +136,7 @@ class Sandbox:
 
     def has_rule(self, name: str) -> bool:
         """True when a request may ask for the rule `name`."""
-        return any(book.named(name) for book in self.state.books())
+        return bool(name) and any(book.named(name) for book in self.state.books())
 
     def violations(self) -> list[str]:
         """What the ledger and the transactions hold against themselves; empty when all is well."""
@@ -140,25 +154,21 @@ class Sandbox:
                 return Fired(now, item, dispatch.attempt_due(callback, now))
             case DeliveryDue(delivery):
                 return Fired(now, item, deliveries.attempt_due(self.state, delivery, now))
+            case CaseDue():
+                casework.case_due(self.state, item, now)
+                return Fired(now, item)
             case DepositDue(deposit):
                 command = Credit(deposit.reseller, deposit.amount, deposit.description, deposit.type)
-                accounts.credit(self.state, command, now)
-                return Fired(now, item)
+                return Fired(now, item, entry=accounts.credit(self.state, command, now))
             case ProductDue(change):
                 wanted = ChangeProduct(change.code, change.changes, change.options, change.reseller)
                 products.change_product(self.state, wanted, now)
                 return Fired(now, item)
 
 
-def _add_payment_rule(state: State, command: AddPaymentRule, now: datetime) -> None:
+def _add_rule(state: State, command: AddRule, now: datetime) -> None:
     _refuse_second(state, command.rule)
-    state.payments.put_first(command.rule)
-
-
-def _add_fault(state: State, command: AddFault, now: datetime) -> None:
-    _refuse_second(state, command.rule)
-    book = state.body_faults if command.rule.then.needs_body else state.early_faults
-    book.put_first(command.rule)
+    state.book_for(command.section, command.rule).put_first(command.rule)
 
 
 def _refuse_second(state: State, rule: Rule[Any]) -> None:
@@ -172,10 +182,17 @@ def _remove_rule(state: State, command: RemoveRule, now: datetime) -> None:
         raise Unknown("unknown_rule", f"there is no rule with the id {command.rule!r}")
 
 
+def _set_network(state: State, command: SetNetwork, now: datetime) -> None:
+    if command.product not in state.catalog.products:
+        raise Unknown("unknown_product", f"there is no product {command.product!r} in the catalog")
+    state.network.set(command.product, command.status)
+
+
 _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     CreatePayment: payments.pay,
     SetCallback: accounts.set_callback,
     Credit: accounts.credit,
+    SetThreshold: alerts.set_threshold,
     AddReseller: accounts.add_reseller,
     AddApiKey: accounts.add_api_key,
     RevokeApiKey: accounts.revoke_api_key,
@@ -186,7 +203,9 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     RemoveWebhook: webhook_settings.remove_webhook,
     ReplayDelivery: deliveries.replay,
     ChangeProduct: products.change_product,
-    AddPaymentRule: _add_payment_rule,
-    AddFault: _add_fault,
+    OpenCase: casework.open_case,
+    LookUpBill: presentment.look_up,
+    SetNetwork: _set_network,
+    AddRule: _add_rule,
     RemoveRule: _remove_rule,
 }

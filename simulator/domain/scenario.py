@@ -6,9 +6,12 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from simulator.domain.bills import BillThen
 from simulator.domain.callbacks import CallbackConfig, RetryPolicy
+from simulator.domain.cases import CaseThen
 from simulator.domain.catalog import Catalog, Overlay
 from simulator.domain.faults import FaultThen
+from simulator.domain.network import Plan
 from simulator.domain.resellers import KeyState, User
 from simulator.domain.rules import PaymentThen, Rule
 from simulator.domain.wallet import EntryType
@@ -38,6 +41,7 @@ class ResellerStart:
     require_api_key_for_topup: bool = False
     ip_allowlist: tuple[str, ...] = ()
     overlay: Mapping[str, Overlay] = field(default_factory=dict)
+    low_balance_threshold: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +80,11 @@ class ClockStart:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds that SPEC 6.1 and 8 state, and those of our own memory."""
+    """Bounds that SPEC 6.1 and 8 state, and those of our own memory. `requests_per_interval` None: no limit."""
 
+    requests_per_interval: int | None = 30_000
+    rate_limit_interval: timedelta = timedelta(minutes=5)
+    rate_limit_block: timedelta = timedelta(minutes=240)
     nonce_window: timedelta = timedelta(minutes=10)
     nonces: int = 500_000
     timestamp_tolerance: timedelta = timedelta(minutes=5)
@@ -87,10 +94,16 @@ class Limits:
     callbacks: int = 20_000
     deliveries: int = 10_000
     deliveries_bytes: int = 64 * 1024 * 1024
+    notifications: int = 5_000
     journal: int = 4_000
     journal_bytes: int = 64 * 1024 * 1024
     inbox: int = 10_000
     inbox_bytes: int = 64 * 1024 * 1024
+
+    @property
+    def timestamp_tolerance_s(self) -> float:
+        """`timestamp_tolerance` in seconds."""
+        return self.timestamp_tolerance.total_seconds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +119,11 @@ class Scenario:
     resellers: tuple[ResellerStart, ...] = ()
     catalog: Catalog = Catalog()
     payments: tuple[Rule[PaymentThen], ...] = ()
+    voids: tuple[Rule[CaseThen], ...] = ()
+    disputes: tuple[Rule[CaseThen], ...] = ()
+    bills: tuple[Rule[BillThen], ...] = ()
     faults: tuple[Rule[FaultThen], ...] = ()
+    network: Mapping[str, Plan] = field(default_factory=dict)
     schedule: tuple[ScheduledDeposit | ScheduledChange, ...] = ()
     limits: Limits = Limits()
     webhooks: WebhookPolicy = WebhookPolicy()

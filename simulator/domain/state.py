@@ -3,14 +3,18 @@
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from simulator.domain.agenda import Agenda
+from simulator.domain.bills import BillKey, BillThen
 from simulator.domain.callbacks import Callback, CallbackLog
+from simulator.domain.cases import Case, CaseThen
 from simulator.domain.catalog import Catalog
 from simulator.domain.deliverylog import DeliveryLog
 from simulator.domain.faults import FaultThen
-from simulator.domain.limits import Nonces
+from simulator.domain.limits import Nonces, RequestRates
+from simulator.domain.network import Network
+from simulator.domain.notifications import NotificationLog
 from simulator.domain.resellers import ApiKey, Reseller
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
 from simulator.domain.scenario import Scenario, ScheduledChange, ScheduledDeposit
@@ -36,10 +40,11 @@ STATUS_CODES: Mapping[str, int] = MappingProxyType(
 
 
 class StepDue(NamedTuple):
-    """Agenda: a transaction's next status."""
+    """Agenda: a transaction's next status; `place` is that of the step in its timeline."""
 
     transaction: Transaction
     step: Step
+    place: int
 
 
 class AttemptDue(NamedTuple):
@@ -66,7 +71,14 @@ class ProductDue(NamedTuple):
     change: ScheduledChange
 
 
-Item = StepDue | AttemptDue | DeliveryDue | DepositDue | ProductDue
+class CaseDue(NamedTuple):
+    """Agenda: the biller's last word on a void, a refund or a refusal."""
+
+    case: Case
+    is_refund: bool
+
+
+Item = StepDue | AttemptDue | DeliveryDue | DepositDue | ProductDue | CaseDue
 
 
 class State:
@@ -84,23 +96,49 @@ class State:
         self.keys: dict[str, tuple[Reseller, ApiKey]] = {}
         self.transactions: dict[str, Transaction] = {}
         self.payments: RuleBook[PaymentThen] = RuleBook(seed, scenario.payments)
+        self.voids: RuleBook[CaseThen] = RuleBook(seed, scenario.voids)
+        self.disputes: RuleBook[CaseThen] = RuleBook(seed, scenario.disputes)
+        self.bills: RuleBook[BillThen] = RuleBook(seed, scenario.bills)
         # A fault is tried once a request: before the body is read, or after it when its `when` needs the body.
         self.early_faults: RuleBook[FaultThen] = RuleBook(seed, _faults(scenario, needs_body=False))
         self.body_faults: RuleBook[FaultThen] = RuleBook(seed, _faults(scenario, needs_body=True))
+        self.network = Network(scenario.network, started)
+        self.cases: dict[str, list[Case]] = {}
+        self.cases_made = 0
+        self.bill_payments: dict[BillKey, list[Transaction]] = {}
         self.agenda: Agenda[Item] = Agenda()
         self.callbacks = CallbackLog(scenario.limits.callbacks)
         self.callbacks_made = 0
         self.deliveries = DeliveryLog(scenario.limits.deliveries, scenario.limits.deliveries_bytes)
         self.catalog_webhook = Webhook()
         self.catalog_changes = 0
+        self.notifications = NotificationLog(scenario.limits.notifications)
         self.keys_made = 0
-        self.nonces = Nonces(scenario.limits.nonce_window, scenario.limits.nonces)
+        limits = scenario.limits
+        self.nonces = Nonces(limits.nonce_window, limits.nonces)
+        self.rates = (
+            RequestRates(limits.requests_per_interval, limits.rate_limit_interval, limits.rate_limit_block)
+            if limits.requests_per_interval is not None
+            else None
+        )
         own_codes = scenario.assume.get("payment-status-codes")
         self.codes = {**STATUS_CODES, **own_codes} if isinstance(own_codes, Mapping) else STATUS_CODES
 
-    def books(self) -> tuple[RuleBook[PaymentThen], RuleBook[FaultThen], RuleBook[FaultThen]]:
-        """The rules of every section."""
-        return self.payments, self.early_faults, self.body_faults
+    def books(self) -> tuple[RuleBook[Any], ...]:
+        """The rules of every section; those of `faults` are in two books."""
+        return self.payments, self.voids, self.disputes, self.bills, self.early_faults, self.body_faults
+
+    def book_for(self, section: str, rule: Rule[Any]) -> RuleBook[Any]:
+        """Where a rule of this section belongs."""
+        if section == "faults":
+            return self.body_faults if rule.then.needs_body else self.early_faults
+        sections: Mapping[str, RuleBook[Any]] = {
+            "payments": self.payments,
+            "voids": self.voids,
+            "disputes": self.disputes,
+            "bills": self.bills,
+        }
+        return sections[section]
 
     def assumes(self, assumption: str, choice: object) -> bool:
         """True when the scenario chose `choice` for this assumption of the register."""

@@ -5,14 +5,15 @@ since the creation, or with its re-query. A step that cannot follow the status r
 """
 
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from simulator.domain import dispatch
 from simulator.domain.calendar import SERVICE_ZONE
 from simulator.domain.money import ZERO
-from simulator.domain.rules import Step, Text
+from simulator.domain.rules import Fields, Step, Text
 from simulator.domain.state import State, StepDue
-from simulator.domain.transactions import Result, Status, Transaction, may_follow
-from simulator.domain.wallet import EntryType
+from simulator.domain.transactions import FAILED, SETTLED, SUCCESSFUL, Result, Status, Transaction, may_follow
+from simulator.domain.wallet import REFUND
 
 # What happens to a payment that no rule matches.
 ORDINARY_STEPS = (
@@ -24,22 +25,29 @@ ORDINARY_STEPS = (
 
 def begin(state: State, transaction: Transaction, steps: tuple[Step, ...], now: datetime) -> None:
     """Give a new transaction its first status and put the dated rest on the agenda. The first has no callback."""
-    first, *later = steps
-    _enter(state, transaction, first, now, "creation")
-    if transaction.is_settled:
-        return
-    transaction.steps = tuple(later)
-    for step in later:
+    transaction.steps = steps
+    _enter(state, transaction, steps[0], now, "creation")
+    _await_next(state, transaction, 1)
+
+
+def _await_next(state: State, transaction: Transaction, place: int) -> None:
+    """Put the first dated step from `place` on onto the agenda; a settled transaction has no steps any more."""
+    steps = transaction.steps
+    for number in range(place, len(steps)):
+        step = steps[number]
         if step.after is not None:
-            transaction.tickets.append(state.agenda.add(now + step.after, StepDue(transaction, step)))
+            transaction.ticket = state.agenda.add(transaction.created + step.after, StepDue(transaction, step, number))
+            return
 
 
 def step_due(state: State, due: StepDue, now: datetime) -> bool:
     """A dated step has come; False when it cannot follow what happened meanwhile."""
-    if not may_follow(due.transaction.result.status, due.step.status):
-        return False
-    _enter(state, due.transaction, due.step, now, "step")
-    return True
+    transaction = due.transaction
+    follows = may_follow(transaction.result.status, due.step.status)
+    if follows:
+        _enter(state, transaction, due.step, now, "step")
+    _await_next(state, transaction, due.place + 1)
+    return follows
 
 
 def requeried(state: State, transaction: Transaction, now: datetime) -> None:
@@ -55,47 +63,62 @@ def requeried(state: State, transaction: Transaction, now: datetime) -> None:
 
 
 def _enter(state: State, transaction: Transaction, step: Step, now: datetime, cause: str) -> None:
-    before = transaction.results[-1].status if transaction.results else None
-    assert may_follow(before, step.status), f"{before} cannot become {step.status}"
+    results, status = transaction.results, step.status
+    assert may_follow(results[-1].status if results else None, status), f"{results[-1:]} cannot become {status}"
     cost = transaction.cost
     wallet = state.resellers[transaction.reseller].wallet
-    if step.status is Status.FAILED:
-        entry = wallet.post(
-            EntryType.REFUND, transaction.cost, now, f"refund of {transaction.refid}", transaction.trxid
-        )
-        transaction.entry_ids.append(entry.id)
+    if status is FAILED:
+        entry = wallet.post(REFUND, cost, now, f"refund of {transaction.refid}", transaction.trxid)
+        transaction.entry_ids += (entry.id,)
         if not state.assumes("failed-wallet", "keep_cost"):
             cost = ZERO
-    code = state.codes[step.status] if step.code is None else step.code
-    texts = _texts(state, transaction, step)
-    remarks = texts.pop("remarks", transaction.remarks)
-    expiry = step.expiry or _expiry(state, transaction, step, now)
-    transaction.results.append(
-        Result(now, step.status, code, cost, wallet.balance, cause, remarks, expiry=expiry, **texts)
-    )
-    if transaction.is_settled:
+    code = state.codes[status] if step.code is None else step.code
+    result = Result(now, status, code, cost, wallet.balance, cause, transaction.remarks)
+    if step.texts or step.expiry or status is SUCCESSFUL:
+        result = _fulfilled(state, transaction, step, result)
+    results.append(result)
+    if status in SETTLED:
         _clear(state, transaction)
     if cause != "creation":
-        dispatch.announce(state, transaction, now)
+        changed(state, transaction, now)
+
+
+def changed(state: State, transaction: Transaction, now: datetime) -> None:
+    """A status has changed since the creation: what follows from that, whatever caused it."""
+    state.resellers[transaction.reseller].records.note_change(transaction)
+    dispatch.announce(state, transaction, now)
 
 
 def _clear(state: State, transaction: Transaction) -> None:
-    for ticket in transaction.tickets:
-        state.agenda.cancel(ticket)
+    if transaction.ticket is not None:
+        state.agenda.cancel(transaction.ticket)
     transaction.steps = ()
-    transaction.tickets = []
+    transaction.ticket = None
+
+
+def _fulfilled(state: State, transaction: Transaction, step: Step, result: Result) -> Result:
+    """The result with what the step and the product bring along."""
+    expiry = step.expiry or _expiry(state, transaction, step, result.at)
+    texts: dict[str, Any] = _texts(state, transaction, step)
+    return result._replace(expiry=expiry, **texts)
 
 
 def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]:
     """The texts of a result: what the product delivers on success, under what the scenario wrote for this step."""
     templates: dict[str, Text] = {}
-    if step.status is Status.SUCCESSFUL and (product := state.catalog.products.get(transaction.product)):
+    if step.status is SUCCESSFUL and (product := state.catalog.products.get(transaction.product)):
         templates.update(product.fulfilled.texts)
     if step.texts:
         templates.update(step.texts)
     if not templates:
         return {}
-    facts = {
+    facts = template_facts(state, transaction)
+    return {name: template(facts) for name, template in templates.items()}
+
+
+def template_facts(state: State, transaction: Transaction) -> Fields:
+    """What the texts of a scenario may hold of a transaction."""
+    return {
         "seed": state.seed,
         "trxid": transaction.trxid,
         "refid": transaction.refid,
@@ -104,11 +127,10 @@ def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]
         "account": transaction.account,
         "amount": transaction.amount,
     }
-    return {name: template(facts) for name, template in templates.items()}
 
 
 def _expiry(state: State, transaction: Transaction, step: Step, now: datetime) -> date | None:
     product = state.catalog.products.get(transaction.product)
-    if step.status is not Status.SUCCESSFUL or product is None or product.fulfilled.valid_for is None:
+    if step.status is not SUCCESSFUL or product is None or product.fulfilled.valid_for is None:
         return None
     return (now + product.fulfilled.valid_for).astimezone(SERVICE_ZONE).date()

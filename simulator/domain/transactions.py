@@ -12,6 +12,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
 
+from simulator.domain.agenda import Ticket
 from simulator.domain.rules import CallbackPlan, Step
 
 
@@ -26,6 +27,9 @@ class Status(StrEnum):
 
     __hash__ = str.__hash__  # an enum's own is Python code, and every payment looks a dozen statuses up
 
+
+# A member is looked up by Python code whenever the enum is asked for it; every payment asks for these.
+SUCCESSFUL, FAILED = Status.SUCCESSFUL, Status.FAILED
 
 TRANSITIONS: dict[Status | None, frozenset[Status]] = {
     None: frozenset({Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED}),
@@ -69,7 +73,8 @@ class Result(NamedTuple):
 @dataclass(slots=True)
 class Transaction:
     """A payment. `results` has one entry for each status it had, the last one is current; `entry_ids` are its
-    ledger entries; `steps`, `tickets` and `requeries` serve the timeline while it is not settled."""
+    ledger entries; `place` counts its reseller's transactions from 0; `steps`, `ticket` and `requeries` serve the
+    timeline while it is not settled; the ticket is the agenda's for the next step that has a date."""
 
     trxid: str
     refid: str
@@ -85,11 +90,12 @@ class Transaction:
     created: datetime
     rule: str
     callbacks: CallbackPlan
+    entry_ids: tuple[int, ...] = ()
     results: list[Result] = field(default_factory=list)
-    entry_ids: list[int] = field(default_factory=list)
     steps: tuple[Step, ...] = ()
-    tickets: list[int] = field(default_factory=list)
+    ticket: Ticket | None = None
     requeries: int = 0
+    place: int = 0
 
     @property
     def result(self) -> Result:

@@ -1,5 +1,6 @@
 """The prepaid wallet and the ledger whose entries add up to it (SPEC 2.5)."""
 
+from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -16,6 +17,11 @@ class EntryType(StrEnum):
     REFUND = "REFUND"
     COMMISSION = "COMMISSION"
 
+    __hash__ = str.__hash__  # an enum's own is Python code, and every entry's type is looked up
+
+
+DEPOSIT, TRANSACTION, REFUND = EntryType.DEPOSIT, EntryType.TRANSACTION, EntryType.REFUND
+
 
 class Entry(NamedTuple):
     """One change of a wallet. `amount` is signed, `balance` is the wallet after it; `trxid` is empty for credits
@@ -31,14 +37,19 @@ class Entry(NamedTuple):
 
 
 class Wallet:
-    """A balance that changes only through entries and never falls below zero by a payment."""
+    """A balance that changes only through entries and never falls below zero by a payment.
 
-    __slots__ = ("balance", "entries", "opening")
+    `on_low` is told the entry that takes it below `threshold`; at 0, where no balance falls below, there is none.
+    """
+
+    __slots__ = ("balance", "entries", "on_low", "opening", "threshold")
 
     def __init__(self, opening: Decimal) -> None:
         self.opening = opening
         self.balance = opening
         self.entries: list[Entry] = []
+        self.threshold = ZERO
+        self.on_low: Callable[[Entry], None] | None = None
 
     def covers(self, cost: Decimal) -> bool:
         """True when `cost` can be debited."""
@@ -46,11 +57,15 @@ class Wallet:
 
     def post(self, type_: EntryType, amount: Decimal, now: datetime, remarks: str, trxid: str = "") -> Entry:
         """Add a signed entry and return it."""
-        assert type_ is EntryType.TRANSACTION or amount >= ZERO, "only a transaction takes money out"
-        assert self.balance + amount >= ZERO, "a debit must be covered"
-        self.balance += amount
-        entry = Entry(len(self.entries) + 1, now, type_, amount, self.balance, remarks, trxid)
-        self.entries.append(entry)
+        assert type_ is TRANSACTION or amount >= ZERO, "only a transaction takes money out"
+        before, entries = self.balance, self.entries
+        balance = before + amount
+        assert balance >= ZERO, "a debit must be covered"
+        self.balance = balance
+        entry = Entry(len(entries) + 1, now, type_, amount, balance, remarks, trxid)
+        entries.append(entry)
+        if balance < self.threshold <= before and self.on_low:
+            self.on_low(entry)
         return entry
 
     def entry(self, id_: int) -> Entry:

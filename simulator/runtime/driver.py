@@ -61,6 +61,11 @@ class Driver:
         self._closed = False
         self.bell = Bell()
 
+    @property
+    def is_busy(self) -> bool:
+        """True during an advance, while a delivery is in the air, and while somebody waits for one."""
+        return self._advancing is not None or bool(self._under_way) or self.bell.is_waited_for
+
     def catch_up(self) -> datetime:
         """Let everything happen that a running clock has made due, and return the time."""
         now = self.clock.now()

@@ -10,6 +10,7 @@ from simulator.runtime.ring import Ring
 
 BODY_BYTES_MAX = 1024 * 1024
 INBOXES_MAX = 1000
+_HEADER_BYTES = 120  # what keeping a header costs beside its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,8 @@ class Received:
     @property
     def size(self) -> int:
         """About how many bytes this request keeps alive."""
-        return 600 + len(self.body) + len(self.query)
+        headers = sum(len(name) + len(value) + _HEADER_BYTES for name, value in self.headers)
+        return 600 + headers + len(self.body) + len(self.query)
 
 
 @dataclass(slots=True)
@@ -91,6 +93,11 @@ class Inboxes:
         inbox = self._by_name.pop(name, None)
         if inbox is not None:
             inbox.received.bell.close()
+
+    @property
+    def is_waited_for(self) -> bool:
+        """True while somebody waits for one of them."""
+        return any(inbox.received.bell.is_waited_for for inbox in self._by_name.values())
 
     def close(self) -> None:
         """Answer everybody who waits."""

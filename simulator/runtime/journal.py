@@ -1,38 +1,34 @@
 """What a sandbox was asked, what it answered, and why. Nothing is rendered before somebody reads it."""
 
 from datetime import datetime
+from itertools import chain
 
 from simulator.runtime.ring import Ring
 
-# Headers and small parts beside the bodies, in bytes, when an exchange's size is reckoned.
-_OVERHEAD_BYTES = 1200
+# What an exchange costs beside the bytes that came in and went out, when its size is reckoned.
+_OVERHEAD_BYTES = 1000
 
 
 class Exchange:
-    """One request and its answer, filled in on its way through the pipeline and then kept in the journal."""
+    """One request and its answer, filled in on its way through the pipeline and then kept in the journal.
 
-    __slots__ = (
-        "at",
-        "body",
-        "client",
-        "content",
-        "diagnosis",
-        "duration_us",
-        "error",
-        "fault",
-        "method",
-        "n",
-        "own_headers",
-        "packed_headers",
-        "path",
-        "query",
-        "refid",
-        "reseller",
-        "rule",
-        "status",
-        "trxid",
-        "wanted_rule",
-    )
+    What most requests never have stands on the class, so that making one costs little.
+    """
+
+    n = 0  # given when it is answered, so that the journal is in order
+    body = b""
+    reseller = ""
+    wanted_rule = ""
+    status = 0
+    own_headers: tuple[tuple[bytes, bytes], ...] = ()
+    content = b""
+    rule = ""
+    fault = ""
+    error = ""
+    diagnosis = ""
+    trxid = ""
+    refid = ""
+    duration_us = 0
 
     def __init__(
         self,
@@ -43,28 +39,14 @@ class Exchange:
         headers: list[tuple[bytes, bytes]],
         client: str,
     ) -> None:
-        self.n = 0  # given when it is answered, so that the journal is in order
         self.at = at
         self.method = method
         self.path = path
         self.query = query
         # One object for all headers: thousands of exchanges are kept, and many small objects would make each of them
         # slow to keep and slow to forget.
-        self.packed_headers = b"\n".join([part for pair in headers for part in pair])
+        self.packed_headers = b"\n".join(chain.from_iterable(headers))
         self.client = client
-        self.body = b""
-        self.reseller = ""
-        self.wanted_rule = ""
-        self.status = 0
-        self.own_headers: tuple[tuple[bytes, bytes], ...] = ()
-        self.content = b""
-        self.rule = ""
-        self.fault = ""
-        self.error = ""
-        self.diagnosis = ""
-        self.trxid = ""
-        self.refid = ""
-        self.duration_us = 0
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
@@ -75,7 +57,8 @@ class Exchange:
     @property
     def size(self) -> int:
         """About how many bytes this exchange keeps alive."""
-        return _OVERHEAD_BYTES + len(self.body) + len(self.content)
+        came = len(self.packed_headers) + len(self.path) + len(self.query) + len(self.body)
+        return _OVERHEAD_BYTES + came + len(self.content)
 
 
 Journal = Ring[Exchange]
@@ -94,7 +77,8 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, byte
     ]
     if exchange.status == NO_CONTENT:
         del headers[:2]  # HTTP forbids them beside 204
-    if rule := ", ".join(filter(None, (exchange.fault, exchange.rule))):
+    if exchange.fault or exchange.rule:
+        rule = exchange.rule if not exchange.fault else ", ".join(filter(None, (exchange.fault, exchange.rule)))
         headers.append((b"x-sim-rule", _plain(rule)))
     if exchange.diagnosis:
         headers.append((b"x-sim-diagnosis", _plain(exchange.diagnosis)))

@@ -66,6 +66,11 @@ class LiveSandbox:
         self.courier = Courier(scenario, self.inboxes, self._sender)
         self.driver = Driver(self.core, self.clock, self.courier)
 
+    @property
+    def is_busy(self) -> bool:
+        """True while something goes on or somebody waits here, so that it is not idle however long that takes."""
+        return self.driver.is_busy or self.journal.bell.is_waited_for or self.inboxes.is_waited_for
+
     def start(self) -> None:
         """Let its time run; needs a running event loop."""
         self.driver.rearm()
@@ -190,7 +195,7 @@ class Sandboxes:
 
     def _forget_idle(self, now_s: float, ttl_s: float) -> None:
         for sandbox in self:
-            if sandbox.is_touched:
+            if sandbox.is_touched or sandbox.is_busy:
                 sandbox.is_touched, sandbox.last_used_s = False, now_s
             if sandbox.id != DEFAULT and now_s - sandbox.last_used_s > ttl_s:
                 self._forget(sandbox)

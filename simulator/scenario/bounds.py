@@ -47,7 +47,11 @@ def limits(section: Reader) -> Limits:
     """Bounds; what is absent stays as it is."""
     usual = Limits()
     tolerance = section["timestamp_tolerance"]
+    requests = section["requests_per_interval"]
     return Limits(
+        requests_per_interval=None if requests.is_null else requests.integer(usual.requests_per_interval or 0),
+        rate_limit_interval=section["rate_limit_interval"].duration(usual.rate_limit_interval),
+        rate_limit_block=section["rate_limit_block"].duration(usual.rate_limit_block),
         nonce_window=section["nonce_window"].duration(usual.nonce_window),
         nonces=section["nonces"].integer(usual.nonces),
         timestamp_tolerance=ANY_TIME if tolerance.is_null else tolerance.duration(usual.timestamp_tolerance),
@@ -60,6 +64,7 @@ def limits(section: Reader) -> Limits:
         callbacks=section["callbacks"].integer(usual.callbacks),
         deliveries=section["deliveries"].integer(usual.deliveries),
         deliveries_bytes=section["deliveries_bytes"].integer(usual.deliveries_bytes),
+        notifications=section["notifications"].integer(usual.notifications),
         journal=section["journal"].integer(usual.journal),
         journal_bytes=section["journal_bytes"].integer(usual.journal_bytes),
         inbox=section["inbox"].integer(usual.inbox),

@@ -13,18 +13,6 @@ from simulator.scenario.patterns import finder
 
 SUGGESTED_LENGTH_MAX = 64
 
-# What the scenario language will say one day and this version does not act on: keys by the path of their mapping,
-# without places in lists.
-NOT_YET: Mapping[tuple[str, ...], frozenset[str]] = {
-    (): frozenset({"voids", "disputes", "bills", "network"}),
-    ("limits",): frozenset({"requests_per_interval", "rate_limit_interval", "rate_limit_block"}),
-}
-# Where the definitions stand that are checked by themselves.
-_SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "payment_rule": ("payments",),
-    "fault_rule": ("faults",),
-    "reseller": ("resellers",),
-}
 _KINDS: Mapping[str, str] = {
     "array": "a list",
     "boolean": "true or false",
@@ -55,6 +43,7 @@ _SORTS: Mapping[str, str] = {
     "timestamp_tolerance": "duration",
     "factor": "amount",
     "money": "amount",
+    "Outstanding": "amount",
     "mode": "clock",
     "name": "text",
     "line": "text",
@@ -82,9 +71,7 @@ def check(document: Document, report: Report, definition: str = "") -> None:
     for error in validator.iter_errors(data):
         path = tuple(error.instance_path)
         rule = _at(_schema_of(definition), error.schema_path[:-1])
-        names = tuple(part for part in path if isinstance(part, str))
-        later = NOT_YET.get((*_SECTIONS.get(definition, ()), *names), frozenset())
-        for at_key, where, code, message in _explained(error, path, rule, later):
+        for at_key, where, code, message in _explained(error, path, rule):
             mark = document.key_mark(where) if at_key else document.mark(where)
             report.add_another(mark, where, code, message)
         if report.is_full:
@@ -105,19 +92,16 @@ def _at(found: Any, path: list[Any]) -> dict[str, Any]:
     return found
 
 
-def _explained(
-    error: Any, path: Path, rule: Mapping[str, Any], later: frozenset[str]
-) -> Iterator[tuple[bool, Path, str, str]]:
-    """(at the key?, path, code, message) for each thing that one violation means; `later` keys do not act yet."""
+def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tuple[bool, Path, str, str]]:
+    """(at the key?, path, code, message) for each thing that one violation means."""
     kind, value = error.kind.name, error.instance
     match kind:
         case "additionalProperties":
             for key in error.kind.unexpected:
-                unknown = _unknown_key(key, value[key], later, list(rule.get("properties", ())))
+                unknown = _unknown_key(key, value[key], list(rule.get("properties", ())))
                 yield True, (*path, key), *unknown
         case "required":
-            if not later.intersection(value):
-                yield False, path, "missing_key", f"{error.kind.property!r} is missing"
+            yield False, path, "missing_key", f"{error.kind.property!r} is missing"
         case "type":
             yield False, path, "type", _type_message(value, rule)
         case "enum":
@@ -128,9 +112,7 @@ def _explained(
             yield False, path, "out_of_range", f"{shown(value)} {_RANGES[kind].format(error.kind)}"
 
 
-def _unknown_key(key: str, value: object, later: frozenset[str], known: list[str]) -> tuple[str, str]:
-    if key in later:
-        return "not_yet", f"{key!r} belongs to the scenario language, but this version does not act on it"
+def _unknown_key(key: str, value: object, known: list[str]) -> tuple[str, str]:
     if value is None and " " in key:
         return "unknown_key", f"there is no key {shown(key)} here; text with a comma within braces needs quotes"
     return "unknown_key", f"there is no key {shown(key)} here{suggestion(key, known)}"

@@ -59,7 +59,8 @@ def descriptions() -> dict[str, str]:
 def text(name: str) -> str:
     """The YAML of a bundled scenario. Raises `ScenarioError` for a name that there is not."""
     if name not in names():
-        message = f"there is no bundled scenario {name!r}{suggestion(name, names())}"
+        hint = suggestion(name, names()) or f"; choose one of {', '.join(names())}"
+        message = f"there is no bundled scenario {name!r}{hint}"
         raise ScenarioError([Problem(name, 0, 0, "", "unknown_scenario", message)])
     return bundled_path(name).read_text("utf-8")
 

@@ -71,6 +71,9 @@ class Carrier(Protocol):
     def close_half_answered(self, cycle: RequestResponseCycle) -> None:
         """Forget the exchange and close when what was written has arrived."""
 
+    def close_answered(self, cycle: RequestResponseCycle) -> None:
+        """Close behind a whole answer, so that it arrives though its request is still coming in."""
+
     def ended(self) -> asyncio.Event:
         """Return an event that is set when the client has left or the server stops."""
 
@@ -99,10 +102,12 @@ class _CarriedConnection:
                 return
         cycle.response_started = cycle.response_complete = True
         cycle.waiting_for_100_continue = False
-        cycle.transport.write(_whole_answer(cycle, status, headers, body))
+        shown = b"" if cycle.scope["method"] == "HEAD" else body
+        ends = b"" if cycle.keep_alive else b"connection: close\r\n"
+        cycle.transport.write(whole_answer(status, cycle.default_headers, headers, shown, ends))
         cycle.message_event.set()
         if not cycle.keep_alive:
-            cycle.transport.close()
+            self._carrier.close_answered(cycle)
         cycle.on_response()
 
     def abort(self) -> None:
@@ -163,15 +168,14 @@ class _CarriedConnection:
         return cycle
 
 
-def _whole_answer(cycle: RequestResponseCycle, status: int, headers: Headers, body: bytes) -> bytes:
+def whole_answer(status: int, defaults: Headers, headers: Headers, body: bytes, ends: bytes = b"") -> bytes:
+    """An answer as it goes out; `ends` are header lines of the connection's own."""
     parts = [STATUS_LINE[status]]
-    for name, value in cycle.default_headers:
+    for name, value in defaults:
         parts += (name, b": ", value, b"\r\n")
     for name, value in headers:
         parts += (name, b": ", value, b"\r\n")
-    parts.append(b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n")
-    if cycle.scope["method"] != "HEAD":
-        parts.append(body)
+    parts += (ends, b"\r\n", body)
     return b"".join(parts)
 
 
@@ -187,3 +191,25 @@ async def _start(cycle: RequestResponseCycle, status: int, headers: Headers, len
     kept = [header for header in headers if header[0].lower() not in (b"content-length", b"transfer-encoding")]
     kept.append((b"content-length", b"%d" % length))
     await cycle.send({"type": "http.response.start", "status": status, "headers": kept})
+
+
+async def deliver(
+    scope: Mapping[str, Any], send: Any, status: int, headers: list[tuple[bytes, bytes]], content: bytes, ending: str
+) -> None:
+    """Send an answer the way its `ending` says: whole, `cut` in the middle, or not at all (`abort`, `gone`).
+
+    On another server than ours an answer goes out by ASGI's two messages, and what it cannot do is not done.
+    """
+    connection = connection_of(scope)
+    if ending == "gone":
+        return
+    if connection is None:
+        if not ending:
+            await send({"type": "http.response.start", "status": status, "headers": headers})
+            await send({"type": "http.response.body", "body": content})
+    elif not ending:
+        await connection.answer(status, headers, content)
+    elif ending == "abort":
+        connection.abort()
+    else:
+        await connection.cut(status, headers, content, len(content) // 2)

@@ -96,6 +96,13 @@ class EndingProtocol(HttpToolsProtocol):
         dismiss(cycle)
         self.linger()
 
+    def close_answered(self, cycle: RequestResponseCycle) -> None:
+        """Close behind a whole answer. What still comes of the request is dropped: a reset would cost the answer."""
+        if cycle.more_body:
+            self.linger()
+        else:
+            self.transport.close()
+
     def ended(self) -> asyncio.Event:
         """Return the event that is set when the client has left or the server stops."""
         if self._ended is None:

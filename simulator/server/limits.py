@@ -3,8 +3,11 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import count
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+
+_refusals = count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class Refusal(Exception):
             *default_headers,
             (b"content-type", b"application/json"),
             (b"content-length", b"%d" % len(body)),
+            (b"x-sim-request-id", b"server-%d" % next(_refusals)),
             (b"connection", b"close"),
         ]
         head = b"".join(b"%b: %b\r\n" % header for header in headers)

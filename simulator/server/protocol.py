@@ -5,7 +5,7 @@ measured, a request that comes in one packet never starts a timer, and one lazy 
 """
 
 import asyncio
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserInvalidURLError, HttpParserUpgrade
 from uvicorn.config import Config
@@ -13,10 +13,10 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.server import ServerState
 
 from simulator.server import limits as refusals
-from simulator.server.connection import EXTENSION
-from simulator.server.ending import EndingProtocol, dismiss
+from simulator.server.ending import dismiss
 from simulator.server.head import check_size, check_version_and_host, origin_form
 from simulator.server.limits import Limits, Refusal
+from simulator.server.prompt import PromptProtocol
 from simulator.server.upgrade import framing_only, parser_after_head
 
 __all__ = ["Limits", "Protocol", "protocol_class"]
@@ -26,9 +26,10 @@ _BETWEEN, _HEAD, _BODY = range(3)
 
 _SLASH: Final = ord("/")
 _PERCENT: Final = ord("%")
+_FRAGMENT: Final = ord("#")
 
 
-class Protocol(EndingProtocol):
+class Protocol(PromptProtocol):
     """One client connection. Give it to uvicorn as `Config(http=Protocol, ws="none")`.
 
     An application that answers before a body has ended does well not to ask for `connection: close`: the rest is read
@@ -40,12 +41,12 @@ class Protocol(EndingProtocol):
     __slots__ = (
         "_client_excused",
         "_expecting",
-        "_extensions",
         "_head_in_pieces",
         "_hosts",
         "_most_head_bytes",
         "_most_headers",
         "_refusal",
+        "_served",
         "_unproductive",
     )
 
@@ -59,10 +60,10 @@ class Protocol(EndingProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self.ws_protocol_class = None
         self._expecting = _BETWEEN
-        self._extensions = cast("dict[str, dict[object, object]]", {EXTENSION: self})
         self._most_headers = self.limits.headers
         self._most_head_bytes = self.limits.head_bytes
         self._hosts = 0
+        self._served = False  # a request came whole before
         self._unproductive = 0  # bytes since the last head, body piece or message ended
         self._head_in_pieces = False
         self._refusal: Refusal | None = None
@@ -89,6 +90,8 @@ class Protocol(EndingProtocol):
             self._refuse_unparsed(error)
             return
         if self._expecting != _BETWEEN:
+            if self.held:
+                self.release()
             self._await_rest()
 
     def _feed_after_upgrade(self, rest: memoryview) -> None:
@@ -103,8 +106,10 @@ class Protocol(EndingProtocol):
                 return
 
     def on_message_begin(self) -> None:
-        """Start a request."""
-        super().on_message_begin()
+        """Start a request. Its scope is made when an exchange needs one."""
+        self.url = b""
+        self.expect_100_continue = False
+        self.headers = []
         self._expecting = _HEAD
         self._hosts = 0
 
@@ -118,36 +123,40 @@ class Protocol(EndingProtocol):
         self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """Check the head and hand the request to the application."""
+        """Check the head; hold the request until it is whole, or hand it to the application now."""
         url = self.url
         try:
-            if (
+            plain = not (
                 self._hosts != 1
                 or len(self.headers) > self._most_headers
                 or self._unproductive > self._most_head_bytes
                 or self._head_in_pieces
                 or _PERCENT in url
                 or url[0] != _SLASH
+                or _FRAGMENT in url
+                or not url.isascii()
                 or not self.parser.should_keep_alive()
-            ):
+            )
+            if not plain:
                 self._check_head()
-            self.scope["extensions"] = self._extensions
-            super().on_headers_complete()
+            if not (plain and self.hold()):
+                self.begin_exchange()
         except Refusal as refusal:
             self._refusal = refusal
             raise
         except HttpParserInvalidURLError:
             self._refusal = refusals.bad_target("is not a valid URL")
             raise
-        self.headers = []
+        self._served = True
         self._expecting = _BODY
         self._unproductive = 0
-        if not self.pipeline:
-            self.running = self.cycle
 
     def on_body(self, body: bytes) -> None:
         """Hold a piece of body for the application, and stop reading when it is slow to take it."""
         self._unproductive = 0
+        if self.held:
+            self.held_body += body
+            return
         cycle = self.cycle
         if cycle.response_complete:
             return
@@ -158,6 +167,12 @@ class Protocol(EndingProtocol):
 
     def on_message_complete(self) -> None:
         """End a request; one that offers an upgrade is not at its end here, but its parser is."""
+        if self.held:
+            self._expecting = _BETWEEN
+            self._unproductive = 0
+            if self.answer_held():
+                self.deadline.set(self.timeout_keep_alive)
+            return
         if self.parser.should_upgrade():
             return
         self._expecting = _BETWEEN
@@ -205,7 +220,7 @@ class Protocol(EndingProtocol):
             return
         if not self._head_in_pieces:
             self._head_in_pieces = True
-            if self.cycle is not None:
+            if self._served:
                 self.deadline.set(limits.head_timeout_s)
         try:
             check_size(limits, self.url, self.headers)
@@ -222,9 +237,9 @@ class Protocol(EndingProtocol):
             self.transport.abort()
         elif self._expecting != _BETWEEN:
             self._on_stall()
-        elif self.cycle is None:
+        elif not self._served:
             self._refuse(refusals.head_timed_out(self.limits))
-        elif self.cycle.response_complete:
+        elif self.cycle is None or self.cycle.response_complete:
             self.transport.close()
 
     def _on_stall(self) -> None:
@@ -250,7 +265,9 @@ class Protocol(EndingProtocol):
         """Read no more; answer the requests before, then this one by the refusal, unless it has been answered."""
         self.deaf = True
         expecting, self._expecting = self._expecting, _BETWEEN
-        if expecting == _BODY:
+        if self.held:
+            self.held = False
+        elif expecting == _BODY:
             if self.pipeline:
                 self.pipeline.popleft()
             elif self.cycle.response_started:

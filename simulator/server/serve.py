@@ -1,6 +1,7 @@
 """Runs an ASGI application on our protocol: the socket, the server around it, and the garbage collector."""
 
 import asyncio
+import contextlib
 import errno
 import gc
 import os
@@ -24,6 +25,8 @@ _KEEP_ALIVE_S: Final = 75
 
 _GRACE_S: Final = 2
 """How long a stopping server lets requests finish before it hangs up on them."""
+
+_FILES_WANTED: Final = 65_536
 
 _GC_THRESHOLDS: Final = (10_000, 2, 100)
 
@@ -143,6 +146,20 @@ def _reason(host: str, port: int, error: OSError | OverflowError) -> str:
     if number == errno.EADDRNOTAVAIL:
         return f"{host!r} is no address of this machine; choose another with --host"
     return f"cannot listen on port {port} of {host}: {error}"
+
+
+def raise_file_limit() -> None:
+    """Let this process hold as many connections as the system grants; the soft limit on open files is often 1024."""
+    try:
+        import resource
+    except ImportError:  # no such limit on this system
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES_WANTED if hard == resource.RLIM_INFINITY else min(hard, _FILES_WANTED)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        # A system may grant less than its own hard limit says; then the soft one does.
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def tune_gc() -> None:

@@ -11,5 +11,4 @@ encode: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format="number").e
 
 def number(value: Decimal) -> int | Decimal:
     """A Decimal as it is written: whole amounts as an integer, others without trailing zeros."""
-    whole = int(value)
-    return whole if whole == value else value.normalize()
+    return int(value) if value == value.to_integral_value() else value.normalize()

@@ -57,6 +57,8 @@ async def play(client: Client, sandbox: str) -> list[bytes]:
         await sim("GET", path)
     await sim("GET", "/invariants")
     await api("GET", "/v2/balance-webhook/deliveries")
+    for target in ("transactions?limit=5&date=2026-11-21&status=FAILED", "balance-statement?limit=5&date=2026-11-21"):
+        await api("GET", f"/v2/{target}")
     await api("GET", "/v2/catalog")
     return told
 

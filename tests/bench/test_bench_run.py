@@ -53,7 +53,7 @@ def test_a_run_measures_every_row_and_the_start(tmp_path: Path, capsys: pytest.C
         ("callbacks", 16),
         ("callbacks-delivered", 16),
     ]
-    assert all(0 < cell["ratio"]["median"] < 10 for cell in figures["cells"])
+    assert all(cell["ratio"]["median"] > 0 for cell in figures["cells"])
     assert figures["startup"]["ratio"] > 0
     assert figures["failures"] == []
     assert "POST /v2/topup, re-query" in capsys.readouterr().out

@@ -37,6 +37,11 @@ def test_an_unknown_scenario_is_answered_with_the_nearest() -> None:
     assert "did you mean 'default'" in refusal(invoke("scenarios", "show", "defualt"), 1)
 
 
+def test_an_unknown_scenario_that_is_near_to_none_is_answered_with_all() -> None:
+    told = refusal(invoke("scenarios", "show", "nope"), 1)
+    assert all(name in told for name in names())
+
+
 @pytest.mark.parametrize("arguments", [("show",), ("default",), ("show", "default", "more")])
 def test_anything_else_after_scenarios_is_wrong_usage(arguments: tuple[str, ...]) -> None:
     assert "scenarios show NAME" in refusal(invoke("scenarios", *arguments), 2)

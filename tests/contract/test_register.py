@@ -12,7 +12,7 @@ from simulator.contract.register import Assumption, as_markdown, assumptions
 from simulator.contract.validate import validator
 
 ROOT = data_dir("contracts").parent
-SECTIONS = ("faults", "payments", "webhooks")
+SECTIONS = ("faults", "payments", "voids", "bills", "network", "catalog", "webhooks")
 CHOICES = {
     "refid-reused-with-other-parameters": ("return_original", "reject"),
     "repeated-query-keys": ("either", "as_sent", "sorted"),
@@ -29,6 +29,19 @@ CHOICES = {
     "options-account-number": ("any", "validated"),
     "billers-product-code": ("ignore", "reject"),
     "version-switch-zone": ("service", "utc"),
+    "voided-cost": ("zero", "keep"),
+    "case-lifecycle": ("once", "again_after_refusal"),
+    "low-balance-at-setting": ("silent", "alert"),
+    "history-meta": ("filter", "page"),
+    "history-status-names": ("filter", "payment"),
+    "history-category": ("name", "id"),
+    "statement-summary": ("signed", "unsigned"),
+    "statement-links": ("relative", "absolute"),
+    "history-order": ("newest_first", "oldest_first"),
+    "history-unknown-product": ("reject", "empty"),
+    "statement-order": ("newest_first", "oldest_first"),
+    "history-limit": ("cap", "reject"),
+    "statement-limit": ("cap", "reject"),
 }
 
 

@@ -387,6 +387,38 @@ def test_an_idle_sandbox_goes_after_its_time_and_a_used_one_stays() -> None:
         assert [box["id"] for box in client.sim("GET", "/sandboxes").json["sandboxes"]] == ["default", "used"]
 
 
+WAITING = [
+    ("GET", "requests?wait_for=1&timeout=60"),
+    ("GET", "callbacks?wait_for=1&timeout=60"),
+    ("GET", "inbox/callbacks?wait_for=1&timeout=60"),
+    ("POST", "clock/advance"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), WAITING, ids=[path.partition("?")[0] for _, path in WAITING])
+def test_a_sandbox_that_somebody_waits_for_is_not_idle_however_long_that_takes(method: str, path: str) -> None:
+    async def main(client: Client) -> int:
+        body = {"until": "idle"} if method == "POST" else None
+        waiting = asyncio.create_task(client.asim(method, f"/sandboxes/waited/{path}", body))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
+        for now_s in (1000.0, 1011.0, 1022.0):
+            await client.app.sandboxes.sweep(now_s)
+        assert not waiting.done()
+        assert client.app.sandboxes.find("waited") is not None
+        await client.asim("DELETE", "/sandboxes/waited")
+        return (await waiting).status
+
+    with running(sandbox_ttl_s=10) as client:
+        created(client, id="waited", clock={"mode": "manual"})
+        slow = {"replies": [{"delay": 60}]}
+        client.sim("PUT", "/sandboxes/waited/inbox/callbacks", slow)
+        client.pay(sandbox="waited")
+        if "requests" in path:
+            path = path.replace("wait_for=1", "wait_for=2")
+        assert client.run(main(client)) in (200, 409)
+
+
 def test_a_forwarded_address_counts_only_when_it_is_trusted() -> None:
     for trusted, expected in ((False, 403), (True, 200)):
         with running(trust_forwarded=trusted) as client:

@@ -237,3 +237,46 @@ def test_a_stdout_that_takes_nothing_is_told_in_one_line() -> None:
         )
     assert (done.returncode, done.stderr.count(b"\n")) == (3, 1)
     assert b"stdout cannot be written" in done.stderr
+
+
+def test_as_many_connections_may_be_open_as_the_system_grants() -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))  # what the server inherits
+    try:
+        with serving("--port", "0", "--json") as server:
+            port = urlsplit(server.ready["url"]).port
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+            connections = [socket.create_connection(("127.0.0.1", port or 0), DEADLINE_S) for _ in range(300)]
+            try:
+                assert ask(server.ready["url"] + "/_sim/health").status == 200
+            finally:
+                for connection in connections:
+                    connection.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.parametrize("verb", [["assumptions"], ["openapi"], ["scenarios", "show", "default"], ["--help"]])
+def test_a_full_disk_is_told_in_one_line(verb: list[str]) -> None:
+    if not Path("/dev/full").exists():  # a device of Linux alone
+        return
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*PROGRAM, *verb], stdout=full, stderr=subprocess.PIPE, timeout=DEADLINE_S, env=environment(), check=False
+        )
+    assert done.returncode == 3
+    assert done.stderr.decode().splitlines() == ["reseller-sim: stdout cannot be written: No space left on device"]
+
+
+@pytest.mark.parametrize("verb", [["assumptions"], ["openapi"]])
+def test_a_reader_that_has_enough_ends_a_verb_quietly(verb: list[str]) -> None:
+    with subprocess.Popen(
+        [*PROGRAM, *verb], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(DEADLINE_S) == 1

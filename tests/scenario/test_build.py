@@ -56,6 +56,7 @@ def test_a_clock_is_written_as_a_word_or_as_an_object(text: str, expected: tuple
 def test_a_reseller(scenario: Scenario) -> None:
     [reseller] = scenario.resellers
     assert (reseller.code, reseller.email, reseller.balance) == ("RS001", "owner@example.com", Decimal("1000.00"))
+    assert reseller.low_balance_threshold == Decimal("50.00")
     assert reseller.keys == (KeyStart("key-1", "bm90LWEtc2VjcmV0", KeyState.REVOKED),)
     assert reseller.users == (User("user-1", "password-1"),)
     assert reseller.callback == CallbackConfig("https://receiver.example.com/callbacks", "GET")
@@ -252,6 +253,9 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         ),
     )
     assert scenario.limits == Limits(
+        requests_per_interval=12,
+        rate_limit_interval=13 * second,
+        rate_limit_block=14 * second,
         timestamp_tolerance=60 * second,
         nonce_window=120 * second,
         nonces=3,
@@ -261,6 +265,7 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         callbacks=8,
         deliveries=12,
         deliveries_bytes=8192,
+        notifications=7,
         journal=9,
         journal_bytes=2048,
         inbox=11,
@@ -296,6 +301,7 @@ def test_an_empty_scenario_is_all_defaults() -> None:
     assert built("").limits == Limits()
     assert built("").clock == ClockStart()
     assert built("limits: {timestamp_tolerance: null}\n").limits.timestamp_tolerance == ANY_TIME
+    assert built("limits: {requests_per_interval: null}\n").limits.requests_per_interval is None
 
 
 def test_a_scenario_cannot_be_changed(scenario: Scenario) -> None:
@@ -327,7 +333,25 @@ BAD_RULES: list[tuple[str, object, list[str]]] = [
         {"then": [{"status": "Accepted"}, {"status": "Failed", "after": "-1s"}]},
         ["then[1].after bad_duration"],
     ),
-    ("voids", {"then": {"status": "Success"}}, ["section not_yet"]),
+    ("voids", {"then": {}}, ["then missing_key"]),
+    ("voids", {"then": {"status": "Succesful"}}, ["then.status unknown_value"]),
+    ("voids", {"then": {"status": "Failed", "refund_after": "1s"}}, ["then.refund_after misplaced"]),
+    (
+        "voids",
+        {"then": {"status": "Success", "refund_after": "1s", "refused_after": "1s"}},
+        ["then.refused_after misplaced"],
+    ),
+    ("voids", {"then": {"status": "Success", "message": "{x}"}}, ["then.message bad_template"]),
+    ("voids", {"when": {"path": "/v2/x"}, "then": {"status": "Success"}}, ["when.path unknown_key"]),
+    ("disputes", {"then": {"status": "Success", "refund_after": "1s"}}, ["then.refund_after unknown_key"]),
+    ("disputes", {"when": {"amount": "ten"}, "then": {"status": "Success"}}, ["when.amount bad_amount"]),
+    ("bills", {"then": {}}, ["then missing_key"]),
+    ("bills", {"then": {"bill": {}, "error": "unavailable"}}, ["then.error misplaced"]),
+    ("bills", {"then": {"bill": {}, "error_message": "x"}}, ["then.error_message misplaced"]),
+    ("bills", {"then": {"bill": {"outstanding": 1}}}, ["then.bill.outstanding unknown_key"]),
+    ("bills", {"then": {"bill": {"Outstanding": "1.234"}}}, ["then.bill.Outstanding bad_amount"]),
+    ("bills", {"then": {"bill": {"Outstanding": -1}}}, ["then.bill.Outstanding out_of_range"]),
+    ("bills", {"when": {"refid": "x"}, "then": {"bill": {}}}, ["when.refid unknown_key"]),
     ("faults", {"then": {"status": "500"}}, ["then.status type"]),
     ("faults", {"then": {"body": {}}}, ["then.body misplaced"]),
 ]

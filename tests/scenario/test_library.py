@@ -23,7 +23,9 @@ def default() -> Scenario:
 
 def test_the_default_scenario_is_named_first() -> None:
     assert library.names()[0] == "default"
-    assert {"slow-provider", "provider-failures", "lost-callbacks", "bad-network"} <= set(library.names())
+    assert {"slow-provider", "provider-failures", "lost-callbacks", "bad-network", "difficult-billers"} <= set(
+        library.names()
+    )
 
 
 @pytest.mark.parametrize("name", library.names())

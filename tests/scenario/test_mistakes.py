@@ -65,6 +65,9 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ),
     ("a duration without a unit", STEPS + ACCEPTED + "    - { after: 5, status: Failed }\n", ["4:16: type"]),
     ("an unknown unit", "clock: { skew: 3w }\n", ["1:16: bad_duration"]),
+    ("a request rate of nothing", "limits: { requests_per_interval: 0 }\n", ["1:34: out_of_range"]),
+    ("a request rate in words", "limits: { requests_per_interval: many }\n", ["1:34: type"]),
+    ("an interval without a unit", "limits: { rate_limit_interval: 5 }\n", ["1:32: type"]),
     ("a duration of a century", "limits: { nonce_window: 36500d }\n", ["1:25: bad_duration"]),
     ("an unknown placeholder", STEPS + '    - { status: Failed, remarks: "{refd}" }\n', ["3:34: bad_template"]),
     ("a single brace", STEPS + '    - { status: Failed, remarks: "a { b" }\n', ["3:34: bad_template"]),
@@ -302,21 +305,6 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
 @pytest.mark.parametrize(("text", "expected"), [row[1:] for row in MISTAKES], ids=[row[0] for row in MISTAKES])
 def test_a_mistake_is_told_where_it_stands(text: str, expected: list[str]) -> None:
     assert places(text) == expected
-
-
-NOT_YET = [
-    ("voids: []\n", "1:1: not_yet"),
-    ("disputes: []\n", "1:1: not_yet"),
-    ("bills: []\n", "1:1: not_yet"),
-    ("network: {FP: Interruption}\n", "1:1: not_yet"),
-    ("limits: {requests_per_interval: 30000}\n", "1:10: not_yet"),
-]
-
-
-@pytest.mark.parametrize(("text", "expected"), NOT_YET)
-def test_what_this_version_does_not_act_on_is_never_silently_accepted(text: str, expected: str) -> None:
-    assert places(text) == [expected]
-    assert "this version does not act on it" in problems(text)[0]
 
 
 SUGGESTIONS = [

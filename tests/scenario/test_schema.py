@@ -9,7 +9,7 @@ import pytest
 
 from simulator.contract.files import data_dir
 from simulator.scenario import build as building
-from simulator.scenario.check import NOT_YET, schema
+from simulator.scenario.check import schema
 from simulator.scenario.document import Document
 from simulator.scenario.load import load_file, load_text
 from simulator.scenario.reader import Reader
@@ -176,12 +176,6 @@ def test_everything_is_everything() -> None:
     assert {path for path in allowed(schema()) if path not in present and path[-1] not in MATCHER_KEYS} == {
         ("extends",)
     }
-
-
-def test_what_is_not_acted_on_yet_is_not_in_the_schema() -> None:
-    for path, keys in NOT_YET.items():
-        for key in keys:
-            assert schema_at((*path, key)) is None
 
 
 def test_the_schema_has_the_knobs_of_the_register_with_their_values() -> None:

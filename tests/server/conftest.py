@@ -5,13 +5,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from .wire import LOOPS, Served, serving
+from .prompt_echo import PromptEcho
+from .wire import LOOPS, Echo, Served, serving
 
 
-@pytest.fixture(scope="module", params=list(LOOPS))
+@pytest.fixture(scope="module", params=[*LOOPS, "prompt"])
 def served(request: pytest.FixtureRequest) -> Iterator[Served]:
-    """A server with the limits that users get, on each kind of event loop."""
-    with serving(request.param) as server:
+    """A server with the limits that users get, on each kind of event loop, and with an app that answers at once."""
+    is_prompt = request.param == "prompt"
+    loop = "uvloop" if is_prompt else request.param
+    with serving(loop, app=PromptEcho() if is_prompt else Echo()) as server:
         yield server
 
 

@@ -193,3 +193,17 @@ def test_a_client_that_leaves_ends_every_application_on_its_connection(served: S
     served.app.seen.clear()
     asyncio.run(main())
     assert "/dropped" not in served.app.seen
+
+
+def test_a_client_that_closes_reads_an_answer_that_came_before_the_end_of_its_body(served: Served) -> None:
+    head = b"POST /unread-at-once HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 8000000\r\n\r\n"
+
+    async def main() -> bytes:
+        async with await served.connect() as client:
+            await client.send(head + b"b" * 1_000_000)
+            for _ in range(7):
+                await client.send(b"b" * 1_000_000)
+            assert not client.closed
+            return (await client.answer()).body
+
+    assert asyncio.run(main()) == b"early"

@@ -86,7 +86,7 @@ def test_a_malformed_request_gets_one_refusal_and_the_end(served: Served, raw: b
     assert answer.status == status
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["connection"] == "close"
-    assert not any(name.lower().startswith("x-sim") for name in answer.headers)
+    assert answer.headers["x-sim-request-id"].startswith("server-")
     assert answer.json.keys() == {"error", "message"}
     assert answer.json["message"].endswith(".")
 
@@ -121,6 +121,12 @@ def test_a_refusal_says_what_was_wrong(served: Served, raw: bytes, error: str, s
     (answer,) = asyncio.run(served.talk(raw))
     assert answer.json["error"] == error
     assert said in answer.json["message"]
+
+
+def test_each_refusal_has_an_id_of_its_own(served: Served) -> None:
+    names = ("no Host", "two Hosts", "HTTP/2.0", "no Host")
+    seen = [asyncio.run(served.talk(MALFORMED[name][0]))[0].headers["x-sim-request-id"] for name in names]
+    assert len(set(seen)) == len(seen)
 
 
 def test_what_is_refused_before_its_body_never_reaches_the_application(served: Served) -> None:

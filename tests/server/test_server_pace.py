@@ -7,15 +7,16 @@ import pytest
 
 from simulator.server.limits import Limits
 
-from .wire import Answer, Served, request, serving
+from .prompt_echo import PromptEcho
+from .wire import Answer, Echo, Served, request, serving
 
 SMALL = Limits(head_timeout_s=0.25, body_timeout_s=0.25)
 
 
-@pytest.fixture(scope="module")
-def hasty() -> Iterator[Served]:
-    """A server that waits for little."""
-    with serving(limits=SMALL, keep_alive_s=0.6) as server:
+@pytest.fixture(scope="module", params=[Echo, PromptEcho])
+def hasty(request: pytest.FixtureRequest) -> Iterator[Served]:
+    """A server that waits for little, with an app that takes its time and one that answers at once."""
+    with serving(limits=SMALL, keep_alive_s=0.6, app=request.param()) as server:
         yield server
 
 

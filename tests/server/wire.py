@@ -92,6 +92,9 @@ class Echo:
     async def on_unread(self, connection: Connection, receive: Receive, send: Send) -> None:
         await send_text(send, b"early")
 
+    async def on_unread_at_once(self, connection: Connection, receive: Receive, send: Send) -> None:
+        await connection.answer(200, [*PLAIN, (b"content-length", b"5")], b"early")
+
     async def on_slow(self, connection: Connection, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0.15)
         await send_text(send, b"slow")
@@ -252,9 +255,14 @@ class Client:
 
 
 @contextmanager
-def serving(loop: str = "uvloop", limits: Limits | None = None, keep_alive_s: float | None = None) -> Iterator[Served]:
+def serving(
+    loop: str = "uvloop",
+    limits: Limits | None = None,
+    keep_alive_s: float | None = None,
+    app: Echo | None = None,
+) -> Iterator[Served]:
     """Run a server in a thread of its own."""
-    app = Echo()
+    app = app or Echo()
     ready = threading.Event()
     server = make_server(app, "127.0.0.1", 0, limits=limits or Limits(), on_ready=ready.set)
     if keep_alive_s is not None:

@@ -1,0 +1,57 @@
+"""Whose address a request comes from, and whether a list of addresses names it (SPEC 8)."""
+
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+ADDRESS_CHARS_MAX = 80
+
+
+def client_address(address: str, forwarded: bytes | None) -> str:
+    """The `address` of a request's socket, or the first that `forwarded` names when it is an address.
+
+    `forwarded` is the value of `X-Forwarded-For`, given only where that header is trusted.
+    """
+    if forwarded is not None and (named := _first_forwarded(forwarded)):
+        return named
+    return _plain(address) or address if address[:1] == ":" else address
+
+
+def is_named(address: str, allowlist: tuple[str, ...]) -> bool:
+    """True when one of the addresses and networks contains `address`; what is no address is in none."""
+    try:
+        client = ip_address(address)
+    except ValueError:
+        return False
+    return any(client in network for network in _networks(allowlist))
+
+
+@lru_cache(maxsize=256)
+def _networks(allowlist: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
+    return tuple(ip_network(one, strict=False) for one in allowlist)
+
+
+def _first_forwarded(forwarded: bytes) -> str | None:
+    """The first entry, with or without a port: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]:4711`."""
+    first = forwarded.partition(b",")[0].strip()
+    if len(first) > ADDRESS_CHARS_MAX:
+        return None
+    text = first.decode("latin-1")
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    return _plain(text)
+
+
+def _plain(text: str) -> str | None:
+    """An address as it is usually written, IPv4 also where it travels within IPv6; None for anything else."""
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    if isinstance(address, IPv6Address):
+        if address.scope_id is not None:
+            return None
+        if address.ipv4_mapped is not None:
+            address = address.ipv4_mapped
+    return str(address)

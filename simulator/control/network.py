@@ -1,0 +1,20 @@
+"""`/_sim/sandboxes/{id}/network/{product}`: interrupt a product's network, or heal it."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control.http import body_of, reply, sandbox_of
+from simulator.domain.commands import SetNetwork
+from simulator.domain.errors import Unknown
+from simulator.domain.network import NetworkStatus
+
+
+async def put(request: Request) -> Response:
+    """Set the status from now on, in place of what the scenario planned."""
+    live, product = sandbox_of(request), request.path_params["product"]
+    if product not in live.core.state.catalog.products:
+        raise Unknown("unknown_product", f"there is no product {product!r} in the catalog")
+    wanted = await body_of(request, "network-request")
+    status = NetworkStatus(wanted["status"])
+    live.core.apply(SetNetwork(product, status), live.clock.now())
+    return reply({"product": product, "status": status.value})

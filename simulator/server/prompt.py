@@ -1,0 +1,167 @@
+"""Answers inside the parser's callback what an application can answer without waiting for anything.
+
+Most requests of a simulator need nothing but their own bytes, and come in one packet. To make a task, an exchange and
+two messages of each costs more than the network itself. So an application may have, beside its ASGI call, a method
+`prompt` that makes a coroutine of a request that is whole. Its first step is taken at once. If that was all, the answer
+is written; if it has to wait, it goes on in a task like any other request.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from typing import Any, cast
+
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from simulator.server.connection import EXTENSION, deliver, whole_answer
+from simulator.server.ending import EndingProtocol
+
+Headers = list[tuple[bytes, bytes]]
+
+
+# What an application answers: status, headers, body, and what becomes of the connection: nothing unusual (""), `abort`
+# before the first byte, `cut` in the middle of the body, `gone` when there is nobody left to answer.
+Answer = tuple[int, Headers, bytes, str]
+Making = Coroutine[Any, Any, Answer]
+# method, path, query, headers, client's address, body; None for what it does not take this way
+Prompt = Callable[[str, str, bytes, Headers, str, bytes], Making | None]
+
+
+class PromptProtocol(EndingProtocol):
+    """A protocol that holds a request until it is whole and then answers it at once, if the application can."""
+
+    __slots__ = ("_extensions", "_prompt", "held", "held_body")
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._prompt: Prompt | None = getattr(self.app, "prompt", None)
+        self._extensions = cast("dict[str, dict[object, object]]", {EXTENSION: self})
+        self.held = False
+        self.held_body = b""
+
+    def hold(self) -> bool:
+        """Hold the request whose head has come, unless another is before it or the application is not prompt."""
+        running = self.running
+        if (
+            self._prompt is None
+            or self.pipeline
+            or not (running is None or running.response_complete)
+            or self.parser.should_upgrade()
+        ):
+            return False
+        self.held = True
+        self.held_body = b""
+        return True
+
+    def release(self) -> None:
+        """Give the held request to the application in a task of its own, as far as it came."""
+        self.held = False
+        self.begin_exchange()
+        if self.held_body:
+            self.cycle.body += self.held_body
+            self.cycle.message_event.set()
+
+    def begin_exchange(self) -> None:
+        """Hand the request to the application, in a task of its own, as soon as those before it are answered."""
+        url, headers, expects_100 = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()
+        self.url, self.expect_100_continue = url, expects_100
+        self.scope["headers"] = headers
+        self.scope["extensions"] = self._extensions
+        super().on_headers_complete()
+        self.headers = []
+        if not self.pipeline:
+            self.running = self.cycle
+
+    def answer_held(self) -> bool:
+        """Answer the held request, which is whole; False when it went on in a task instead."""
+        self.held = False
+        path, _, query = self.url.partition(b"?")
+        client = self.client[0] if self.client else ""
+        method = self.parser.get_method().decode("ascii")
+        assert self._prompt is not None
+        making = self._prompt(method, path.decode("ascii"), query, self.headers, client, self.held_body)
+        if making is None or method == "HEAD":
+            if making is not None:
+                making.close()
+            self._go_on(self.app)
+            return False
+        try:
+            waits_for = making.send(None)
+        except StopIteration as made:
+            answer: Answer = made.value
+            status, headers, content, ending = answer
+            if not ending and not self.flow.write_paused:
+                self.transport.write(whole_answer(status, self.server_state.default_headers, headers, content))
+                self.server_state.total_requests += 1
+                return True
+            self._go_on(_finishing(_made(answer)))
+        except Exception as error:  # the server logs it and answers 500, as for any application
+            self._go_on(_raising(error))
+        else:
+            self._go_on(_finishing(_Rest(making, waits_for)))
+        return False
+
+    def _go_on(self, app: Any) -> None:
+        """Let `app` answer the request in a task."""
+        usual, self.app = self.app, app
+        try:
+            self.begin_exchange()
+        finally:
+            self.app = usual
+        self.cycle.body += self.held_body
+        self.cycle.more_body = False
+        self.cycle.message_event.set()
+
+
+class _Rest:
+    """What is left of a coroutine after its first step, for a task to await. `waits_for` is the future it waits for."""
+
+    __slots__ = ("_coroutine", "_waits_for")
+
+    def __init__(self, coroutine: Making, waits_for: Any) -> None:
+        self._coroutine = coroutine
+        self._waits_for = waits_for
+
+    def __await__(self) -> Generator[Any, Any, Answer]:
+        """Wait as the coroutine would have, and hand it whatever comes."""
+        coroutine, waits_for = self._coroutine, self._waits_for
+        try:
+            while True:
+                try:
+                    sent = yield waits_for
+                except BaseException as error:  # a cancellation, which is the coroutine's to handle
+                    waits_for = coroutine.throw(error)
+                else:
+                    waits_for = coroutine.send(sent)
+        except StopIteration as made:
+            answer: Answer = made.value
+            return answer
+
+
+async def _made(answer: Answer) -> Answer:
+    return answer
+
+
+Application = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+def _finishing(making: Awaitable[Answer]) -> Application:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        status, headers, content, ending = await making
+        await deliver(scope, send, status, headers, content, ending)
+
+    return app
+
+
+def _raising(error: Exception) -> Application:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        raise error
+
+    return app

@@ -1,0 +1,51 @@
+"""The tiny application of the server's tests, when it answers whole requests at once."""
+
+import asyncio
+import json
+from collections.abc import Coroutine
+from typing import Any
+
+from .wire import LETTERS, PLAIN, Echo
+
+Headers = list[tuple[bytes, bytes]]
+Answer = tuple[int, Headers, bytes, str]
+
+
+class PromptEcho(Echo):
+    """Echoes by `prompt`; what only a connection of its own can do still comes by ASGI."""
+
+    def prompt(
+        self, method: str, path: str, query: bytes, headers: Headers, client: str, body: bytes
+    ) -> Coroutine[Any, Any, Answer] | None:
+        if path in ("/asgi", "/drip", "/drip-for-ever", "/pause", "/pause-for-ever", "/late-reader"):
+            return None
+        if path.startswith(("/fault", "/until", "/abort-in-body", "/cut")):
+            return None
+        self.seen.append(path)
+        text = {
+            "method": method,
+            "path": path,
+            "query": query.decode(),
+            "body": body.decode(errors="replace"),
+            "headers": len(headers),
+            "client": client,
+            "prompt": True,
+        }
+        return self._made(path, json.dumps(text).encode())
+
+    async def _made(self, path: str, echo: bytes) -> Answer:
+        ending = ""
+        if path in ("/slow", "/slow-error", "/slow-abort"):
+            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)
+            echo = b"slow"
+        if path in ("/error", "/slow-error"):
+            raise RuntimeError("on purpose")
+        if path in ("/abort", "/slow-abort"):
+            ending = "abort"
+        if path == "/half":
+            echo, ending = LETTERS, "cut"
+        if path == "/unread":
+            echo = b"early"
+        self.seen.append("left " + path)
+        return 200, [*PLAIN, (b"content-length", b"%d" % len(echo))], echo, ending

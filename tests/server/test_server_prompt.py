@@ -1,0 +1,120 @@
+"""Requests that are answered inside the parser's callback, and those that cannot be."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from .prompt_echo import PromptEcho
+from .wire import LETTERS, Served, request, serving
+
+
+@pytest.fixture(scope="module")
+def prompt() -> Iterator[Served]:
+    """A server whose application answers at once."""
+    with serving(app=PromptEcho()) as server:
+        yield server
+
+
+CLOSING = "Connection: close"
+
+
+def test_a_request_that_comes_whole_is_answered_at_once(prompt: Served) -> None:
+    raw = request("POST", "/here?a=1&b", body=b"text") + request("GET", "/there", CLOSING)
+    here, there = asyncio.run(prompt.talk(raw))
+    assert (here.json["prompt"], here.json["body"], here.json["query"]) == (True, "text", "a=1&b")
+    assert there.json["path"] == "/there"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        request("GET", "/asgi"),
+        request("GET", "/escaped%20path"),
+        request("GET", "/late", "Upgrade: websocket", "Connection: Upgrade"),
+        b"GET /old HTTP/1.0\r\n\r\n",
+        request("GET", "/closing", CLOSING),
+    ],
+)
+def test_what_is_out_of_the_ordinary_goes_the_way_of_every_application(prompt: Served, raw: bytes) -> None:
+    closing = b"" if b"1.0" in raw or CLOSING.encode() in raw else request("GET", "/end", CLOSING)
+    first = asyncio.run(prompt.talk(raw + closing))[0]
+    assert (first.status, "prompt" in first.json) == (200, False)
+
+
+def test_a_body_in_pieces_is_read_by_the_application(prompt: Served) -> None:
+    raw = request("POST", "/pieces", CLOSING, body=b"abcdef")
+    (answer,) = asyncio.run(prompt.talk(raw[:-3], 0.05, raw[-3:]))
+    assert answer.json["body"] == "abcdef"
+
+
+def test_a_request_that_has_to_wait_goes_on_in_a_task_and_keeps_its_place(prompt: Served) -> None:
+    raw = request("POST", "/slow", body=b"x") + request("GET", "/next") + request("GET", "/last", CLOSING)
+    slow, following, last = asyncio.run(prompt.talk(raw))
+    assert (slow.body, following.json["path"], last.json["path"]) == (b"slow", "/next", "/last")
+
+
+def test_others_are_served_while_one_waits(prompt: Served) -> None:
+    async def main() -> list[str]:
+        order = []
+
+        async def one(path: str) -> None:
+            async with await prompt.connect() as client:
+                await client.send(request("GET", path))
+                await client.answer()
+                order.append(path)
+
+        await asyncio.gather(one("/slow"), one("/quick"))
+        return order
+
+    assert asyncio.run(main()) == ["/quick", "/slow"]
+
+
+def test_a_head_request_gets_no_body(prompt: Served) -> None:
+    async def main() -> tuple[int, bytes]:
+        async with await prompt.connect() as client:
+            await client.send(request("HEAD", "/here", CLOSING))
+            answer = await client.answer(to_head=True)
+            return answer.status, await client.to_end()
+
+    assert asyncio.run(main()) == (200, b"")
+
+
+@pytest.mark.parametrize("path", ["/error", "/slow-error"])
+def test_an_error_of_the_application_is_logged_and_answered_500(path: str, caplog: pytest.LogCaptureFixture) -> None:
+    with serving(app=PromptEcho()) as server:
+        (answer,) = asyncio.run(server.talk(request("GET", path), 0.3, request("GET", "/end", CLOSING)))[:1]
+    assert answer.status == 500
+    assert "on purpose" in caplog.text
+    caplog.clear()
+
+
+@pytest.mark.parametrize("path", ["/abort", "/slow-abort"])
+def test_an_aborted_answer_is_no_byte_at_all(prompt: Served, path: str) -> None:
+    async def main() -> bytes:
+        async with await prompt.connect() as client:
+            await client.send(request("GET", path))
+            return await client.to_end()
+
+    assert asyncio.run(main()) == b""
+
+
+def test_an_answer_can_be_cut_in_the_middle(prompt: Served) -> None:
+    async def main() -> bytes:
+        async with await prompt.connect() as client:
+            await client.send(request("GET", "/half"))
+            return await client.to_end()
+
+    head, _, body = asyncio.run(main()).partition(b"\r\n\r\n")
+    assert b"content-length: %d" % len(LETTERS) in head
+    assert body == LETTERS[: len(LETTERS) // 2]
+
+
+def test_a_client_that_leaves_while_its_request_waits_harms_nobody(prompt: Served) -> None:
+    async def main() -> bool:
+        async with await prompt.connect() as client:
+            await client.send(request("GET", "/slow-abort"))
+        return await prompt.saw("left /slow-abort")
+
+    assert asyncio.run(main())
+    assert asyncio.run(prompt.talk(request("GET", "/fine", CLOSING)))[0].status == 200
