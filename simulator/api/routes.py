@@ -3,18 +3,26 @@
 from collections.abc import Mapping
 
 from simulator.api import account, cases, payments, products, records
+from simulator.api.billers import BillersEndpoint
 from simulator.api.catalog import CatalogEndpoint
 from simulator.api.exchange import Endpoint
+from simulator.api.options import OptionsEndpoint
 from simulator.api.refusals import denied, denied_at_catalog, invalid_parameters
 
 Routes = Mapping[str, Mapping[str, Endpoint]]
 
 
 def routes() -> Routes:
-    """Endpoints by path, then by method; made anew for each application, since the catalog keeps a cache."""
+    """Endpoints by path, then by method; made anew for each application, since some keep what they encoded."""
     return {
         "/v2/catalog": {
             "GET": Endpoint(CatalogEndpoint(), invalid_parameters, denied_at_catalog, "catalog-query", "query"),
+        },
+        "/v2/options": {
+            "GET": Endpoint(OptionsEndpoint(), invalid_parameters, denied, "options-query", "query"),
+        },
+        "/v1/interbank/billers": {
+            "GET": Endpoint(BillersEndpoint(), invalid_parameters, denied, "billers-query", "query"),
         },
         "/v2/topup": {
             "POST": Endpoint(payments.topup, payments.invalid_request, denied, "topup-request", "body"),

@@ -11,7 +11,7 @@ from simulator.control.http import Bad, body_of, reply, sandbox_of
 from simulator.control.times import parse_time
 from simulator.domain.cases import Case
 from simulator.domain.sandbox import Fired
-from simulator.domain.state import AttemptDue, CaseDue, DepositDue, StepDue
+from simulator.domain.state import AttemptDue, CaseDue, DepositDue, ProductDue, StepDue
 from simulator.runtime.driver import Advance
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number
@@ -105,6 +105,9 @@ def _fired(one: Fired) -> dict[str, Any]:
             assert one.entry is not None
             told |= {"kind": "deposit", "reseller": deposit.reseller, "amount": number(deposit.amount)}
             told |= {"balance": number(one.entry.balance)}
+        case ProductDue(change):
+            told |= {"kind": "product", "product": change.code}
+            told |= {"reseller": change.reseller} if change.reseller else {}
     return told
 
 

@@ -120,6 +120,16 @@ class ChangeSettings:
     changes: Mapping[str, object]
 
 
+class ChangeProduct(NamedTuple):
+    """Change properties of a product, and put `options` on sale (True) or take them off it, by code. With `reseller`
+    only what that reseller sees changes."""
+
+    code: str
+    changes: Mapping[str, Any] = MappingProxyType({})
+    options: Mapping[str, bool] = MappingProxyType({})
+    reseller: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class OpenCase:
     """Dispute or void a payment (SPEC 4.12, 4.13). `trxid` wins over `refid`, an empty one is not given; `rule` names
@@ -207,6 +217,7 @@ Command = (
     | OpenCase
     | LookUpBill
     | SetNetwork
+    | ChangeProduct
     | AddRule
     | RemoveRule
 )

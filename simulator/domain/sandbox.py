@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from simulator.domain import accounts, alerts, casework, dispatch, invariants, payments, presentment, timeline
+from simulator.domain import accounts, alerts, casework, dispatch, invariants, payments, presentment, products, timeline
 from simulator.domain.callbacks import Send
 from simulator.domain.commands import (
     AddApiKey,
     AddReseller,
     AddRule,
+    ChangeProduct,
     ChangeSettings,
     Command,
     CreatePayment,
@@ -32,8 +33,8 @@ from simulator.domain.effects import Outcome
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Fields, Rule
-from simulator.domain.scenario import Scenario
-from simulator.domain.state import AttemptDue, CaseDue, DepositDue, Item, State, StepDue
+from simulator.domain.scenario import Scenario, ScheduledDeposit
+from simulator.domain.state import AttemptDue, CaseDue, DepositDue, Item, ProductDue, State, StepDue
 from simulator.domain.wallet import Entry
 
 
@@ -55,8 +56,9 @@ class Sandbox:
         self.state = State(scenario, seed, started, key_scope)
         for reseller in scenario.resellers:
             accounts.open_account(self.state, reseller)
-        for deposit in scenario.schedule:
-            self.state.agenda.add(started + deposit.at, DepositDue(deposit))
+        for one in scenario.schedule:
+            due = DepositDue(one) if isinstance(one, ScheduledDeposit) else ProductDue(one)
+            self.state.agenda.add(started + one.at, due)
 
     @property
     def next_due(self) -> datetime | None:
@@ -133,6 +135,10 @@ class Sandbox:
             case DepositDue(deposit):
                 command = Credit(deposit.reseller, deposit.amount, deposit.description, deposit.type)
                 return Fired(now, item, entry=accounts.credit(self.state, command, now))
+            case ProductDue(change):
+                wanted = ChangeProduct(change.code, change.changes, change.options, change.reseller)
+                products.change_product(self.state, wanted, now)
+                return Fired(now, item)
 
 
 def _add_rule(state: State, command: AddRule, now: datetime) -> None:
@@ -169,6 +175,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     OpenCase: casework.open_case,
     LookUpBill: presentment.look_up,
     SetNetwork: _set_network,
+    ChangeProduct: products.change_product,
     AddRule: _add_rule,
     RemoveRule: _remove_rule,
 }

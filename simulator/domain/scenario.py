@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from simulator.domain.bills import BillThen
 from simulator.domain.callbacks import CallbackConfig, RetryPolicy
@@ -50,6 +51,17 @@ class ScheduledDeposit:
     amount: Decimal
     description: str
     type: EntryType = EntryType.DEPOSIT
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledChange:
+    """A change of a product that comes `at` after the start; the rest is a `ChangeProduct`'s."""
+
+    at: timedelta
+    code: str
+    changes: Mapping[str, Any]
+    options: Mapping[str, bool]
+    reseller: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +118,6 @@ class Scenario:
     bills: tuple[Rule[BillThen], ...] = ()
     faults: tuple[Rule[FaultThen], ...] = ()
     network: Mapping[str, Plan] = field(default_factory=dict)
-    schedule: tuple[ScheduledDeposit, ...] = ()
+    schedule: tuple[ScheduledDeposit | ScheduledChange, ...] = ()
     limits: Limits = Limits()
     assume: Mapping[str, object] = field(default_factory=dict)

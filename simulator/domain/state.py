@@ -16,7 +16,7 @@ from simulator.domain.network import Network
 from simulator.domain.notifications import NotificationLog
 from simulator.domain.resellers import ApiKey, Reseller
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
-from simulator.domain.scenario import Scenario, ScheduledDeposit
+from simulator.domain.scenario import Scenario, ScheduledChange, ScheduledDeposit
 from simulator.domain.transactions import Transaction
 
 STATUS_CODES: Mapping[str, int] = MappingProxyType(
@@ -64,7 +64,13 @@ class CaseDue(NamedTuple):
     is_refund: bool
 
 
-Item = StepDue | AttemptDue | DepositDue | CaseDue
+class ProductDue(NamedTuple):
+    """Agenda: a change of a product of the scenario's schedule."""
+
+    change: ScheduledChange
+
+
+Item = StepDue | AttemptDue | DepositDue | CaseDue | ProductDue
 
 
 class State:

@@ -18,7 +18,6 @@ SUGGESTED_LENGTH_MAX = 64
 NOT_YET: Mapping[tuple[str, ...], frozenset[str]] = {
     (): frozenset({"webhooks"}),
     ("resellers",): frozenset({"balance_webhook"}),
-    ("schedule",): frozenset({"product"}),
 }
 # Where the definitions stand that are checked by themselves.
 _SECTIONS: Mapping[str, tuple[str, ...]] = {

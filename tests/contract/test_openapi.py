@@ -150,6 +150,8 @@ def test_the_reseller_api_of_this_version_is_there() -> None:
     found = {(method, path) for path, method, _, _ in operations(OPENAPI) if path}
     assert found == {
         ("get", "/v2/catalog"),
+        ("get", "/v2/options"),
+        ("get", "/v1/interbank/billers"),
         ("post", "/v2/topup"),
         ("post", "/v2/transactions/check"),
         ("post", "/v2/transactions/void"),

@@ -36,6 +36,11 @@ CHOICES = {
     "statement-order": ("newest_first", "oldest_first"),
     "history-limit": ("cap", "reject"),
     "statement-limit": ("cap", "reject"),
+    "options-page-size": ("clamp", "reject"),
+    "options-active": ("active", "all"),
+    "options-account-number": ("any", "validated"),
+    "billers-product-code": ("ignore", "reject"),
+    "version-switch-zone": ("service", "utc"),
 }
 
 
