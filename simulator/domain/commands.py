@@ -257,10 +257,10 @@ Command = (
     | RotateWebhookSecret
     | RemoveWebhook
     | ReplayDelivery
-    | ChangeProduct
     | OpenCase
     | LookUpBill
     | SetNetwork
+    | ChangeProduct
     | AddRule
     | RemoveRule
 )

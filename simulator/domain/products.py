@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from simulator.domain import catalog_events
@@ -13,6 +13,7 @@ from simulator.domain.errors import Unacceptable, Unknown
 from simulator.domain.resellers import Reseller
 from simulator.domain.state import State
 
+TICK = timedelta(milliseconds=1)  # the least difference that a client can see
 OF_PRODUCT = frozenset({"is_active", "name", "note", "price_adjustment", "discount"})
 OF_OVERLAY = frozenset({"is_active", "price_adjustment"})
 
@@ -63,7 +64,7 @@ def change_product(state: State, command: ChangeProduct, now: datetime) -> Produ
     if change:
         before = state.catalog
         state.catalog = Catalog(before.groups, MappingProxyType({**before.products, product.code: after}))
-        state.catalog_updated = now
+        state.catalog_updated = _later(state, now)
         catalog_events.announce(state, before, now)
     return change
 
@@ -80,8 +81,14 @@ def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, no
     assert after is not None
     change = ProductChange(before, after, _differing(before, after, command.changes), reseller=reseller.code)
     if change:
-        reseller.overlay_updated = now
+        reseller.overlay_updated = _later(state, now)
     return change
+
+
+def _later(state: State, now: datetime) -> datetime:
+    """`now`, or a tick after all that anybody saw before: under a clock that stands still `last_updated` moves too."""
+    seen = [state.catalog_updated, *(one.overlay_updated for one in state.resellers.values() if one.overlay_updated)]
+    return max(now, max(seen) + TICK)
 
 
 def _refuse(names: set[str], text: str) -> None:

@@ -202,10 +202,10 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     RotateWebhookSecret: webhook_settings.rotate_secret,
     RemoveWebhook: webhook_settings.remove_webhook,
     ReplayDelivery: deliveries.replay,
-    ChangeProduct: products.change_product,
     OpenCase: casework.open_case,
     LookUpBill: presentment.look_up,
     SetNetwork: _set_network,
+    ChangeProduct: products.change_product,
     AddRule: _add_rule,
     RemoveRule: _remove_rule,
 }

@@ -65,12 +65,6 @@ class DepositDue(NamedTuple):
     deposit: ScheduledDeposit
 
 
-class ProductDue(NamedTuple):
-    """Agenda: a change of a product of the scenario's schedule."""
-
-    change: ScheduledChange
-
-
 class CaseDue(NamedTuple):
     """Agenda: the biller's last word on a void, a refund or a refusal."""
 
@@ -78,7 +72,13 @@ class CaseDue(NamedTuple):
     is_refund: bool
 
 
-Item = StepDue | AttemptDue | DeliveryDue | DepositDue | ProductDue | CaseDue
+class ProductDue(NamedTuple):
+    """Agenda: a change of a product of the scenario's schedule."""
+
+    change: ScheduledChange
+
+
+Item = StepDue | AttemptDue | DeliveryDue | DepositDue | CaseDue | ProductDue
 
 
 class State:

@@ -24,11 +24,6 @@ CHOICES = {
     "balance-record": ("wrapped", "flat"),
     "failed-wallet": ("zero_cost", "keep_cost"),
     "webhook-credits": ("deposits", "deposits_and_commissions"),
-    "options-page-size": ("clamp", "reject"),
-    "options-active": ("active", "all"),
-    "options-account-number": ("any", "validated"),
-    "billers-product-code": ("ignore", "reject"),
-    "version-switch-zone": ("service", "utc"),
     "voided-cost": ("zero", "keep"),
     "case-lifecycle": ("once", "again_after_refusal"),
     "low-balance-at-setting": ("silent", "alert"),
@@ -42,6 +37,11 @@ CHOICES = {
     "statement-order": ("newest_first", "oldest_first"),
     "history-limit": ("cap", "reject"),
     "statement-limit": ("cap", "reject"),
+    "options-page-size": ("clamp", "reject"),
+    "options-active": ("active", "all"),
+    "options-account-number": ("any", "validated"),
+    "billers-product-code": ("ignore", "reject"),
+    "version-switch-zone": ("service", "utc"),
 }
 
 

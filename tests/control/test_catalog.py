@@ -64,6 +64,10 @@ def test_last_updated_moves_when_and_only_when_the_catalog_changes() -> None:
         assert second > first
         client.advance(60)
         assert catalog(client)["last_updated"] == second
+        patch(client, "GAME", {"note": None})
+        third = catalog(client)["last_updated"]
+        patch(client, "GAME", {"note": "Half price today"})
+        assert catalog(client)["last_updated"] > third > second, "it moves though the clock stands still"
         assert catalog(client)["products"]["GAME"]["note"] == "Half price today"
 
 

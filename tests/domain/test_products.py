@@ -1,5 +1,6 @@
 """Changes of products: what differs, for whom, and when the catalog's time moves."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -95,6 +96,18 @@ def test_an_overlay_changes_what_one_reseller_sees_and_nobody_else() -> None:
     assert other.catalog_updated(box.state.catalog_updated) == box.state.catalog_updated == START
     assert refused(box, order(product="CARD", amount=5)).reason is Reason.PRODUCT
     assert pay(box, order(reseller="R2", product="CARD", amount=5)).created
+
+
+def test_the_catalog_s_time_moves_under_a_clock_that_stands_still() -> None:
+    box = sandbox()
+    one = box.state.resellers["R1"]
+    seen = [one.catalog_updated(box.state.catalog_updated)]
+    for number, reseller in enumerate((None, "R1", None, "R1", "R1")):
+        price = Adjustment("fixed", Decimal(number + 1), "MYR")
+        change(box, at=0, reseller=reseller, price_adjustment=price, **({} if reseller else {"note": str(number)}))
+        seen.append(one.catalog_updated(box.state.catalog_updated))
+    assert seen == sorted(set(seen))
+    assert seen[-1] - START == timedelta(milliseconds=5)
 
 
 def test_an_overlay_gives_back_to_the_product() -> None:
