@@ -53,12 +53,15 @@ class PaymentAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PaymentRefused:
-    """Nothing was created and the refid is free."""
+    """Nothing was created and the refid is free. `remarks` are the reason's name unless given; `rule` is the rule
+    that refused, if one did."""
 
     reason: Reason
     code: int
     balance: Decimal
     product_name: str = ""
+    remarks: str = ""
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)

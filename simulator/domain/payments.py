@@ -14,7 +14,7 @@ from simulator.domain.catalog import FormField, Product
 from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused, Reason
 from simulator.domain.money import is_whole_cents, parse_amount
 from simulator.domain.resellers import Reseller
-from simulator.domain.rules import CallbackPlan, PaymentThen, Rule, Step
+from simulator.domain.rules import CallbackPlan, PaymentThen, Refusal, Rule, Step
 from simulator.domain.state import State
 from simulator.domain.timeline import ORDINARY_STEPS, begin, requeried
 from simulator.domain.transactions import Transaction
@@ -75,11 +75,21 @@ def _refuse(state: State, reason: Reason, draft: Draft) -> PaymentRefused:
     return PaymentRefused(reason, state.codes[reason], draft.wallet.balance, name)
 
 
-def _create(state: State, reseller: Reseller, draft: Draft, command: CreatePayment, now: datetime) -> PaymentAnswer:
+def _refuse_by_rule(state: State, rule: Rule[PaymentThen], refusal: Refusal, draft: Draft) -> PaymentRefused:
+    code = state.codes[refusal.reason] if refusal.code is None else refusal.code
+    name = draft.product.name if draft.product else ""
+    return PaymentRefused(refusal.reason, code, draft.wallet.balance, name, refusal.remarks, rule.label)
+
+
+def _create(
+    state: State, reseller: Reseller, draft: Draft, command: CreatePayment, now: datetime
+) -> PaymentAnswer | PaymentRefused:
     product, amount = draft.product, draft.amount
     assert product is not None
     assert amount is not None
     rule = state.payments.choose(_facts(command, amount), command.rule)
+    if rule is not None and rule.then.refusal is not None:
+        return _refuse_by_rule(state, rule, rule.then.refusal, draft)
     cost = pricing.cost(product, amount)
     transaction = Transaction(
         trxid=draw.trxid(state.seed, now, reseller.code, command.refid),

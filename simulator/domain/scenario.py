@@ -8,6 +8,7 @@ from decimal import Decimal
 from simulator.domain.callbacks import CallbackConfig, RetryPolicy
 from simulator.domain.catalog import Catalog, Overlay
 from simulator.domain.faults import FaultThen
+from simulator.domain.magic import NO_MAGIC, Magic
 from simulator.domain.resellers import KeyState, User
 from simulator.domain.rules import PaymentThen, Rule
 from simulator.domain.wallet import EntryType
@@ -89,6 +90,7 @@ class Scenario:
     catalog: Catalog = Catalog()
     payments: tuple[Rule[PaymentThen], ...] = ()
     faults: tuple[Rule[FaultThen], ...] = ()
+    magic: Magic = NO_MAGIC
     schedule: tuple[ScheduledDeposit, ...] = ()
     limits: Limits = Limits()
     assume: Mapping[str, object] = field(default_factory=dict)

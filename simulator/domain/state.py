@@ -69,10 +69,11 @@ class State:
         self.resellers: dict[str, Reseller] = {}
         self.keys: dict[str, tuple[Reseller, ApiKey]] = {}
         self.transactions: dict[str, Transaction] = {}
-        self.payments: RuleBook[PaymentThen] = RuleBook(seed, scenario.payments)
+        self.payments: RuleBook[PaymentThen] = RuleBook(seed, scenario.payments, scenario.magic.payments)
         # A fault is tried once a request: before the body is read, or after it when its `when` needs the body.
         self.early_faults: RuleBook[FaultThen] = RuleBook(seed, _faults(scenario, needs_body=False))
-        self.body_faults: RuleBook[FaultThen] = RuleBook(seed, _faults(scenario, needs_body=True))
+        body_faults = _faults(scenario, needs_body=True)
+        self.body_faults: RuleBook[FaultThen] = RuleBook(seed, body_faults, scenario.magic.faults)
         self.agenda: Agenda[Item] = Agenda()
         self.callbacks = CallbackLog(scenario.limits.callbacks)
         self.callbacks_made = 0

@@ -91,7 +91,9 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, byte
         (b"x-sim-sandbox", sandbox_id.encode()),
         (b"x-sim-request-id", b"%d" % exchange.n),
     ]
-    if rule := ", ".join(filter(None, (exchange.fault, exchange.rule))):
+    if exchange.fault or exchange.rule:
+        # A magic account may have a fault and a timeline of one name.
+        rule = ", ".join(dict.fromkeys(filter(None, (exchange.fault, exchange.rule))))
         headers.append((b"x-sim-rule", _plain(rule)))
     if exchange.diagnosis:
         headers.append((b"x-sim-diagnosis", _plain(exchange.diagnosis)))

@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 
 from simulator.domain.catalog import Catalog
 from simulator.domain.faults import FaultThen
+from simulator.domain.magic import Magic
 from simulator.domain.money import is_whole_cents
 from simulator.domain.rules import PaymentThen, Rule
 from simulator.domain.scenario import ResellerStart, Scenario, ScheduledDeposit
@@ -16,6 +17,7 @@ from simulator.scenario.bounds import clock, limits
 from simulator.scenario.check import check
 from simulator.scenario.document import Document, Node, Problem, Report, ScenarioError
 from simulator.scenario.load import load_object
+from simulator.scenario.magic import magic
 from simulator.scenario.products import catalog
 from simulator.scenario.reader import Reader
 
@@ -41,7 +43,8 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     known = rules.Known(codes, {reseller.code for reseller in resellers})
     payments = rules.payment_rules(root["payments"], known)
     faults = rules.fault_rules(root["faults"], known)
-    _refuse_repeated_labels(root)
+    accounts_with_magic = magic(root["magic"])
+    _refuse_repeated_labels(root, accounts_with_magic)
     return Scenario(
         name=root["scenario"].text(name),
         description=root["description"].text(),
@@ -51,6 +54,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         catalog=products,
         payments=payments,
         faults=faults,
+        magic=accounts_with_magic,
         schedule=tuple(_deposit(item, known) for item in root["schedule"].items()),
         limits=limits(root["limits"]),
         assume=assumptions(root["assume"]),
@@ -70,7 +74,7 @@ def _catalog(section: Reader) -> Catalog:
     return made
 
 
-def _refuse_repeated_labels(root: Reader) -> None:
+def _refuse_repeated_labels(root: Reader, taken_by_magic: Magic) -> None:
     """Names and ids share one space: a request may ask for a rule by either."""
     labels = [item[key] for section in DEFINITIONS for item in root[section].items() for key in ("id", "name")]
     # Of an inherited rule and one of this file, the one of this file is to blame.
@@ -82,9 +86,12 @@ def _refuse_repeated_labels(root: Reader) -> None:
         for place, item in enumerate(root[section].items(), 1)
         if not item["id"].is_given
     }
+    magic_names = taken_by_magic.names()
     for label in labels:
         if label.text() in taken:
             label.problem("duplicate", f"{label.text()!r} is what a rule without an id is called by its place")
+        if label.text() in magic_names:
+            label.problem("duplicate", f"{label.text()!r} is what a magic account's rule is called")
 
 
 def _deposit(item: Reader, known: rules.Known) -> ScheduledDeposit:
