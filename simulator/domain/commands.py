@@ -30,13 +30,17 @@ class CreatePayment(NamedTuple):
 
 
 class Reason(StrEnum):
-    """Why a payment was not created (SPEC 4.11); the value is what `remarks` says."""
+    """Why a payment was not created (SPEC 4.11); the value is what `remarks` says, but for plan codes, where they
+    are a sentence."""
 
     REQUEST = "Invalid_Request"
     PRODUCT = "Invalid_Product"
     ACCOUNT = "Invalid_Account"
     EXTRAS = "Invalid_Extras"
     DENOMINATION = "Invalid_Denomination"
+    PLAN_REQUIRED = "Plan_Code_Required"
+    PLAN_UNKNOWN = "Unknown_Plan_Code"
+    PLAN_MISMATCH = "Plan_Code_Mismatch"
     BALANCE = "Insufficient_Balance"
     REFID = "Refid_Conflict"
 

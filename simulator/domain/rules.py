@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from simulator.domain import draw
 from simulator.domain.magic import MagicRules
@@ -68,9 +68,8 @@ class CallbackPlan:
     reverse: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A rule that lets no payment be created; `code` and `remarks` are the reason's own unless given."""
+class Refusal(NamedTuple):
+    """Why no payment is created; `code` and `remarks` are the reason's own unless given."""
 
     reason: "Reason"
     code: int | None = None

@@ -26,6 +26,9 @@ STATUS_CODES: Mapping[str, int] = MappingProxyType(
         "Invalid_Product": 41,
         "Invalid_Account": 42,
         "Invalid_Extras": 43,
+        "Plan_Code_Required": 44,
+        "Unknown_Plan_Code": 44,
+        "Plan_Code_Mismatch": 44,
         "Invalid_Request": 45,
         "Refid_Conflict": 46,
         "Invalid_Denomination": 58,
@@ -85,6 +88,10 @@ class State:
     def books(self) -> tuple[RuleBook[PaymentThen], RuleBook[FaultThen], RuleBook[FaultThen]]:
         """The rules of every section."""
         return self.payments, self.early_faults, self.body_faults
+
+    def is_magic(self, account: str) -> bool:
+        """True when the account's last digits choose what happens to its payments."""
+        return self.payments.is_magic(account) or self.body_faults.is_magic(account)
 
     def assumes(self, assumption: str, choice: object) -> bool:
         """True when the scenario chose `choice` for this assumption of the register."""

@@ -23,6 +23,9 @@ CHOICES = {
     "payment-timestamp": ("status_change", "answer"),
     "balance-record": ("wrapped", "flat"),
     "failed-wallet": ("zero_cost", "keep_cost"),
+    "plan-code-required": ("when_ambiguous", "always"),
+    "unsupported-extras": ("ignore", "check_plan_code", "reject"),
+    "option-account": ("Invalid_Account", "Invalid_Extras"),
 }
 
 
