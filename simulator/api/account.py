@@ -1,11 +1,12 @@
-"""The reseller's own account: `GET /v2/balance` (SPEC 4.15), `/v2/callback-url` (SPEC 4.18)."""
+"""The reseller's own account: `GET /v2/balance` (SPEC 4.15), `/v2/callback-url` (4.18), the alert threshold (4.16)."""
 
+from decimal import Decimal
 from ipaddress import ip_address
 
 from simulator.api.exchange import Call, Reply
 from simulator.api.refusals import invalid_parameters
 from simulator.delivery.targets import AddressPolicy, BadTarget, HttpTarget, parse_target
-from simulator.domain.commands import SetCallback
+from simulator.domain.commands import SetCallback, SetThreshold
 from simulator.wire import account
 
 
@@ -27,6 +28,13 @@ def set_callback_url(call: Call) -> Reply:
         return invalid_parameters(call, {"url": [reason]})
     config = call.sandbox.core.apply(SetCallback(call.owner.code, url, method), call.now)
     return Reply(200, account.callback_url(config, call.now))
+
+
+def set_low_balance_threshold(call: Call) -> Reply:
+    """200 with the value set."""
+    command = SetThreshold(call.owner.code, Decimal(call.fields["amount"]))
+    reseller = call.sandbox.core.apply(command, call.now)
+    return Reply(200, account.low_balance_threshold(reseller.email, reseller.wallet.threshold, call.now))
 
 
 def _reason_to_refuse(url: str) -> str | None:

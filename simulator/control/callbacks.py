@@ -1,22 +1,13 @@
 """`/_sim/sandboxes/{id}/callbacks`: every attempt of every transaction callback, and how it ended."""
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.http import (
-    PAGE_DEFAULT,
-    PAGE_MAX,
-    refuse_other_parameters,
-    reply,
-    sandbox_of,
-    wait_of,
-    whole_number,
-)
+from simulator.control.http import page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
 from simulator.domain.callbacks import Attempt, Callback
 from simulator.wire.payment import CALLBACK_STATUS_NAMES
 
@@ -66,8 +57,7 @@ async def list_all(request: Request) -> Response:
     """Attempts, oldest callback first; with `wait_for`, once that many ended or the time is up."""
     live = sandbox_of(request)
     refuse_other_parameters(request, "refid", "trxid", "limit", "cursor", "wait_for", "timeout")
-    limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
-    offset = whole_number(request, "cursor", 0, 0, 2**53)
+    asked = page_of(request)
     wait_for, timeout_s = wait_of(request)
     refid, trxid = (request.query_params.get(name) for name in ("refid", "trxid"))
 
@@ -82,14 +72,5 @@ async def list_all(request: Request) -> Response:
     complete = True
     if wait_for:
         complete = await live.driver.bell.wait_until(lambda: ended() >= wait_for, timeout_s)
-    page = list(islice(matching(), offset, offset + limit + 1))
-    more = len(page) > limit
-    return reply(
-        {
-            "callbacks": [_row(one, tried) for one, tried in page[:limit]],
-            "cursor": str(offset + limit) if more else None,
-            "has_more": more,
-            "left_out": live.core.state.callbacks.left_out,
-            "complete": complete,
-        }
-    )
+    told = page("callbacks", asked, matching(), lambda pair: _row(*pair))
+    return reply(told | {"left_out": live.core.state.callbacks.left_out, "complete": complete})

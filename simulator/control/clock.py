@@ -9,8 +9,9 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.http import Bad, body_of, reply, sandbox_of
 from simulator.control.times import parse_time
+from simulator.domain.cases import Case
 from simulator.domain.sandbox import Fired
-from simulator.domain.state import AttemptDue, DepositDue, StepDue
+from simulator.domain.state import AttemptDue, CaseDue, DepositDue, StepDue
 from simulator.runtime.driver import Advance
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number
@@ -98,6 +99,20 @@ def _fired(one: Fired) -> dict[str, Any]:
             told |= {"status": CALLBACK_STATUS_NAMES[callback.result.status], "state": callback.state.value}
             told |= {"url": callback.url, "ending": outcome.ending.value if outcome else None}
             told |= {"answered": outcome.status if outcome else None}
+        case CaseDue(case, is_refund):
+            told |= _case_ended(case, is_refund)
         case DepositDue(deposit):
+            assert one.entry is not None
             told |= {"kind": "deposit", "reseller": deposit.reseller, "amount": number(deposit.amount)}
+            told |= {"balance": number(one.entry.balance)}
+    return told
+
+
+def _case_ended(case: Case, is_refund: bool) -> dict[str, Any]:
+    """A refund is a status of the transaction; a refusal changes the case alone."""
+    one = case.transaction
+    told: dict[str, Any] = {"kind": "status" if is_refund else "case", "trxid": one.trxid, "refid": one.refid}
+    told |= {"case": case.id, "state": case.state.value}
+    if is_refund:
+        told |= {"status": STATUS_NAMES[one.result.status], "status_code": one.result.code}
     return told

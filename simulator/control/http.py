@@ -1,7 +1,8 @@
 """What every control resource needs: bodies in, JSON out, one place where errors become answers."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -23,6 +24,7 @@ PAGE_DEFAULT = 100
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
 
 Handler = Callable[[Request], Awaitable[Response]]
+Row = TypeVar("Row")
 
 
 class Bad(Unacceptable):
@@ -128,6 +130,41 @@ def whole_number(request: Request, name: str, default: int, low: int, high: int)
     if not (text.isascii() and text.isdigit()) or len(text) > DIGITS_MAX or not low <= int(text) <= high:
         raise Bad(f"{name} must be a whole number from {low} to {high}", name)
     return int(text)
+
+
+class Asked(NamedTuple):
+    """The part of a list that a request asks for: at most `limit` rows behind `cursor`, 0 for the beginning."""
+
+    limit: int
+    cursor: int
+
+
+def page_of(request: Request) -> Asked:
+    """`limit` and `cursor` of a list. Raises `Bad`."""
+    limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
+    return Asked(limit, whole_number(request, "cursor", 0, 0, 2**53))
+
+
+def page(
+    name: str,
+    asked: Asked,
+    found: Iterable[Row],
+    row: Callable[[Row], Any],
+    place: Callable[[Row], int] | None = None,
+) -> dict[str, Any]:
+    """One page of a list called `name`, its rows made by `row`.
+
+    `place` tells the cursor that leads behind a row; `found` has begun behind the asked one then. Without it the
+    cursor counts rows.
+    """
+    begun = islice(found, asked.cursor, None) if place is None else found
+    rows = list(islice(begun, asked.limit + 1))
+    has_more = len(rows) > asked.limit
+    shown = rows[: asked.limit]
+    cursor = None
+    if has_more:
+        cursor = str(place(shown[-1]) if place else asked.cursor + asked.limit)
+    return {name: [row(one) for one in shown], "cursor": cursor, "has_more": has_more}
 
 
 def refuse_other_parameters(request: Request, *known: str) -> None:

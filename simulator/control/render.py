@@ -40,6 +40,7 @@ def reseller(one: Reseller) -> dict[str, Any]:
         "password": user.password if user else None,
         "email": one.email,
         "balance": number(one.wallet.balance),
+        "low_balance_threshold": number(one.wallet.threshold) if one.wallet.threshold else None,
     }
 
 

@@ -7,16 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.http import (
-    PAGE_DEFAULT,
-    PAGE_MAX,
-    error,
-    refuse_other_parameters,
-    reply,
-    sandbox_of,
-    wait_of,
-    whole_number,
-)
+from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
 from simulator.runtime.journal import Exchange, reply_headers
 
 BODY_SHOWN_BYTES_MAX = 1024 * 1024
@@ -59,8 +50,7 @@ def row(exchange: Exchange) -> dict[str, Any]:
 async def list_all(request: Request) -> Response:
     """The journal under filters; with `wait_for`, once that many match or the time is up."""
     live = sandbox_of(request)
-    limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
-    before = whole_number(request, "cursor", 0, 0, 2**53)
+    asked = page_of(request)
     wait_for, timeout_s = wait_of(request)
     wanted = {name: request.query_params[name] for name in _FILTERS if name in request.query_params}
     refuse_other_parameters(request, *_FILTERS, "limit", "cursor", "wait_for", "timeout")
@@ -72,18 +62,9 @@ async def list_all(request: Request) -> Response:
     complete = True
     if wait_for:
         complete = await live.journal.bell.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
-    page = [one for one in matching() if not before or one.n < before][: limit + 1]
-    more = len(page) > limit
-    rows = [row(one) for one in page[:limit]]
-    return reply(
-        {
-            "requests": rows,
-            "cursor": str(rows[-1]["n"]) if more else None,
-            "has_more": more,
-            "left_out": live.journal.left_out,
-            "complete": complete,
-        }
-    )
+    earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
+    told = page("requests", asked, earlier, row, lambda one: one.n)
+    return reply(told | {"left_out": live.journal.left_out, "complete": complete})
 
 
 async def show(request: Request) -> Response:

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control.http import body_of, nothing, reply, sandbox_of
-from simulator.domain.commands import AddFault, AddPaymentRule, RemoveRule
+from simulator.domain.commands import AddRule, RemoveRule
 from simulator.scenario.build import build_rule
 
 
@@ -21,8 +21,7 @@ async def add(request: Request) -> Response:
         products=state.catalog.products,
         resellers=state.resellers,
     )
-    command = AddPaymentRule(rule) if section == "payments" else AddFault(rule)
-    live.core.apply(command, live.clock.now())
+    live.core.apply(AddRule(section, rule), live.clock.now())
     live.rules_added += 1
     return reply({"id": rule.id}, 201)
 

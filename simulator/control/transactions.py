@@ -1,6 +1,5 @@
 """`/_sim/sandboxes/{id}/transactions`: what was paid, and each payment's whole story."""
 
-from itertools import islice
 from typing import Any
 
 from starlette.requests import Request
@@ -8,16 +7,9 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.callbacks import callback
-from simulator.control.http import (
-    PAGE_DEFAULT,
-    PAGE_MAX,
-    error,
-    refuse_other_parameters,
-    reply,
-    sandbox_of,
-    whole_number,
-)
+from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of
 from simulator.control.requests import row as request_row
+from simulator.domain.cases import Case
 from simulator.domain.transactions import Result, Transaction
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number
@@ -46,15 +38,11 @@ async def list_all(request: Request) -> Response:
     """Transactions, newest first; `refid` and `reseller` find."""
     live = sandbox_of(request)
     refuse_other_parameters(request, "refid", "reseller", "limit", "cursor")
-    limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
-    offset = whole_number(request, "cursor", 0, 0, 2**53)
+    asked = page_of(request)
     refid, reseller = (request.query_params.get(name) for name in ("refid", "reseller"))
     newest_first = reversed(live.core.state.transactions.values())
     matching = (one for one in newest_first if refid in (None, one.refid) and reseller in (None, one.reseller))
-    page = list(islice(matching, offset, offset + limit + 1))
-    more = len(page) > limit
-    rows = [_row(one) for one in page[:limit]]
-    return reply({"transactions": rows, "cursor": str(offset + limit) if more else None, "has_more": more})
+    return reply(page("transactions", asked, matching, _row))
 
 
 async def show(request: Request) -> Response:
@@ -80,7 +68,7 @@ def _story(live: LiveSandbox, one: Transaction) -> dict[str, Any]:
         "statuses": [_status(result) for result in one.results],
         "entries": [render.entry(wallet.entry(id_)) for id_ in one.entry_ids],
         "callbacks": [callback(each) for each in state.callbacks.of(one.trxid)],
-        "cases": [],
+        "cases": [_case(each) for each in state.cases.get(one.trxid, ())],
     }
 
 
@@ -98,4 +86,20 @@ def _status(result: Result) -> dict[str, Any]:
         "expiry": f"{result.expiry:%Y%m%d}" if result.expiry else "",
         "note": result.note,
         "voucherlink": result.voucherlink,
+    }
+
+
+def _case(case: Case) -> dict[str, Any]:
+    return {
+        "id": case.id,
+        "kind": case.kind.value,
+        "at": render.moment(case.at),
+        "status": "Success" if case.is_taken else "Failed",
+        "message": case.message,
+        "state": case.state.value,
+        "ended": render.moment(case.ended),
+        "rule": case.rule,
+        "user_email": list(case.user_email),
+        "refund_type": case.refund_type,
+        "refund_reason": case.refund_reason,
     }

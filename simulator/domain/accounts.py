@@ -4,7 +4,7 @@ from base64 import b64decode, b64encode
 from dataclasses import replace
 from datetime import datetime
 
-from simulator.domain import draw
+from simulator.domain import alerts, draw
 from simulator.domain.callbacks import CallbackConfig
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetCallback
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
@@ -41,6 +41,7 @@ def open_account(state: State, start: ResellerStart) -> Reseller:
         overlay=start.overlay,
         created=state.now,
     )
+    alerts.watch(state, reseller, start.low_balance_threshold)
     state.resellers[start.code] = reseller
     for key in start.keys:
         _add_key(state, reseller, key)

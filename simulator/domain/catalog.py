@@ -9,6 +9,7 @@ from datetime import timedelta
 from decimal import Decimal
 from functools import cached_property
 
+from simulator.domain.bills import BillProfile
 from simulator.domain.rules import Text
 
 PARTS_MAX = 64
@@ -198,6 +199,7 @@ class Product:
     drawn: frozenset[str] = frozenset()
     fulfilled: Fulfilled = Fulfilled()
     voidable: bool = False
+    bill: BillProfile | None = None
     is_hidden: bool = False
     account: FormField | None = field(init=False)
     pricing: FormField | None = field(init=False)
@@ -250,6 +252,16 @@ class Catalog:
 
     groups: tuple[Group, ...] = ()
     products: Mapping[str, Product] = field(default_factory=dict)
+
+    @cached_property
+    def categories(self) -> Mapping[str, Category]:
+        """The first category, in display order, that shows each product."""
+        found: dict[str, Category] = {}
+        for group in self.groups:
+            for category in group.categories:
+                for code in category.product_codes:
+                    found.setdefault(code, category)
+        return found
 
     __hash__ = object.__hash__
     __eq__ = object.__eq__

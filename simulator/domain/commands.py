@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from simulator.domain.faults import FaultThen
-from simulator.domain.rules import PaymentThen, Rule
+from simulator.domain.bills import Bill
+from simulator.domain.cases import CaseKind
+from simulator.domain.network import NetworkStatus
+from simulator.domain.rules import Rule
 from simulator.domain.scenario import ResellerStart
 from simulator.domain.transactions import Result, Transaction
 from simulator.domain.wallet import EntryType
@@ -88,6 +90,14 @@ class Credit:
 
 
 @dataclass(frozen=True, slots=True)
+class SetThreshold:
+    """Alert a reseller when its balance falls below `amount`."""
+
+    reseller: str
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
 class AddReseller:
     """One more reseller."""
 
@@ -118,17 +128,71 @@ class ChangeSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class AddPaymentRule:
-    """Place a payment rule before all others."""
+class OpenCase:
+    """Dispute or void a payment (SPEC 4.12, 4.13). `trxid` wins over `refid`, an empty one is not given; `rule` names
+    the rule that the client asked for."""
 
-    rule: Rule[PaymentThen]
+    kind: CaseKind
+    reseller: str
+    refid: str = ""
+    trxid: str = ""
+    user_email: tuple[str, ...] = ()
+    refund_type: int | None = None
+    refund_reason: str = ""
+    rule: str = ""
+
+
+class CaseAnswer(NamedTuple):
+    """Whether the request was taken, and what is told; `rule` is the rule that decided it."""
+
+    transaction: Transaction
+    is_taken: bool
+    message: str
+    rule: str
 
 
 @dataclass(frozen=True, slots=True)
-class AddFault:
-    """Place a fault before all others."""
+class NoSuchTransaction:
+    """The reseller has no transaction of this reference."""
 
-    rule: Rule[FaultThen]
+    named_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class LookUpBill:
+    """What is outstanding on a bill (SPEC 4.10). `amount` is as the client sent it; `rule` names the rule that the
+    client asked for."""
+
+    reseller: str
+    product: str
+    account: str
+    biller_code: str = ""
+    ref2: str = ""
+    amount: str = ""
+    rule: str = ""
+
+
+class BillFound(NamedTuple):
+    """A bill as it stands; `rule` is the rule that wrote it."""
+
+    bill: Bill
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetNetwork:
+    """A product's network status from now on, whatever the scenario planned."""
+
+    product: str
+    status: NetworkStatus
+
+
+@dataclass(frozen=True, slots=True)
+class AddRule:
+    """Place a rule before all others of its section."""
+
+    section: str
+    rule: Rule[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +206,14 @@ Command = (
     CreatePayment
     | SetCallback
     | Credit
+    | SetThreshold
     | AddReseller
     | AddApiKey
     | RevokeApiKey
     | ChangeSettings
-    | AddPaymentRule
-    | AddFault
+    | OpenCase
+    | LookUpBill
+    | SetNetwork
+    | AddRule
     | RemoveRule
 )

@@ -6,18 +6,19 @@ from simulator.domain.callbacks import Attempt, Callback, Send, is_accepted, is_
 from simulator.domain.callbacks import State as Standing
 from simulator.domain.effects import Outcome
 from simulator.domain.state import AttemptDue, State
-from simulator.domain.transactions import Result, Transaction
+from simulator.domain.transactions import Result, Status, Transaction
 
 
 def announce(state: State, transaction: Transaction, now: datetime) -> None:
     """Put the callbacks of the latest result on the agenda, as the transaction's rule distorts them.
 
-    In reverse order nothing is sent until the transaction is settled; then the latest status goes first.
+    In reverse order nothing is sent until the transaction is settled; then the latest status goes first. A void comes
+    after that and is told alone.
     """
     plan = transaction.callbacks
     if not state.resellers[transaction.reseller].callback.url:
         return
-    if not plan.reverse:
+    if not plan.reverse or transaction.result.status is Status.REFUNDED:
         _add_copies(state, transaction, transaction.result, now)
     elif transaction.is_settled:
         for result in reversed(transaction.results[1:]):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
+from simulator.domain.cases import CaseState
 from simulator.domain.resellers import Reseller
 from simulator.domain.state import State
 from simulator.domain.transactions import SETTLED, Status, Transaction, may_follow
@@ -45,6 +46,9 @@ def _transaction(state: State, transaction: Transaction) -> Iterator[str]:
     finals = sum(result.status in (Status.SUCCESSFUL, Status.FAILED) for result in transaction.results)
     if finals > 1 or (before in SETTLED and finals != 1):
         yield f"{name}: has {finals} provider results"
+    refunds = sum(case.state is CaseState.REFUNDED for case in state.cases.get(transaction.trxid, ()))
+    if refunds != (before is Status.REFUNDED):
+        yield f"{name}: is {before} with {refunds} voids that were refunded"
     yield from _money(transaction, reseller, name)
 
 

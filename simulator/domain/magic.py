@@ -5,13 +5,12 @@ account costs one look at four of its digits.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from simulator.domain.faults import FaultThen
-    from simulator.domain.rules import PaymentThen, Rule
+    from simulator.domain.rules import Rule
 
 Then = TypeVar("Then")
 
@@ -38,21 +37,27 @@ class MagicRules(Generic[Then]):
         return frozenset(self._by_name)
 
 
+NO_RULES: "MagicRules[Any]" = MagicRules({})
+
+
 @dataclass(frozen=True, slots=True)
 class Magic:
     """All magic accounts of a scenario: what `OO` means in words, how long each `D` takes, and the rules by section."""
 
-    outcomes: Mapping[str, str]
-    durations: Mapping[str, timedelta]
-    payments: "MagicRules[PaymentThen]"
-    faults: "MagicRules[FaultThen]"
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    durations: Mapping[str, timedelta] = field(default_factory=dict)
+    sections: "Mapping[str, MagicRules[Any]]" = field(default_factory=dict)
+
+    def of(self, section: str) -> "MagicRules[Any]":
+        """The rules of a section."""
+        return self.sections.get(section, NO_RULES)
 
     def names(self) -> frozenset[str]:
         """What its rules are called."""
-        return self.payments.names() | self.faults.names()
+        return frozenset().union(*(rules.names() for rules in self.sections.values()))
 
 
-NO_MAGIC = Magic({}, {}, MagicRules({}), MagicRules({}))
+NO_MAGIC = Magic()
 
 
 def name_of(digits: str) -> str:

@@ -13,6 +13,7 @@ from simulator.domain.checks import CHECKS
 from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused, Reason
 from simulator.domain.draft import Draft
 from simulator.domain.money import parse_amount
+from simulator.domain.presentment import note_payment
 from simulator.domain.resellers import Reseller
 from simulator.domain.rules import CallbackPlan, PaymentThen, Refusal, Rule, Step
 from simulator.domain.state import State
@@ -101,7 +102,10 @@ def _create(
         EntryType.TRANSACTION, -cost, now, f"{product.name} {command.account}", transaction.trxid
     )
     transaction.entry_ids.append(entry.id)
+    if product.bill is not None:
+        note_payment(state, product, transaction)
     begin(state, transaction, _steps(rule), now)
+    reseller.records.add(transaction)
     return PaymentAnswer(transaction, transaction.result, reseller.wallet.balance, True, transaction.rule)
 
 

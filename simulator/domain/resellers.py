@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from simulator.domain.callbacks import CallbackConfig
 from simulator.domain.catalog import Catalog, Overlay, Product
+from simulator.domain.records import Records
 from simulator.domain.transactions import Transaction
 from simulator.domain.wallet import Wallet
 
@@ -60,6 +61,11 @@ class Reseller:
     overlay: Mapping[str, Overlay] = field(default_factory=dict)
     refids: dict[str, Transaction] = field(default_factory=dict)
     created: datetime | None = None
+    records: Records = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin the indexes over what the wallet and `refids` will hold."""
+        self.records = Records(self.wallet)
 
     def sees(self, catalog: Catalog, code: str) -> Product | None:
         """A product with this reseller's overlay, or None when there is no such product."""

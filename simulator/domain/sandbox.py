@@ -10,36 +10,42 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from simulator.domain import accounts, dispatch, invariants, payments, timeline
+from simulator.domain import accounts, alerts, casework, dispatch, invariants, payments, presentment, timeline
 from simulator.domain.callbacks import Send
 from simulator.domain.commands import (
     AddApiKey,
-    AddFault,
-    AddPaymentRule,
     AddReseller,
+    AddRule,
     ChangeSettings,
     Command,
     CreatePayment,
     Credit,
+    LookUpBill,
+    OpenCase,
     RemoveRule,
     RevokeApiKey,
     SetCallback,
+    SetNetwork,
+    SetThreshold,
 )
 from simulator.domain.effects import Outcome
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Fields, Rule
 from simulator.domain.scenario import Scenario
-from simulator.domain.state import AttemptDue, DepositDue, Item, State, StepDue
+from simulator.domain.state import AttemptDue, CaseDue, DepositDue, Item, State, StepDue
+from simulator.domain.wallet import Entry
 
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """Something of the agenda that happened, `at` which time. `send` is what has to be delivered for it."""
+    """Something of the agenda that happened, `at` which time. `send` is what has to be delivered for it, `entry` what
+    it did to a wallet by itself."""
 
     at: datetime
     item: Item
     send: Send | None = None
+    entry: Entry | None = None
 
 
 class Sandbox:
@@ -116,21 +122,17 @@ class Sandbox:
                 return Fired(now, item) if timeline.step_due(self.state, item, now) else None
             case AttemptDue(callback):
                 return Fired(now, item, dispatch.attempt_due(callback, now))
+            case CaseDue():
+                casework.case_due(self.state, item, now)
+                return Fired(now, item)
             case DepositDue(deposit):
                 command = Credit(deposit.reseller, deposit.amount, deposit.description, deposit.type)
-                accounts.credit(self.state, command, now)
-                return Fired(now, item)
+                return Fired(now, item, entry=accounts.credit(self.state, command, now))
 
 
-def _add_payment_rule(state: State, command: AddPaymentRule, now: datetime) -> None:
+def _add_rule(state: State, command: AddRule, now: datetime) -> None:
     _refuse_second(state, command.rule)
-    state.payments.put_first(command.rule)
-
-
-def _add_fault(state: State, command: AddFault, now: datetime) -> None:
-    _refuse_second(state, command.rule)
-    book = state.body_faults if command.rule.then.needs_body else state.early_faults
-    book.put_first(command.rule)
+    state.book_for(command.section, command.rule).put_first(command.rule)
 
 
 def _refuse_second(state: State, rule: Rule[Any]) -> None:
@@ -144,15 +146,24 @@ def _remove_rule(state: State, command: RemoveRule, now: datetime) -> None:
         raise Unknown("unknown_rule", f"there is no rule with the id {command.rule!r}")
 
 
+def _set_network(state: State, command: SetNetwork, now: datetime) -> None:
+    if command.product not in state.catalog.products:
+        raise Unknown("unknown_product", f"there is no product {command.product!r} in the catalog")
+    state.network.set(command.product, command.status)
+
+
 _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     CreatePayment: payments.pay,
     SetCallback: accounts.set_callback,
     Credit: accounts.credit,
+    SetThreshold: alerts.set_threshold,
     AddReseller: accounts.add_reseller,
     AddApiKey: accounts.add_api_key,
     RevokeApiKey: accounts.revoke_api_key,
     ChangeSettings: accounts.change_settings,
-    AddPaymentRule: _add_payment_rule,
-    AddFault: _add_fault,
+    OpenCase: casework.open_case,
+    LookUpBill: presentment.look_up,
+    SetNetwork: _set_network,
+    AddRule: _add_rule,
     RemoveRule: _remove_rule,
 }

@@ -5,10 +5,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from simulator.domain.bills import BillThen
 from simulator.domain.callbacks import CallbackConfig, RetryPolicy
+from simulator.domain.cases import CaseThen
 from simulator.domain.catalog import Catalog, Overlay
 from simulator.domain.faults import FaultThen
 from simulator.domain.magic import NO_MAGIC, Magic
+from simulator.domain.network import Plan
 from simulator.domain.resellers import KeyState, User
 from simulator.domain.rules import PaymentThen, Rule
 from simulator.domain.wallet import EntryType
@@ -36,6 +39,7 @@ class ResellerStart:
     require_api_key_for_topup: bool = False
     ip_allowlist: tuple[str, ...] = ()
     overlay: Mapping[str, Overlay] = field(default_factory=dict)
+    low_balance_threshold: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class Limits:
     callback_timeout_manual: timedelta = timedelta(seconds=5)
     callback_retry: RetryPolicy = RetryPolicy()
     callbacks: int = 20_000
+    notifications: int = 5_000
     journal: int = 4_000
     journal_bytes: int = 64 * 1024 * 1024
     inbox: int = 10_000
@@ -89,8 +94,12 @@ class Scenario:
     resellers: tuple[ResellerStart, ...] = ()
     catalog: Catalog = Catalog()
     payments: tuple[Rule[PaymentThen], ...] = ()
+    voids: tuple[Rule[CaseThen], ...] = ()
+    disputes: tuple[Rule[CaseThen], ...] = ()
+    bills: tuple[Rule[BillThen], ...] = ()
     faults: tuple[Rule[FaultThen], ...] = ()
     magic: Magic = NO_MAGIC
+    network: Mapping[str, Plan] = field(default_factory=dict)
     schedule: tuple[ScheduledDeposit, ...] = ()
     limits: Limits = Limits()
     assume: Mapping[str, object] = field(default_factory=dict)

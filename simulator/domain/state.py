@@ -3,13 +3,17 @@
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from simulator.domain.agenda import Agenda
+from simulator.domain.bills import BillKey, BillThen
 from simulator.domain.callbacks import Callback, CallbackLog
+from simulator.domain.cases import Case, CaseThen
 from simulator.domain.catalog import Catalog
 from simulator.domain.faults import FaultThen
 from simulator.domain.limits import Nonces
+from simulator.domain.network import Network
+from simulator.domain.notifications import NotificationLog
 from simulator.domain.resellers import ApiKey, Reseller
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
 from simulator.domain.scenario import Scenario, ScheduledDeposit
@@ -55,7 +59,14 @@ class DepositDue(NamedTuple):
     deposit: ScheduledDeposit
 
 
-Item = StepDue | AttemptDue | DepositDue
+class CaseDue(NamedTuple):
+    """Agenda: the biller's last word on a void, a refund or a refusal."""
+
+    case: Case
+    is_refund: bool
+
+
+Item = StepDue | AttemptDue | DepositDue | CaseDue
 
 
 class State:
@@ -72,22 +83,43 @@ class State:
         self.resellers: dict[str, Reseller] = {}
         self.keys: dict[str, tuple[Reseller, ApiKey]] = {}
         self.transactions: dict[str, Transaction] = {}
-        self.payments: RuleBook[PaymentThen] = RuleBook(seed, scenario.payments, scenario.magic.payments)
+        magic = scenario.magic
+        self.payments: RuleBook[PaymentThen] = RuleBook(seed, scenario.payments, magic.of("payments"))
+        self.voids: RuleBook[CaseThen] = RuleBook(seed, scenario.voids, magic.of("voids"))
+        self.disputes: RuleBook[CaseThen] = RuleBook(seed, scenario.disputes, magic.of("disputes"))
+        self.bills: RuleBook[BillThen] = RuleBook(seed, scenario.bills, magic.of("bills"))
         # A fault is tried once a request: before the body is read, or after it when its `when` needs the body.
         self.early_faults: RuleBook[FaultThen] = RuleBook(seed, _faults(scenario, needs_body=False))
         body_faults = _faults(scenario, needs_body=True)
-        self.body_faults: RuleBook[FaultThen] = RuleBook(seed, body_faults, scenario.magic.faults)
+        self.body_faults: RuleBook[FaultThen] = RuleBook(seed, body_faults, magic.of("faults"))
+        self.network = Network(scenario.network, started)
+        self.cases: dict[str, list[Case]] = {}
+        self.cases_made = 0
+        self.bill_payments: dict[BillKey, list[Transaction]] = {}
         self.agenda: Agenda[Item] = Agenda()
         self.callbacks = CallbackLog(scenario.limits.callbacks)
         self.callbacks_made = 0
+        self.notifications = NotificationLog(scenario.limits.notifications)
         self.keys_made = 0
         self.nonces = Nonces(scenario.limits.nonce_window, scenario.limits.nonces)
         own_codes = scenario.assume.get("payment-status-codes")
         self.codes = {**STATUS_CODES, **own_codes} if isinstance(own_codes, Mapping) else STATUS_CODES
 
-    def books(self) -> tuple[RuleBook[PaymentThen], RuleBook[FaultThen], RuleBook[FaultThen]]:
-        """The rules of every section."""
-        return self.payments, self.early_faults, self.body_faults
+    def books(self) -> tuple[RuleBook[Any], ...]:
+        """The rules of every section; those of `faults` are in two books."""
+        return self.payments, self.voids, self.disputes, self.bills, self.early_faults, self.body_faults
+
+    def book_for(self, section: str, rule: Rule[Any]) -> RuleBook[Any]:
+        """Where a rule of this section belongs."""
+        if section == "faults":
+            return self.body_faults if rule.then.needs_body else self.early_faults
+        sections: Mapping[str, RuleBook[Any]] = {
+            "payments": self.payments,
+            "voids": self.voids,
+            "disputes": self.disputes,
+            "bills": self.bills,
+        }
+        return sections[section]
 
     def is_magic(self, account: str) -> bool:
         """True when the account's last digits choose what happens to its payments."""

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from simulator.domain import dispatch
 from simulator.domain.calendar import SERVICE_ZONE
 from simulator.domain.money import ZERO
-from simulator.domain.rules import Step, Text
+from simulator.domain.rules import Fields, Step, Text
 from simulator.domain.state import State, StepDue
 from simulator.domain.transactions import Result, Status, Transaction, may_follow
 from simulator.domain.wallet import EntryType
@@ -76,7 +76,13 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
     if transaction.is_settled:
         _clear(state, transaction)
     if cause != "creation":
-        dispatch.announce(state, transaction, now)
+        changed(state, transaction, now)
+
+
+def changed(state: State, transaction: Transaction, now: datetime) -> None:
+    """A status has changed since the creation: what follows from that, whatever caused it."""
+    state.resellers[transaction.reseller].records.note_change(transaction)
+    dispatch.announce(state, transaction, now)
 
 
 def _clear(state: State, transaction: Transaction) -> None:
@@ -95,7 +101,13 @@ def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]
         templates.update(step.texts)
     if not templates:
         return {}
-    facts = {
+    facts = template_facts(state, transaction)
+    return {name: template(facts) for name, template in templates.items()}
+
+
+def template_facts(state: State, transaction: Transaction) -> Fields:
+    """What the texts of a scenario may hold of a transaction."""
+    return {
         "seed": state.seed,
         "trxid": transaction.trxid,
         "refid": transaction.refid,
@@ -104,7 +116,6 @@ def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]
         "account": transaction.account,
         "amount": transaction.amount,
     }
-    return {name: template(facts) for name, template in templates.items()}
 
 
 def _expiry(state: State, transaction: Transaction, step: Step, now: datetime) -> date | None:

@@ -69,7 +69,8 @@ class Result(NamedTuple):
 @dataclass(slots=True)
 class Transaction:
     """A payment. `results` has one entry for each status it had, the last one is current; `entry_ids` are its
-    ledger entries; `steps`, `tickets` and `requeries` serve the timeline while it is not settled."""
+    ledger entries; `place` counts its reseller's transactions from 0; `steps`, `tickets` and `requeries` serve the
+    timeline while it is not settled."""
 
     trxid: str
     refid: str
@@ -90,6 +91,7 @@ class Transaction:
     steps: tuple[Step, ...] = ()
     tickets: list[int] = field(default_factory=list)
     requeries: int = 0
+    place: int = 0
 
     @property
     def result(self) -> Result:

@@ -1,5 +1,6 @@
 """The prepaid wallet and the ledger whose entries add up to it (SPEC 2.5)."""
 
+from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -31,14 +32,19 @@ class Entry(NamedTuple):
 
 
 class Wallet:
-    """A balance that changes only through entries and never falls below zero by a payment."""
+    """A balance that changes only through entries and never falls below zero by a payment.
 
-    __slots__ = ("balance", "entries", "opening")
+    `on_low` is told the entry that takes it below `threshold`; at 0, where no balance falls below, there is none.
+    """
+
+    __slots__ = ("balance", "entries", "on_low", "opening", "threshold")
 
     def __init__(self, opening: Decimal) -> None:
         self.opening = opening
         self.balance = opening
         self.entries: list[Entry] = []
+        self.threshold = ZERO
+        self.on_low: Callable[[Entry], None] | None = None
 
     def covers(self, cost: Decimal) -> bool:
         """True when `cost` can be debited."""
@@ -51,6 +57,8 @@ class Wallet:
         self.balance += amount
         entry = Entry(len(self.entries) + 1, now, type_, amount, self.balance, remarks, trxid)
         self.entries.append(entry)
+        if self.balance < self.threshold <= self.balance - amount and self.on_low:
+            self.on_low(entry)
         return entry
 
     def entry(self, id_: int) -> Entry:

@@ -39,9 +39,10 @@ class Bell:
             for future in waiting:
                 _wake(future)
 
-    async def wait_until(self, is_true: Callable[[], bool], timeout_s: float) -> bool:
-        """Wait until `is_true`, looked at whenever the bell rings; False when the time is up or the
-        bell is closed first."""
+    async def wait_until(self, is_true: Callable[[], bool], timeout_s: float, *others: "Bell") -> bool:
+        """Wait until `is_true`, looked at whenever this bell or one of the others rings; False when the time is up
+        or this bell is closed first."""
+        bells = (self, *others)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
         while not is_true() and not self._closed:
@@ -49,13 +50,20 @@ class Bell:
             if left_s <= 0:
                 return False
             future = loop.create_future()
-            self._waiting.append(future)
+            for bell in bells:
+                bell._waiting.append(future)
             timer = loop.call_later(left_s, _wake, future)
             try:
                 await future
             finally:
                 timer.cancel()
+                for bell in bells:
+                    bell._forget(future)
         return is_true()
+
+    def _forget(self, future: "asyncio.Future[None]") -> None:
+        if future in self._waiting:
+            self._waiting.remove(future)
 
 
 def _wake(future: "asyncio.Future[None]") -> None:

@@ -37,6 +37,10 @@ def reseller(item: Reader, products: Collection[str] | None) -> ResellerStart:
     balance = item["balance"].amount()
     if not is_whole_cents(balance):
         item["balance"].problem("bad_amount", f"a balance is in whole sen, not {balance}")
+    threshold = item["low_balance_threshold"].optional_amount()
+    if threshold is not None and (threshold < 1 or not is_whole_cents(threshold)):
+        text = f"a threshold is at least 1 and in whole sen, not {threshold}"
+        item["low_balance_threshold"].problem("bad_amount", text)
     settings = item["settings"]
     return ResellerStart(
         code=item["code"].text(),
@@ -48,6 +52,7 @@ def reseller(item: Reader, products: Collection[str] | None) -> ResellerStart:
         require_api_key_for_topup=settings["require_api_key_for_topup"].boolean(),
         ip_allowlist=tuple(_network(entry) for entry in settings["ip_allowlist"].items()),
         overlay=MappingProxyType({code: _overlay(code, entry, products) for code, entry in item["catalog"].entries()}),
+        low_balance_threshold=threshold,
     )
 
 

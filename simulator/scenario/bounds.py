@@ -58,6 +58,7 @@ def limits(section: Reader) -> Limits:
             section["callback_retry_after"].duration(usual.callback_retry.after),
         ),
         callbacks=section["callbacks"].integer(usual.callbacks),
+        notifications=section["notifications"].integer(usual.notifications),
         journal=section["journal"].integer(usual.journal),
         journal_bytes=section["journal_bytes"].integer(usual.journal_bytes),
         inbox=section["inbox"].integer(usual.inbox),

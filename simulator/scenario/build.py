@@ -5,25 +5,32 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from simulator.domain.catalog import Catalog
-from simulator.domain.faults import FaultThen
 from simulator.domain.magic import Magic
 from simulator.domain.money import is_whole_cents
-from simulator.domain.rules import PaymentThen, Rule
+from simulator.domain.rules import Rule
 from simulator.domain.scenario import ResellerStart, Scenario, ScheduledDeposit
 from simulator.domain.wallet import EntryType
 from simulator.scenario import accounts, rules
 from simulator.scenario.assumptions import assumptions
 from simulator.scenario.bounds import clock, limits
 from simulator.scenario.check import check
-from simulator.scenario.document import Document, Node, Problem, Report, ScenarioError
+from simulator.scenario.document import Document, Node, Report
 from simulator.scenario.load import load_object
 from simulator.scenario.magic import magic
+from simulator.scenario.network import network
 from simulator.scenario.products import catalog
 from simulator.scenario.reader import Reader
 
 _CATALOGS: WeakKeyDictionary[Node, Catalog] = WeakKeyDictionary()
 
-DEFINITIONS = {"payments": "payment_rule", "faults": "fault_rule"}
+# The sections that hold rules, each with its definition in the schema.
+DEFINITIONS = {
+    "payments": "payment_rule",
+    "voids": "void_rule",
+    "disputes": "dispute_rule",
+    "bills": "bill_rule",
+    "faults": "fault_rule",
+}
 
 
 def build(document: Document, name: str) -> Scenario:
@@ -41,8 +48,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     codes = products.products.keys()
     resellers = accounts.resellers(root["resellers"], codes)
     known = rules.Known(codes, {reseller.code for reseller in resellers})
-    payments = rules.payment_rules(root["payments"], known)
-    faults = rules.fault_rules(root["faults"], known)
+    sections = {section: rules.rules_of(section, root[section], known) for section in DEFINITIONS}
     accounts_with_magic = magic(root["magic"])
     _refuse_repeated_labels(root, accounts_with_magic)
     return Scenario(
@@ -52,9 +58,9 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         clock=clock(root["clock"]),
         resellers=resellers,
         catalog=products,
-        payments=payments,
-        faults=faults,
+        **sections,
         magic=accounts_with_magic,
+        network=network(root["network"], codes),
         schedule=tuple(_deposit(item, known) for item in root["schedule"].items()),
         limits=limits(root["limits"]),
         assume=assumptions(root["assume"]),
@@ -111,20 +117,16 @@ def build_rule(
     products: Collection[str] | None = None,
     resellers: Collection[str] | None = None,
 ) -> Rule[Any]:
-    """A rule for `payments` or `faults` from an object; `rule_id` is its id when it has none of its own.
+    """A rule for a section from an object; `rule_id` is its id when it has none of its own.
 
     Without `products` and `resellers` its `when` may name any. Raises `ScenarioError`.
     """
-    if section not in DEFINITIONS:
-        message = f"this version takes rules of {' and '.join(DEFINITIONS)}, not of {section!r}"
-        raise ScenarioError([Problem("rule", 0, 0, "section", "not_yet", message)])
     document = load_object(data, "rule")
     report = Report(document.problems)
     check(document, report, DEFINITIONS[section])
     reader = Reader.of(document.root, report)
     known = rules.Known(products, resellers)
-    make: Any = rules.payment_rule if section == "payments" else rules.fault_rule
-    rule: Rule[PaymentThen] | Rule[FaultThen] = make(reader, rule_id, known)
+    rule = rules.MAKERS[section](reader, rule_id, known)
     report.raise_if_any()
     return rule
 

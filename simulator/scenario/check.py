@@ -16,7 +16,7 @@ SUGGESTED_LENGTH_MAX = 64
 # What the scenario language will say one day and this version does not act on: keys by the path of their mapping,
 # without places in lists.
 NOT_YET: Mapping[tuple[str, ...], frozenset[str]] = {
-    (): frozenset({"voids", "disputes", "bills", "network", "webhooks"}),
+    (): frozenset({"webhooks"}),
     ("resellers",): frozenset({"balance_webhook"}),
     ("limits",): frozenset({"requests_per_interval", "rate_limit_interval", "rate_limit_block"}),
     ("schedule",): frozenset({"product"}),
@@ -24,6 +24,9 @@ NOT_YET: Mapping[tuple[str, ...], frozenset[str]] = {
 # Where the definitions stand that are checked by themselves.
 _SECTIONS: Mapping[str, tuple[str, ...]] = {
     "payment_rule": ("payments",),
+    "void_rule": ("voids",),
+    "dispute_rule": ("disputes",),
+    "bill_rule": ("bills",),
     "fault_rule": ("faults",),
     "reseller": ("resellers",),
 }
@@ -57,6 +60,7 @@ _SORTS: Mapping[str, str] = {
     "timestamp_tolerance": "duration",
     "factor": "amount",
     "money": "amount",
+    "Outstanding": "amount",
     "mode": "clock",
     "name": "text",
     "line": "text",

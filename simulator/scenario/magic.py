@@ -1,21 +1,23 @@
 """Magic accounts of a scenario: its table of outcomes and durations, made into rules (DESIGN 9)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from simulator.domain.faults import FaultThen
 from simulator.domain.magic import NO_MAGIC, Magic, MagicRules, name_of
 from simulator.domain.rules import PaymentThen, Rule, Step
 from simulator.domain.transactions import SETTLED
+from simulator.scenario.bills import presented
 from simulator.scenario.damage import damage
 from simulator.scenario.document import Node
-from simulator.scenario.matchers import compile_when
+from simulator.scenario.matchers import When, compile_when
 from simulator.scenario.reader import Reader
 from simulator.scenario.rules import Known, payment_then, when_of
+from simulator.scenario.verdicts import dispute, void
 
 _MADE: WeakKeyDictionary[Node, Magic] = WeakKeyDictionary()
 _ALWAYS = compile_when({})
@@ -51,14 +53,16 @@ def _magic(section: Reader) -> Magic:
     _check_digits(section["durations"], 1)
     _check_digits(section["outcomes"], 2)
     usual = payment_then(section["then"])
-    payments: dict[str, Rule[PaymentThen]] = {}
-    faults: dict[str, Rule[FaultThen]] = {}
+    found: dict[str, dict[str, Rule[Any]]] = {name: {} for name in ("payments", *READERS)}
     for code, item in outcomes.items():
-        payments |= _payment_rules(code, item["payments"], usual, durations)
-        if item["faults"].is_given:
-            faults |= _fault_rules(code, item["faults"], durations)
+        found["payments"] |= _payment_rules(code, item["payments"], usual, durations)
+        for name, read in READERS.items():
+            if item[name].is_given:
+                when, then = read(item[name])
+                found[name] |= {digit + code: Rule(name_of(digit + code), when, then) for digit in ("0", *durations)}
     texts = {code: item["outcome"].text() for code, item in outcomes.items()}
-    return Magic(MappingProxyType(texts), MappingProxyType(durations), MagicRules(payments), MagicRules(faults))
+    sections = {name: MagicRules(rules) for name, rules in found.items()}
+    return Magic(MappingProxyType(texts), MappingProxyType(durations), MappingProxyType(sections))
 
 
 def _check_digits(section: Reader, count: int) -> None:
@@ -82,6 +86,10 @@ def _payment_rules(
     }
 
 
-def _fault_rules(code: str, item: Reader, durations: Mapping[str, timedelta]) -> dict[str, Rule[FaultThen]]:
-    when, then = when_of(item["when"], Known()), damage(item["then"], needs_body=True)
-    return {digit + code: Rule(name_of(digit + code), when, then) for digit in ("0", *durations)}
+# What an outcome has beside its payment: by section, the test of a request and what is done to it.
+READERS: Mapping[str, Callable[[Reader], tuple[When, Any]]] = {
+    "voids": lambda item: (_ALWAYS, void(item["then"])),
+    "disputes": lambda item: (_ALWAYS, dispute(item["then"])),
+    "bills": lambda item: (_ALWAYS, presented(item["then"])),
+    "faults": lambda item: (when_of(item["when"], Known()), damage(item["then"], needs_body=True)),
+}

@@ -72,8 +72,7 @@ def _identity(node: Node, key: str) -> str | None:
 
 
 _JOINS: Mapping[Keys, Callable[[list[Node], list[Node], Keys], list[Node]]] = {
-    ("payments",): _before,
-    ("faults",): _before,
+    **dict.fromkeys((("payments",), ("voids",), ("disputes",), ("bills",), ("faults",)), _before),
     ("schedule",): _after,
     **dict.fromkeys(IDENTITIES, _by_identity),
 }

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from simulator.domain.catalog import Catalog, Category, Fulfilled, Fulfillment, Group, Product, Source
 from simulator.domain.rules import Text
 from simulator.scenario.accounts import refuse_repeats
+from simulator.scenario.bills import bill_profile
 from simulator.scenario.check import suggestion
 from simulator.scenario.fields import form_field, refuse_unknown_field
 from simulator.scenario.options import drawn, options, options_for
@@ -59,6 +60,7 @@ def product(item: Reader) -> Product:
         processing_time=item["processing_time"].text(),
         is_active=item["is_active"].boolean(True),
         voidable=item["voidable"].boolean(),
+        bill=bill_profile(item["bill"]),
         is_hidden=item["is_hidden"].boolean(),
         currency=currency,
         denomination=item["denomination"].text() or None,

@@ -1,19 +1,23 @@
-"""Rules of a scenario: payment timelines and faults, with `when` compiled."""
+"""Rules of a scenario, section by section, with `when` compiled."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from simulator.domain.bills import BillThen
+from simulator.domain.cases import CaseThen
 from simulator.domain.commands import Reason
 from simulator.domain.faults import FaultThen
 from simulator.domain.rules import CallbackPlan, PaymentThen, Refusal, Rule
+from simulator.scenario.bills import presented
 from simulator.scenario.check import suggestion
 from simulator.scenario.damage import damage
 from simulator.scenario.matchers import BODY_FACTS, COUNTS, When, compile_when, number
 from simulator.scenario.patterns import finder
 from simulator.scenario.reader import Reader
 from simulator.scenario.steps import steps
+from simulator.scenario.verdicts import dispute, void
 
 Then = TypeVar("Then")
 
@@ -26,20 +30,15 @@ class Known:
     resellers: Collection[str] | None = None
 
 
-def payment_rules(section: Reader, known: Known) -> tuple[Rule[PaymentThen], ...]:
-    """The rules of `payments`; those without an id are called payments-1 and so on."""
-    return tuple(payment_rule(item, f"payments-{place}", known) for place, item in enumerate(section.items(), 1))
-
-
-def fault_rules(section: Reader, known: Known) -> tuple[Rule[FaultThen], ...]:
-    """The rules of `faults`; those without an id are called faults-1 and so on."""
-    return tuple(fault_rule(item, f"faults-{place}", known) for place, item in enumerate(section.items(), 1))
+def rules_of(section: str, items: Reader, known: Known) -> tuple[Rule[Any], ...]:
+    """The rules of a section; those without an id are called payments-1 and so on."""
+    make = MAKERS[section]
+    return tuple(make(item, f"{section}-{place}", known) for place, item in enumerate(items.items(), 1))
 
 
 def payment_rule(item: Reader, rule_id: str, known: Known) -> Rule[PaymentThen]:
     """One rule of `payments`."""
-    rule = _rule(item, rule_id, known, payment_then(item["then"], item["callbacks"]))
-    return replace(rule, fallback=item["fallback"].boolean())
+    return _deciding(item, rule_id, known, payment_then(item["then"], item["callbacks"]))
 
 
 def payment_then(then: Reader, plan: Reader | None = None) -> PaymentThen:
@@ -72,6 +71,36 @@ def fault_rule(item: Reader, rule_id: str, known: Known) -> Rule[FaultThen]:
     """One rule of `faults`."""
     needs_body = any(key in BODY_FACTS for key, _ in item["when"].entries())
     return _rule(item, rule_id, known, damage(item["then"], needs_body=needs_body))
+
+
+def void_rule(item: Reader, rule_id: str, known: Known) -> Rule[CaseThen]:
+    """One rule of `voids`."""
+    return _deciding(item, rule_id, known, void(item["then"]))
+
+
+def dispute_rule(item: Reader, rule_id: str, known: Known) -> Rule[CaseThen]:
+    """One rule of `disputes`."""
+    return _deciding(item, rule_id, known, dispute(item["then"]))
+
+
+def bill_rule(item: Reader, rule_id: str, known: Known) -> Rule[BillThen]:
+    """One rule of `bills`."""
+    return _deciding(item, rule_id, known, presented(item["then"]))
+
+
+# In the order in which the sections stand in a scenario.
+MAKERS: Mapping[str, Callable[[Reader, str, Known], Rule[Any]]] = {
+    "payments": payment_rule,
+    "voids": void_rule,
+    "disputes": dispute_rule,
+    "bills": bill_rule,
+    "faults": fault_rule,
+}
+
+
+def _deciding(item: Reader, rule_id: str, known: Known, then: Then) -> Rule[Then]:
+    """A rule that decides a business outcome may be a fallback; a fault may not."""
+    return replace(_rule(item, rule_id, known, then), fallback=item["fallback"].boolean())
 
 
 def _rule(item: Reader, rule_id: str, known: Known, then: Then) -> Rule[Then]:

@@ -1,4 +1,4 @@
-"""Bodies about a reseller's account: balance (SPEC 4.15), callback configuration (SPEC 2.8)."""
+"""Bodies about a reseller's account: balance (SPEC 4.15), callback configuration (2.8), alert threshold (2.9)."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -6,7 +6,7 @@ from typing import Any
 
 from simulator.domain.callbacks import CallbackConfig
 from simulator.wire.json import number
-from simulator.wire.timestamps import day_first
+from simulator.wire.timestamps import day_first, year_first
 
 
 def balance(amount: Decimal, *, flat: bool = False) -> dict[str, Any]:
@@ -20,4 +20,13 @@ def callback_url(config: CallbackConfig, now: datetime) -> dict[str, Any]:
     return {
         "data": {"Status": "Success", "CallbackUrl": config.url, "Method": config.method},
         "@metadata": {"status_code": 200, "last_updated": day_first(config.updated or now)},
+    }
+
+
+def low_balance_threshold(email: str, threshold: Decimal, now: datetime) -> dict[str, Any]:
+    """The threshold as it was set; this `@metadata` has the year first."""
+    note = f"An alert goes to {email} when the balance falls below RM {threshold:.2f}."
+    return {
+        "data": {"Status": "Success", "Email": email, "BalanceThreshold": number(threshold), "Note": note},
+        "@metadata": {"status_code": 200, "last_updated": year_first(now)},
     }

@@ -1,8 +1,29 @@
 """The timestamp formats of SPEC 1. All but ISO 8601 are GMT+8, the service's own zone."""
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, date, datetime
 
 from simulator.domain.calendar import SERVICE_ZONE
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+RANGE_DASH = " - "
+
+
+def day_range(text: str) -> tuple[date, date]:
+    """`yyyy-MM-dd`, or two of them with a dash between spaces (SPEC 4.14): first and last day, both GMT+8.
+
+    Raises `ValueError` with what is wrong, to follow the parameter's name.
+    """
+    days = text.split(RANGE_DASH)
+    if len(days) > 2 or not all(_DAY.fullmatch(day) for day in days):
+        raise ValueError("must be a day such as 2026-11-21, or two with ' - ' between them")
+    try:
+        first, last = date.fromisoformat(days[0]), date.fromisoformat(days[-1])
+    except ValueError:
+        raise ValueError("must be a day of the calendar") from None
+    if last < first:
+        raise ValueError("must not end before it begins")
+    return first, last
 
 
 def day_first(at: datetime) -> str:

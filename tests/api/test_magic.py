@@ -181,7 +181,8 @@ def test_a_refusal_comes_after_all_checks(client: Client) -> None:
 
 
 def test_the_table_is_played_completely() -> None:
-    assert set(STORIES) | {outcome for outcome, *_ in LOST} | {"17"} == set(OUTCOMES)
+    # Voids, disputes and bills have tests of their own.
+    assert set(STORIES) | {outcome for outcome, *_ in LOST} | {"17"} | {"09", "10", "15", "16"} == set(OUTCOMES)
 
 
 @pytest.mark.parametrize("account", ["0120001001", "0120000501", "0120000901", "0120000018", "0120000099"])

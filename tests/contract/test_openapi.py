@@ -151,7 +151,14 @@ def test_the_reseller_api_of_this_version_is_there() -> None:
     assert found == {
         ("get", "/v2/catalog"),
         ("post", "/v2/topup"),
+        ("post", "/v2/transactions/check"),
+        ("post", "/v2/transactions/void"),
+        ("get", "/v2/networkstatus"),
+        ("get", "/v2/bill-presentment"),
+        ("get", "/v2/transactions"),
         ("get", "/v2/balance"),
+        ("get", "/v2/balance-statement"),
+        ("post", "/v2/low-balance-threshold"),
         ("get", "/v2/callback-url"),
         ("post", "/v2/callback-url"),
     }

@@ -12,7 +12,7 @@ from simulator.contract.register import Assumption, as_markdown, assumptions
 from simulator.contract.validate import validator
 
 ROOT = data_dir("contracts").parent
-SECTIONS = ("faults", "payments")
+SECTIONS = ("faults", "payments", "voids", "bills", "network", "catalog")
 CHOICES = {
     "refid-reused-with-other-parameters": ("return_original", "reject"),
     "repeated-query-keys": ("either", "as_sent", "sorted"),
@@ -26,6 +26,19 @@ CHOICES = {
     "plan-code-required": ("when_ambiguous", "always"),
     "unsupported-extras": ("ignore", "check_plan_code", "reject"),
     "option-account": ("Invalid_Account", "Invalid_Extras"),
+    "voided-cost": ("zero", "keep"),
+    "case-lifecycle": ("once", "again_after_refusal"),
+    "low-balance-at-setting": ("silent", "alert"),
+    "history-meta": ("filter", "page"),
+    "history-status-names": ("filter", "payment"),
+    "history-category": ("name", "id"),
+    "statement-summary": ("signed", "unsigned"),
+    "statement-links": ("relative", "absolute"),
+    "history-order": ("newest_first", "oldest_first"),
+    "history-unknown-product": ("reject", "empty"),
+    "statement-order": ("newest_first", "oldest_first"),
+    "history-limit": ("cap", "reject"),
+    "statement-limit": ("cap", "reject"),
 }
 
 

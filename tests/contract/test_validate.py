@@ -131,7 +131,11 @@ AMOUNT_TEXT = "must be a positive amount with at most two decimals"
         ("advance-request", {"until": "later"}, {"until": ["must be idle"]}),
         ("advance-request", {"seconds": -1}, {"seconds": ["must be a number from 0 to 3162240000"]}),
         ("rule-request", {"section": "faults", "rule": {}}, {}),
-        ("rule-request", {"section": "voids", "rule": {}}, {"section": ["must be one of payments, faults"]}),
+        (
+            "rule-request",
+            {"section": "network", "rule": {}},
+            {"section": ["must be one of payments, voids, disputes, bills, faults"]},
+        ),
         ("rule-request", {"section": "faults", "rule": []}, {"rule": ["must be an object"]}),
         ("reseller-request", {"code": "RS002", "balance": "1.00", "users": []}, {}),
         ("reseller-request", {}, {"code": ["is required"]}),

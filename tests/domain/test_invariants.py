@@ -40,6 +40,10 @@ def lose_a_refid(box: Sandbox, transaction: Transaction) -> None:
     del box.state.resellers["R1"].refids[transaction.refid]
 
 
+def refund_without_a_void(box: Sandbox, transaction: Transaction) -> None:
+    transaction.results.append(transaction.result._replace(status=Status.REFUNDED))
+
+
 def try_too_often(box: Sandbox, _: Transaction) -> None:
     callback = next(iter(box.state.callbacks))
     callback.attempts.extend(Attempt(number, START) for number in range(5))
@@ -52,6 +56,7 @@ def try_too_often(box: Sandbox, _: Transaction) -> None:
         (change_an_entry, "add up to"),
         (debit_twice, "was debited"),
         (end_twice, "cannot become"),
+        (refund_without_a_void, "0 voids that were refunded"),
         (lose_a_refid, "leads elsewhere"),
         (try_too_often, "attempts, at most 4"),
     ],

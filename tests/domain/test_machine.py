@@ -1,5 +1,6 @@
-"""A sandbox against a model so simple that it is right: money, statuses, refids and callback attempts."""
+"""A sandbox against a model so simple that it is right: money, statuses, refids, voids and callback attempts."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -9,11 +10,17 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition
 from hypothesis.stateful import rule as step_rule
 
 from simulator.domain.callbacks import Send
-from simulator.domain.commands import Credit, PaymentAnswer, PaymentRefused
+from simulator.domain.cases import CaseKind, CaseThen
+from simulator.domain.commands import Credit, NoSuchTransaction, OpenCase, PaymentAnswer, PaymentRefused
 from simulator.domain.effects import Ending, Outcome
-from simulator.domain.rules import CallbackPlan, Step
+from simulator.domain.rules import CallbackPlan, Fields, Rule, Step
 from simulator.domain.transactions import Status, may_follow
 from tests.domain.worlds import ACCEPTED, START, after, order, rule, sandbox
+
+
+def ends_with(digit: str) -> Callable[[Fields], bool]:
+    return lambda facts: str(facts["account"]).endswith(digit)
+
 
 # By the last digit of the account: how the payment ends and when.
 ENDINGS = {
@@ -31,27 +38,35 @@ RULES = [
     rule(
         *steps,
         id_=f"r{digit}",
-        when=lambda facts, d=digit: str(facts["account"]).endswith(d),
+        when=ends_with(digit),
         callbacks=PLANS.get(digit),
     )
     for digit, steps in ENDINGS.items()
 ]
+# By the same digit: what becomes of a void. Of the others nothing is said, and they are refunded after a minute.
+VOIDS = {
+    "0": CaseThen(is_taken=True, refund_after=timedelta(0)),
+    "2": CaseThen(is_taken=True, refused_after=timedelta(seconds=30)),
+    "6": CaseThen(is_taken=False),
+}
+VOID_RULES = tuple(Rule(f"v{digit}", ends_with(digit), then) for digit, then in VOIDS.items())
 RETURNED = (Status.FAILED, Status.REFUNDED)
 COST = Decimal("0.97")
 
 
 class Payments(RuleBasedStateMachine):
-    """The model: what every refid cost, what was credited, which attempts are in the air."""
+    """The model: what every refid cost, what was credited, which voids were decided, which attempts are in the air."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.box = sandbox(*RULES, balance="500.00")
+        self.box = sandbox(*RULES, balance="500.00", voids=VOID_RULES)
         self.now: datetime = START
         self.credited = Decimal(0)
         self.costs: dict[str, Decimal] = {}
         self.trxids: dict[str, str] = {}
         self.histories: dict[str, list[Status]] = {}
         self.in_air: list[Send] = []
+        self.decided: set[str] = set()
 
     @property
     def balance(self) -> Decimal:
@@ -73,6 +88,20 @@ class Payments(RuleBasedStateMachine):
         else:
             assert answer.created
             self.trxids[refid], self.costs[refid] = answer.transaction.trxid, cost
+
+    @step_rule(number=st.integers(0, 15))
+    def void(self, number: int) -> None:
+        refid, before = f"ref-{number}", self.balance
+        answer = self.box.apply(OpenCase(CaseKind.VOID, "R1", refid), self.now)
+        assert self.balance == before, "a void gives nothing back at once"
+        if refid not in self.trxids:
+            assert isinstance(answer, NoSuchTransaction)
+            return
+        is_first = self.status(refid) is Status.SUCCESSFUL and refid not in self.decided
+        digit = self.box.state.transactions[self.trxids[refid]].account[-1]
+        assert answer.is_taken == (is_first and digit != "6")
+        if is_first:
+            self.decided.add(refid)
 
     @step_rule(cents=st.integers(1, 100_000))
     def credit(self, cents: int) -> None:
@@ -99,6 +128,13 @@ class Payments(RuleBasedStateMachine):
         )
         assert self.balance == Decimal("500.00") + self.credited - spent
         assert not self.box.violations()
+
+    @invariant()
+    def only_what_was_taken_is_refunded(self) -> None:
+        refunded = {refid for refid in self.trxids if self.status(refid) is Status.REFUNDED}
+        assert refunded <= self.decided
+        digits = {self.box.state.transactions[self.trxids[refid]].account[-1] for refid in refunded}
+        assert not digits & {"2", "6"}
 
     @invariant()
     def one_debit_a_refid(self) -> None:

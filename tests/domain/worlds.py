@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from simulator.domain.bills import BillProfile, Told
 from simulator.domain.callbacks import CallbackConfig
 from simulator.domain.catalog import (
     Catalog,
@@ -58,7 +59,9 @@ def text(value: str) -> Callable[[Mapping[str, object]], str]:
 
 
 PIN = fixed_product("PIN", (25,), fulfilled=Fulfilled({"pin": text("{seed}-{refid}")}, timedelta(days=365)))
-CATALOG = Catalog(products={product.code: product for product in (money_product(), fixed_product(), PIN)})
+PROFILE = BillProfile("The Biller", frozenset(Told), Decimal("20.00"), Decimal("400.00"))
+BILL = money_product(voidable=True, bill=PROFILE)
+CATALOG = Catalog(products={product.code: product for product in (BILL, fixed_product(), PIN)})
 
 ACCEPTED = Step(Status.ACCEPTED)
 

@@ -56,6 +56,7 @@ def test_a_clock_is_written_as_a_word_or_as_an_object(text: str, expected: tuple
 def test_a_reseller(scenario: Scenario) -> None:
     [reseller] = scenario.resellers
     assert (reseller.code, reseller.email, reseller.balance) == ("RS001", "owner@example.com", Decimal("1000.00"))
+    assert reseller.low_balance_threshold == Decimal("50.00")
     assert reseller.keys == (KeyStart("key-1", "bm90LWEtc2VjcmV0", KeyState.REVOKED),)
     assert reseller.users == (User("user-1", "password-1"),)
     assert reseller.callback == CallbackConfig("https://receiver.example.com/callbacks", "GET")
@@ -247,6 +248,7 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         callback_timeout_manual=5 * second,
         callback_retry=RetryPolicy(6, 7 * second),
         callbacks=8,
+        notifications=7,
         journal=9,
         journal_bytes=2048,
         inbox=11,
@@ -305,7 +307,25 @@ BAD_RULES: list[tuple[str, object, list[str]]] = [
         {"then": [{"status": "Accepted"}, {"status": "Failed", "after": "-1s"}]},
         ["then[1].after bad_duration"],
     ),
-    ("voids", {"then": {"status": "Success"}}, ["section not_yet"]),
+    ("voids", {"then": {}}, ["then missing_key"]),
+    ("voids", {"then": {"status": "Succesful"}}, ["then.status unknown_value"]),
+    ("voids", {"then": {"status": "Failed", "refund_after": "1s"}}, ["then.refund_after misplaced"]),
+    (
+        "voids",
+        {"then": {"status": "Success", "refund_after": "1s", "refused_after": "1s"}},
+        ["then.refused_after misplaced"],
+    ),
+    ("voids", {"then": {"status": "Success", "message": "{x}"}}, ["then.message bad_template"]),
+    ("voids", {"when": {"path": "/v2/x"}, "then": {"status": "Success"}}, ["when.path unknown_key"]),
+    ("disputes", {"then": {"status": "Success", "refund_after": "1s"}}, ["then.refund_after unknown_key"]),
+    ("disputes", {"when": {"amount": "ten"}, "then": {"status": "Success"}}, ["when.amount bad_amount"]),
+    ("bills", {"then": {}}, ["then missing_key"]),
+    ("bills", {"then": {"bill": {}, "error": "unavailable"}}, ["then.error misplaced"]),
+    ("bills", {"then": {"bill": {}, "error_message": "x"}}, ["then.error_message misplaced"]),
+    ("bills", {"then": {"bill": {"outstanding": 1}}}, ["then.bill.outstanding unknown_key"]),
+    ("bills", {"then": {"bill": {"Outstanding": "1.234"}}}, ["then.bill.Outstanding bad_amount"]),
+    ("bills", {"then": {"bill": {"Outstanding": -1}}}, ["then.bill.Outstanding out_of_range"]),
+    ("bills", {"when": {"refid": "x"}, "then": {"bill": {}}}, ["when.refid unknown_key"]),
     ("faults", {"then": {"status": "500"}}, ["then.status type"]),
     ("faults", {"then": {"body": {}}}, ["then.body misplaced"]),
 ]

@@ -52,14 +52,24 @@ def test_scenarios_that_only_inherit_the_table_share_it() -> None:
     assert built("extends: default\nmagic: null\n").magic is NO_MAGIC
 
 
-@pytest.mark.parametrize("name", ["payments", "faults"])
-def test_the_table_has_a_rule_for_every_duration(name: str) -> None:
-    rules = getattr(load_scenario("default").magic, name)
+SECTIONS = [("payments", "04"), ("faults", "04"), ("voids", "09"), ("disputes", "10"), ("bills", "15")]
+
+
+@pytest.mark.parametrize(("section", "code"), SECTIONS)
+def test_the_table_has_a_rule_for_every_duration(section: str, code: str) -> None:
+    rules = load_scenario("default").magic.of(section)
     for digit in "01234":
-        assert rules.of(f"0120000{digit}04").label == ("magic-04" if digit == "0" else f"magic-{digit}04")
-    assert rules.of("0120000504") is None
+        rule = rules.of(f"0120000{digit}{code}")
+        assert rule is not None
+        assert rule.label == (f"magic-{code}" if digit == "0" else f"magic-{digit}{code}")
+    assert rules.of(f"01200005{code}") is None
     assert rules.of(None) is None
-    assert rules.named("magic-404") is rules.of("0120000404")
+    assert rules.named(f"magic-4{code}") is rules.of(f"01200004{code}")
+
+
+def test_a_section_without_magic_has_no_rules() -> None:
+    assert NO_MAGIC.of("payments").of("0120000001") is None
+    assert NO_MAGIC.names() == frozenset()
 
 
 MISTAKES = [

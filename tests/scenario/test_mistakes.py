@@ -260,10 +260,6 @@ def test_a_mistake_is_told_where_it_stands(text: str, expected: list[str]) -> No
 
 
 NOT_YET = [
-    ("voids: []\n", "1:1: not_yet"),
-    ("disputes: []\n", "1:1: not_yet"),
-    ("bills: []\n", "1:1: not_yet"),
-    ("network: {FP: Interruption}\n", "1:1: not_yet"),
     ("webhooks: {retry_limit: 3}\n", "1:1: not_yet"),
     ("limits: {requests_per_interval: 30000}\n", "1:10: not_yet"),
     ("resellers: [{code: A, balance_webhook: {url: 'inbox:a'}}]\n", "1:23: not_yet"),

@@ -1,0 +1,53 @@
+"""`POST /v2/transactions/check` and `/v2/transactions/void` (SPEC 4.12, 4.13)."""
+
+from simulator.api.exchange import Call, Problems, Reply
+from simulator.api.refusals import invalid_parameters
+from simulator.domain.cases import CaseKind
+from simulator.domain.commands import NoSuchTransaction, OpenCase
+from simulator.wire import cases
+
+
+def check(call: Call) -> Reply:
+    """200 with `Success` or `Failed`; 400 when the reseller has no such transaction."""
+    return _open(call, CaseKind.DISPUTE)
+
+
+def void(call: Call) -> Reply:
+    """200 with `Success` or `Failed`; 400 when the reseller has no such transaction."""
+    return _open(call, CaseKind.VOID)
+
+
+def invalid_request(call: Call, problems: Problems) -> Reply:
+    """400 by field. What is wrong with the reference is told as `trxid`, even when `refid` was sent (SPEC 4.12)."""
+    errors: dict[str, list[str]] = {}
+    for path, texts in problems.items():
+        name, _, place = path.partition(".")
+        field = "trxid" if name in ("", "refid") else name
+        prefix = "" if name == field else f"{name or 'the request'} "
+        prefix += f"item {place} " if place else ""
+        errors.setdefault(field, []).extend(prefix + text for text in texts)
+    return invalid_parameters(call, errors)
+
+
+def _open(call: Call, kind: CaseKind) -> Reply:
+    fields, exchange = call.fields, call.exchange
+    refund_type = fields.get("refund_type") if kind is CaseKind.VOID else None
+    outcome = call.sandbox.core.apply(
+        OpenCase(
+            kind=kind,
+            reseller=call.owner.code,
+            refid=fields.get("refid", ""),
+            trxid=fields.get("trxid", ""),
+            user_email=tuple(fields.get("user_email", ())),
+            refund_type=None if refund_type is None else int(refund_type),
+            refund_reason=fields.get("refund_reason", ""),
+            rule=exchange.wanted_rule,
+        ),
+        call.now,
+    )
+    if isinstance(outcome, NoSuchTransaction):
+        exchange.error = "unknown_transaction"
+        return invalid_parameters(call, {"trxid": [f"there is no transaction of this {outcome.named_by}"]})
+    exchange.refid, exchange.trxid = outcome.transaction.refid, outcome.transaction.trxid
+    exchange.rule = outcome.rule
+    return Reply(200, cases.answer(outcome))

@@ -1,0 +1,61 @@
+"""`GET /v2/networkstatus` and `/v2/bill-presentment`: a product's network and bills (SPEC 4.9, 4.10)."""
+
+from collections.abc import Mapping
+
+from simulator.api.exchange import Call, Problems, Reply
+from simulator.api.refusals import invalid_parameters
+from simulator.domain.bills import BillError, BillRefused
+from simulator.domain.commands import LookUpBill
+from simulator.wire import bills
+from simulator.wire.network import network_status
+
+# What a malformed parameter of a bill look-up is refused as.
+_ERRORS: Mapping[str, BillError] = {
+    "product": BillError.PRODUCT,
+    "account": BillError.ACCOUNT,
+    "biller_code": BillError.BILLER,
+    "ref2": BillError.REF2,
+    "amount": BillError.AMOUNT,
+}
+
+
+def network(call: Call) -> Reply:
+    """200 with the product's status at this moment; 400 for a product that there is not."""
+    state, code = call.sandbox.core.state, call.fields["product"]
+    product = state.catalog.products.get(code)
+    if product is None:
+        return invalid_parameters(call, {"product": ["is no product of the catalog"]})
+    return Reply(200, network_status(product, state.network.status(code, call.now), call.now))
+
+
+def bill(call: Call) -> Reply:
+    """200 with the bill, 400 in the same shape when there is none."""
+    fields, exchange = call.fields, call.exchange
+    outcome = call.sandbox.core.apply(
+        LookUpBill(
+            reseller=call.owner.code,
+            product=fields["product"],
+            account=fields["account"],
+            biller_code=fields.get("biller_code", ""),
+            ref2=fields.get("ref2", ""),
+            amount=fields.get("amount", ""),
+            rule=exchange.wanted_rule,
+        ),
+        call.now,
+    )
+    exchange.rule = outcome.rule
+    if isinstance(outcome, BillRefused):
+        return _refused(call, outcome)
+    return Reply(200, bills.bill(outcome.bill, fields["product"], call.now))
+
+
+def invalid_bill(call: Call, problems: Problems) -> Reply:
+    """400 in the bill's own shape for a query that violates the contract; the first parameter at fault names it."""
+    at_fault = next((name for name in _ERRORS if name in problems), "")
+    return _refused(call, BillRefused(_ERRORS.get(at_fault, "Invalid request")))
+
+
+def _refused(call: Call, refused: BillRefused) -> Reply:
+    call.exchange.error = str(refused.error)
+    product = call.fields.get("product", "")
+    return Reply(400, bills.refusal(refused, product if isinstance(product, str) else "", call.now))

@@ -1,0 +1,51 @@
+"""`/_sim/sandboxes/{id}/notifications`: e-mails that the service would have sent."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control import render
+from simulator.control.http import Bad, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
+from simulator.domain.notifications import Kind, Notification
+
+
+def row(one: Notification) -> dict[str, Any]:
+    """One e-mail."""
+    return {
+        "n": one.n,
+        "at": render.moment(one.at),
+        "kind": one.kind.value,
+        "reseller": one.reseller,
+        "to": list(one.to),
+        "subject": one.subject,
+        "text": one.text,
+        "trxid": one.trxid,
+        "refid": one.refid,
+    }
+
+
+async def list_all(request: Request) -> Response:
+    """Notifications, oldest first; with `wait_for`, once that many match or the time is up."""
+    live = sandbox_of(request)
+    refuse_other_parameters(request, "kind", "reseller", "limit", "cursor", "wait_for", "timeout")
+    asked = page_of(request)
+    wait_for, timeout_s = wait_of(request)
+    kind, reseller = (request.query_params.get(name) for name in ("kind", "reseller"))
+    if kind is not None and kind not in set(Kind):
+        raise Bad(f"kind must be one of {', '.join(Kind)}", "kind")
+    log = live.core.state.notifications
+
+    def matching() -> Iterator[Notification]:
+        return (one for one in log if kind in (None, one.kind) and reseller in (None, one.reseller))
+
+    complete = True
+    if wait_for:
+        # A request may cause one, and so may the agenda.
+        complete = await live.driver.bell.wait_until(
+            lambda: sum(1 for _ in matching()) >= wait_for, timeout_s, live.journal.bell
+        )
+    later = (one for one in matching() if one.n > asked.cursor)
+    told = page("notifications", asked, later, row, lambda one: one.n)
+    return reply(told | {"left_out": log.left_out, "complete": complete})

@@ -1,0 +1,67 @@
+"""E-mails that the service would have sent: low balance (SPEC 4.16), dispute and void (SPEC 4.12, 4.13)."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What a notification is about."""
+
+    LOW_BALANCE = "low_balance"
+    DISPUTE = "dispute"
+    VOID = "void"
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """One e-mail. `n` counts from 1 within the sandbox; `trxid` and `refid` are empty when it is about none."""
+
+    n: int
+    at: datetime
+    kind: Kind
+    reseller: str
+    to: tuple[str, ...]
+    subject: str
+    text: str
+    trxid: str = ""
+    refid: str = ""
+
+
+class NotificationLog:
+    """The latest notifications of a sandbox in order; `left_out` counts those that made room."""
+
+    def __init__(self, count_max: int) -> None:
+        self._kept: deque[Notification] = deque(maxlen=count_max)
+        self._count = 0
+
+    def __iter__(self) -> Iterator[Notification]:
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def left_out(self) -> int:
+        """How many are no longer kept."""
+        return self._count - len(self._kept)
+
+    def add(
+        self,
+        at: datetime,
+        kind: Kind,
+        reseller: str,
+        to: Sequence[str],
+        subject: str,
+        text: str,
+        *,
+        trxid: str = "",
+        refid: str = "",
+    ) -> Notification:
+        """Note an e-mail to all of `to`."""
+        self._count += 1
+        made = Notification(self._count, at, kind, reseller, tuple(to), subject, text, trxid, refid)
+        self._kept.append(made)
+        return made

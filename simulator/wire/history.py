@@ -1,0 +1,98 @@
+"""Transaction history (SPEC 2.4): every value a string. Here success is spelled with two s."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from simulator.domain.catalog import Category, Product
+from simulator.domain.history import STANDINGS, Figures, Standing
+from simulator.domain.money import is_whole_cents
+from simulator.domain.transactions import SETTLED, Transaction
+from simulator.wire import payment
+from simulator.wire.timestamps import year_first_ms
+
+FILTERS: Mapping[str, Standing] = {
+    "SUCCESSFUL": Standing.SUCCESSFUL,
+    "PENDING": Standing.PENDING,
+    "FAILED": Standing.FAILED,
+    "REFUND": Standing.REFUND,
+}
+STATUS_NAMES: Mapping[Standing, str] = {standing: name.capitalize() for name, standing in FILTERS.items()}
+
+
+def record(
+    one: Transaction,
+    product: Product | None,
+    category: str,
+    *,
+    payment_names: bool = False,
+) -> dict[str, str | None]:
+    """One element of `data`. `product` is None when the catalog has it no longer; `payment_names` tells the statuses
+    that are not final apart."""
+    result = one.result
+    standing = STANDINGS[result.status]
+    is_named_apart = payment_names and standing is Standing.PENDING
+    name = payment.STATUS_NAMES[result.status] if is_named_apart else STATUS_NAMES[standing]
+    return {
+        "trxid": one.trxid,
+        "date": year_first_ms(one.created),
+        "product_code": one.product,
+        "product_name": one.product_name,
+        "biller_code": _biller(one, product),
+        "product_image_url": product.image_url if product else "",
+        "category": category,
+        "amount": money(one.amount),
+        "account": one.account,
+        "sender": one.sender,
+        "member_id": one.reseller,
+        "status_code": str(result.code),
+        "status_name": name,
+        "response_date": year_first_ms(result.at) if result.status in SETTLED else "",
+        "price": money(result.cost),
+        "sn": result.sn,
+        "pin": result.pin,
+        "expiry": f"{result.expiry:%Y%m%d}" if result.expiry else "",
+        "remarks": result.remarks or None,
+        "refid": one.refid,
+        "voucherlink": result.voucherlink or None,
+        "currency": product.currency if product else "MYR",
+    }
+
+
+def meta(figures: Figures) -> dict[str, str]:
+    """The summary beside the page."""
+    counts = figures.counts
+    return {
+        "transaction_count": str(sum(counts.values())),
+        "total_amount": money(figures.amount),
+        "total_price": money(figures.price),
+        "profit": money(figures.amount - figures.price),
+        "successful_count": str(counts[Standing.SUCCESSFUL]),
+        "failed_count": str(counts[Standing.FAILED]),
+        "pending_count": str(counts[Standing.PENDING]),
+        "refund_count": str(counts[Standing.REFUND]),
+    }
+
+
+def body(records: list[dict[str, str | None]], figures: Figures) -> dict[str, Any]:
+    """The body of a 200."""
+    return {"data": records, "meta": meta(figures)}
+
+
+def category_text(category: Category | None, *, as_id: bool = False) -> str:
+    """How a product's category is told; empty when it stands on no shelf."""
+    if category is None:
+        return ""
+    return category.id if as_id else category.name
+
+
+def money(amount: Decimal) -> str:
+    """An amount as text: two decimals, more where it has more."""
+    return f"{amount:.2f}" if is_whole_cents(amount) else f"{amount:f}"
+
+
+def _biller(one: Transaction, product: Product | None) -> str | None:
+    """The biller of a payment whose product is paid to one."""
+    biller = one.extras.get("biller_code")
+    takes_one = product is None or "biller_code" in product.fulfillment.extras
+    return str(biller) if takes_one and biller else None

@@ -1,0 +1,87 @@
+"""The balance statement (SPEC 2.5): entries, links, pagination, summary."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from simulator.domain.statement import Totals
+from simulator.domain.wallet import Entry, EntryType
+from simulator.wire.json import number
+from simulator.wire.timestamps import year_first_ms
+
+SUMMARY: Mapping[str, EntryType] = {
+    "total_transactions": EntryType.TRANSACTION,
+    "total_deposit": EntryType.DEPOSIT,
+    "total_refund": EntryType.REFUND,
+}
+
+
+class Sheet(NamedTuple):
+    """One page: its number from 1, its length, how many entries the search has; `address` is the statement's own and
+    `query` what was asked beside page and limit."""
+
+    page: int
+    limit: int
+    total: int
+    address: str
+    query: Mapping[str, str]
+
+    @property
+    def last(self) -> int:
+        """The number of the last page; an empty statement has one."""
+        return max(1, -(-self.total // self.limit))
+
+
+def body(
+    entries: list[Entry], sheet: Sheet, totals: Mapping[EntryType, Totals], *, unsigned: bool = False
+) -> dict[str, Any]:
+    """The body of a 200. Totals are of the whole search; `unsigned` tells them without their sign."""
+    return {
+        "data": [_entry(one) for one in entries],
+        "links": _links(sheet),
+        "meta": _meta(sheet, len(entries)),
+        "summary": {name: _total(totals[type_], unsigned) for name, type_ in SUMMARY.items()},
+    }
+
+
+def _entry(one: Entry) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "date": year_first_ms(one.at),
+        "amount": number(one.amount),
+        "balance": number(one.balance),
+        "remarks": one.remarks,
+        "type": one.type.value,
+    }
+
+
+def _links(sheet: Sheet) -> dict[str, str | None]:
+    before, after = min(sheet.page - 1, sheet.last), sheet.page + 1
+    return {
+        "first": _link(sheet, 1),
+        "last": _link(sheet, sheet.last),
+        "prev": _link(sheet, before) if before else None,
+        "next": _link(sheet, after) if after <= sheet.last else None,
+    }
+
+
+def _link(sheet: Sheet, page: int) -> str:
+    query = {**sheet.query, "page": page, "limit": sheet.limit}
+    return f"{sheet.address}?{urlencode(query, quote_via=quote)}"
+
+
+def _meta(sheet: Sheet, count: int) -> dict[str, Any]:
+    before = (sheet.page - 1) * sheet.limit
+    return {
+        "current_page": sheet.page,
+        "from": before + 1 if count else 0,
+        "last_page": sheet.last,
+        "path": sheet.address,
+        "per_page": sheet.limit,
+        "to": before + count if count else 0,
+        "total": sheet.total,
+    }
+
+
+def _total(totals: Totals, unsigned: bool) -> dict[str, Any]:
+    return {"amount": number(abs(totals.amount) if unsigned else totals.amount), "count": totals.entries}

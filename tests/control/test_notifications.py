@@ -1,0 +1,110 @@
+"""`/_sim/sandboxes/{id}/notifications`: listing, filtering, paging, waiting, bounds."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from simulator.domain.notifications import Kind, NotificationLog
+from tests.client import Client, running
+
+PATH = "/sandboxes/default/notifications"
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with running({"limits": {"notifications": 5}}) as client:
+        yield client
+
+
+def log(client: Client) -> NotificationLog:
+    return client.live.core.state.notifications
+
+
+def note(client: Client, kind: Kind = Kind.DISPUTE, reseller: str = "RS001", **refs: str) -> None:
+    log(client).add(
+        client.live.clock.now(), kind, reseller, ["a@example.com", "b@example.com"], "about", "text", **refs
+    )
+
+
+def test_a_notification_says_what_would_have_been_sent_to_whom(client: Client) -> None:
+    note(client, Kind.VOID, trxid="T1", refid="ref-1")
+    answer = client.sim("GET", PATH).json
+    assert answer == {
+        "notifications": [
+            {
+                "n": 1,
+                "at": client.sim("GET", "/sandboxes/default/clock").json["now"],
+                "kind": "void",
+                "reseller": "RS001",
+                "to": ["a@example.com", "b@example.com"],
+                "subject": "about",
+                "text": "text",
+                "trxid": "T1",
+                "refid": "ref-1",
+            }
+        ],
+        "cursor": None,
+        "has_more": False,
+        "left_out": 0,
+        "complete": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", [1, 2, 3]),
+        ("kind=void", [2]),
+        ("reseller=R2", [3]),
+        ("kind=dispute&reseller=RS001", [1]),
+        ("kind=low_balance", []),
+        ("cursor=1", [2, 3]),
+        ("limit=2", [1, 2]),
+    ],
+)
+def test_notifications_are_found_by_kind_and_reseller_oldest_first(
+    client: Client, query: str, found: list[int]
+) -> None:
+    for kind, reseller in ((Kind.DISPUTE, "RS001"), (Kind.VOID, "RS001"), (Kind.DISPUTE, "R2")):
+        note(client, kind, reseller)
+    rows = client.sim("GET", f"{PATH}?{query}").json["notifications"]
+    assert [row["n"] for row in rows] == found
+
+
+def test_the_next_page_goes_on_behind_the_cursor_whatever_was_let_go_of(client: Client) -> None:
+    for _ in range(5):
+        note(client)
+    first = client.sim("GET", f"{PATH}?limit=2").json
+    note(client)
+    second = client.sim("GET", f"{PATH}?limit=4&cursor={first['cursor']}").json
+    assert [row["n"] for row in second["notifications"]] == [3, 4, 5, 6]
+    assert (second["left_out"], second["has_more"], second["cursor"]) == (1, False, None)
+
+
+@pytest.mark.parametrize("query", ["kind=spam", "colour=green", "limit=0", "cursor=-1", "wait_for=x", "timeout=nan"])
+def test_what_cannot_be_asked_for_is_refused(client: Client, query: str) -> None:
+    answer = client.sim("GET", f"{PATH}?{query}")
+    assert answer.status == 400
+    assert answer.json["path"] == query.partition("=")[0]
+    assert client.sim("GET", "/sandboxes/none/notifications").status == 404
+
+
+@pytest.mark.parametrize("bell", ["of a request", "of the agenda"])
+def test_waiting_ends_with_the_notification_that_was_waited_for(client: Client, bell: str) -> None:
+    async def both() -> int:
+        waiting = asyncio.create_task(client.asim("GET", f"{PATH}?wait_for=1&timeout=30"))
+        await asyncio.sleep(0)
+        note(client)
+        if bell == "of a request":
+            await client.acall("GET", "/v2/balance")
+        else:
+            client.live.driver.bell.ring()
+        return len((await asyncio.wait_for(waiting, 5)).json["notifications"])
+
+    assert client.run(both()) == 1
+    assert client.live.journal.bell._waiting == client.live.driver.bell._waiting == []
+
+
+def test_waiting_in_vain_says_so(client: Client) -> None:
+    assert client.sim("GET", f"{PATH}?wait_for=1&timeout=0").json["complete"] is False
