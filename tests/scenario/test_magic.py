@@ -1,13 +1,15 @@
 """The table of magic accounts in the scenario language."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from simulator.domain.commands import CreatePayment, Reason
 from simulator.domain.magic import NO_MAGIC
 from simulator.domain.rules import Step
+from simulator.domain.sandbox import Sandbox
 from simulator.domain.transactions import Status
-from simulator.scenario.library import load_scenario
+from simulator.scenario.library import load_scenario, names
 from simulator.scenario.magic import lasting
 from tests.scenario.readings import built, problems
 
@@ -65,6 +67,15 @@ def test_the_table_has_a_rule_for_every_duration(section: str, code: str) -> Non
     assert rules.of(f"01200005{code}") is None
     assert rules.of(None) is None
     assert rules.named(f"magic-4{code}") is rules.of(f"01200004{code}")
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_bundled_scenario_has_magic_accounts(name: str) -> None:
+    scenario = load_scenario(name)
+    box = Sandbox(scenario, scenario.seed, datetime(2026, 11, 1, tzinfo=UTC))
+    [code] = list(box.state.resellers)[:1]
+    answer = box.apply(CreatePayment(code, "r", "PARKING", "0120000017", "10"), box.state.now)
+    assert (answer.reason, answer.rule) == (Reason.BALANCE, "magic-17")
 
 
 def test_a_section_without_magic_has_no_rules() -> None:
