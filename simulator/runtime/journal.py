@@ -75,7 +75,9 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, byte
         (b"x-sim-request-id", b"%d" % exchange.n),
     ]
     if exchange.fault or exchange.rule:
-        rule = exchange.rule if not exchange.fault else ", ".join(filter(None, (exchange.fault, exchange.rule)))
+        # A magic account may have a fault and a timeline of one name.
+        is_single = not exchange.fault or exchange.fault == exchange.rule
+        rule = exchange.rule if is_single else ", ".join(filter(None, (exchange.fault, exchange.rule)))
         headers.append((b"x-sim-rule", _plain(rule)))
     if exchange.diagnosis:
         headers.append((b"x-sim-diagnosis", _plain(exchange.diagnosis)))
