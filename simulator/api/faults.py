@@ -16,13 +16,11 @@ async def meet_fault(call: Call, *, needs_body: bool) -> FaultThen | None:
     """The fault for this call, after its delay has passed; None when there is none."""
     core, exchange = call.sandbox.core, call.exchange
     book = core.state.body_faults if needs_body else core.state.early_faults
-    if not book.rules:
-        return None
     rule = core.fault(_facts(call), exchange.wanted_rule, needs_body=needs_body)
     if rule is None:
         return None
     exchange.fault = rule.label
-    await _delay(call, rule, book.tallies[rule.id].chosen)
+    await _delay(call, rule, book.times_chosen(rule))
     return rule.then
 
 
@@ -55,6 +53,8 @@ def _facts(call: Call) -> dict[str, object]:
     }
     for name in ("product", "account", "refid", "amount", "extras"):
         facts[name] = call.fields.get(name, "")
+    if call.reseller is not None and isinstance(refid := facts["refid"], str) and refid:
+        facts["new"] = "false" if refid in call.reseller.refids else "true"
     return facts
 
 

@@ -27,7 +27,7 @@ def topup(call: Call) -> Reply:
         call.now,
     )
     if isinstance(outcome, PaymentRefused):
-        exchange.error = outcome.reason
+        exchange.error, exchange.rule = outcome.reason, outcome.rule
         return Reply(400, payment.refusal(outcome, fields, call.now))
     exchange.refid = fields["refid"]
     exchange.trxid = outcome.transaction.trxid

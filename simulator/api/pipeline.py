@@ -85,7 +85,8 @@ class Pipeline:
         if refusal := _check_wanted_rule(call) or refuse_address(call):
             return refusal
         state = call.sandbox.core.state
-        early = await meet_fault(call, needs_body=False) if state.early_faults.rules else None
+        may_fail = state.early_faults.may_choose(None, call.exchange.wanted_rule)
+        early = await meet_fault(call, needs_body=False) if may_fail else None
         if early is not None and early.comes_instead:
             return spoiled(early, Reply(0, b""))
         claim = check_claim(call)
@@ -103,7 +104,9 @@ class Pipeline:
         if problems := _validate(call, endpoint):
             call.exchange.diagnosis = _explain(call, endpoint, problems)
             return endpoint.invalid(call, problems)
-        late = await meet_fault(call, needs_body=True) if call.sandbox.core.state.body_faults.rules else None
+        faults = call.sandbox.core.state.body_faults
+        may_fail = faults.may_choose(call.fields.get("account"), call.exchange.wanted_rule)
+        late = await meet_fault(call, needs_body=True) if may_fail else None
         if late is None:
             return endpoint.handle(call)
         if refusal := refused_by(late, call, endpoint):

@@ -8,11 +8,11 @@ from simulator.cli.flags import json_flag, verb
 
 
 @verb("scenarios")
-@click.argument("action", metavar="[show NAME]", nargs=-1)
-@json_flag(help="Print JSON: the list, or with show the scenario as POST /_sim/sandboxes takes it.")
+@click.argument("action", metavar="[show NAME | magic]", nargs=-1)
+@json_flag(help="Print JSON: the list, the table, or with show the scenario as POST /_sim/sandboxes takes it.")
 @click.pass_context
 def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> None:
-    """List the bundled scenarios, or print one.
+    """List the bundled scenarios, print one, or the magic accounts.
 
     What `show` prints is a file to begin your own from; `extends: NAME` in a file of yours takes over all of one.
 
@@ -20,13 +20,19 @@ def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> None:
     Examples:
       reseller-sim scenarios
       reseller-sim scenarios show default > mine.yaml
+      reseller-sim scenarios magic
     """
     if not action:
         _list(json)
     elif action[0] == "show" and len(action) == 2:
         _show(action[1], json)
+    elif action == ("magic",):
+        _magic(json)
     else:
-        raise click.UsageError("write `scenarios` for the list, `scenarios show NAME` for one", ctx)
+        usage = (
+            "write `scenarios` for the list, `scenarios show NAME` for one, `scenarios magic` for the magic accounts"
+        )
+        raise click.UsageError(usage, ctx)
 
 
 def _list(json: bool) -> None:
@@ -55,3 +61,24 @@ def _show(name: str, json: bool) -> None:
 
         written = encode(load_text(written, name).data).decode() + "\n"
     click.echo(written, nl=False)
+
+
+def _magic(json: bool) -> None:
+    from simulator.scenario.library import load_scenario
+
+    magic = load_scenario("default").magic
+    seconds: dict[str, int | None] = {"0": None} | {
+        digit: round(span.total_seconds()) for digit, span in magic.durations.items()
+    }
+    if json:
+        durations = [{"digit": digit, "seconds": span} for digit, span in seconds.items()]
+        outcomes = [{"digits": code, "outcome": text} for code, text in magic.outcomes.items()]
+        click.echo(json_module.dumps({"account": "0000DOO", "durations": durations, "outcomes": outcomes}))
+        return
+    click.echo("An account is magic when its last seven digits are 0000DOO; all others are ordinary.")
+    click.echo("\nD   how long it takes")
+    for digit, span in seconds.items():
+        click.echo(f"{digit}   {'as usual' if span is None else f'{span} seconds'}")
+    click.echo("\nOO  what happens")
+    for code, text in magic.outcomes.items():
+        click.echo(f"{code}  {text}")

@@ -65,7 +65,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Fulfillment:
-    """How the form maps onto `POST /v2/topup`."""
+    """How the form maps onto `POST /v2/topup`; each source names a field that the product has."""
 
     account: Source | None = None
     amount: Source | None = None

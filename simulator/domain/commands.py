@@ -32,13 +32,17 @@ class CreatePayment(NamedTuple):
 
 
 class Reason(StrEnum):
-    """Why a payment was not created (SPEC 4.11); the value is what `remarks` says."""
+    """Why a payment was not created (SPEC 4.11); the value is what `remarks` says, but for plan codes, where they
+    are a sentence."""
 
     REQUEST = "Invalid_Request"
     PRODUCT = "Invalid_Product"
     ACCOUNT = "Invalid_Account"
     EXTRAS = "Invalid_Extras"
     DENOMINATION = "Invalid_Denomination"
+    PLAN_REQUIRED = "Plan_Code_Required"
+    PLAN_UNKNOWN = "Unknown_Plan_Code"
+    PLAN_MISMATCH = "Plan_Code_Mismatch"
     BALANCE = "Insufficient_Balance"
     REFID = "Refid_Conflict"
 
@@ -55,12 +59,15 @@ class PaymentAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PaymentRefused:
-    """Nothing was created and the refid is free."""
+    """Nothing was created and the refid is free. `remarks` are the reason's name unless given; `rule` is the rule
+    that refused, if one did."""
 
     reason: Reason
     code: int
     balance: Decimal
     product_name: str = ""
+    remarks: str = ""
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,37 +1,29 @@
 """Creating and re-querying payments (SPEC 4.11).
 
-An existing refid is looked up before anything is judged. A new payment is then checked in `CHECKS`' order, and the
-first failure wins. Nothing changes before all checks have passed.
+An existing refid is looked up before anything is judged. A new payment is then checked in `checks.CHECKS`' order, and
+the first failure wins. Nothing changes before all checks have passed.
 """
 
-from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
 
-from simulator.domain import draw, pricing
-from simulator.domain.catalog import FormField, Product
+from simulator.domain import draw, plans, pricing
+from simulator.domain.catalog import Product
+from simulator.domain.checks import CHECKS
 from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused, Reason
-from simulator.domain.money import is_whole_cents, parse_amount
+from simulator.domain.draft import Draft
+from simulator.domain.money import parse_amount
 from simulator.domain.presentment import note_payment
 from simulator.domain.resellers import Reseller
-from simulator.domain.rules import CallbackPlan, PaymentThen, Rule, Step
+from simulator.domain.rules import CallbackPlan, PaymentThen, Refusal, Rule, Step
 from simulator.domain.state import State
 from simulator.domain.timeline import ORDINARY_STEPS, begin, requeried
 from simulator.domain.transactions import Transaction
-from simulator.domain.wallet import TRANSACTION, Wallet
+from simulator.domain.wallet import TRANSACTION
 
-AS_USUAL = CallbackPlan()
+_AS_USUAL = CallbackPlan()
 
-
-class Draft(NamedTuple):
-    """A payment that is being judged. `amount` is None when it is no number, `product` when there is none."""
-
-    product: Product | None
-    account: str
-    amount: Decimal | None
-    extras: Mapping[str, object]
-    wallet: Wallet
+_NOT_SOLD = Refusal(Reason.PRODUCT)
 
 
 def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
@@ -40,16 +32,13 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
     existing = reseller.refids.get(command.refid)
     if existing is not None:
         return _requery(state, reseller, existing, command, now)
-    draft = Draft(
-        reseller.sees(state.catalog, command.product),
-        command.account,
-        parse_amount(command.amount),
-        command.extras,
-        reseller.wallet,
-    )
+    product = reseller.sees(state.catalog, command.product)
+    if product is None or not product.is_active:
+        return _refuse(state, _NOT_SOLD, reseller, product)
+    draft = Draft(state, product, command.account, parse_amount(command.amount), command.extras, reseller.wallet)
     for check in CHECKS:
-        if reason := check(draft):
-            return _refuse(state, reason, draft)
+        if refusal := check(draft):
+            return _refuse(state, refusal, reseller, product)
     return _create(state, reseller, draft, command, now)
 
 
@@ -73,16 +62,24 @@ def _is_same(transaction: Transaction, command: CreatePayment) -> bool:
     )
 
 
-def _refuse(state: State, reason: Reason, draft: Draft) -> PaymentRefused:
-    name = draft.product.name if draft.product else ""
-    return PaymentRefused(reason, state.codes[reason], draft.wallet.balance, name)
+def _refuse(
+    state: State, refusal: Refusal, reseller: Reseller, product: Product | None, rule: str = ""
+) -> PaymentRefused:
+    code = state.codes[refusal.reason] if refusal.code is None else refusal.code
+    name = product.name if product else ""
+    return PaymentRefused(refusal.reason, code, reseller.wallet.balance, name, refusal.remarks, rule)
 
 
-def _create(state: State, reseller: Reseller, draft: Draft, command: CreatePayment, now: datetime) -> PaymentAnswer:
+def _create(
+    state: State, reseller: Reseller, draft: Draft, command: CreatePayment, now: datetime
+) -> PaymentAnswer | PaymentRefused:
     product, amount = draft.product, draft.amount
-    assert product is not None
     assert amount is not None
     rule = state.payments.choose(_facts(command, amount), command.rule)
+    if rule is not None and rule.then.refusal is not None:
+        refusal = rule.then.refusal
+        said = refusal.remarks or plans.remarks(refusal.reason, command.extras, amount)
+        return _refuse(state, refusal._replace(remarks=said), reseller, product, rule.label)
     cost = pricing.cost(product, amount)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     assert trxid not in state.transactions, "two refids drew the same trxid"
@@ -102,7 +99,7 @@ def _create(state: State, reseller: Reseller, draft: Draft, command: CreatePayme
         command.sender,
         now,
         rule.label if rule else "",
-        rule.then.callbacks if rule else AS_USUAL,
+        rule.then.callbacks if rule else _AS_USUAL,
         (entry.id,),
     )
     reseller.refids[command.refid] = transaction
@@ -127,46 +124,3 @@ def _facts(command: CreatePayment, amount: Decimal) -> dict[str, object]:
         "extras": command.extras,
         "refid": command.refid,
     }
-
-
-def _check_product(draft: Draft) -> Reason | None:
-    return None if draft.product and draft.product.is_active else Reason.PRODUCT
-
-
-def _check_account(draft: Draft) -> Reason | None:
-    assert draft.product is not None
-    field = draft.product.account
-    if field is None or field.accepts is None:
-        return None
-    return None if field.accepts(draft.account) else Reason.ACCOUNT
-
-
-def _check_amount(draft: Draft) -> Reason | None:
-    """Number, denomination, minimum and maximum: all are an invalid denomination (SPEC 7.3)."""
-    assert draft.product is not None
-    if draft.amount is None or draft.amount <= 0:
-        return Reason.DENOMINATION
-    field = draft.product.pricing
-    if field is None:
-        return None
-    if field.type == "select":
-        sold = any(o.is_active and o.denomination == draft.amount for o in draft.product.options.get(field.id, ()))
-        return None if sold else Reason.DENOMINATION
-    low, high = _range(draft.product, field)
-    fits = (low is None or low <= draft.amount) and (high is None or draft.amount <= high)
-    return None if fits and is_whole_cents(draft.amount) else Reason.DENOMINATION
-
-
-def _range(product: Product, field: FormField) -> tuple[Decimal | None, Decimal | None]:
-    low = product.min_amount.amount if product.min_amount else field.minimum
-    high = product.max_amount.amount if product.max_amount else field.maximum
-    return low, high
-
-
-def _check_balance(draft: Draft) -> Reason | None:
-    assert draft.product is not None
-    assert draft.amount is not None
-    return None if draft.wallet.covers(pricing.cost(draft.product, draft.amount)) else Reason.BALANCE
-
-
-CHECKS: tuple[Callable[[Draft], Reason | None], ...] = (_check_product, _check_account, _check_amount, _check_balance)

@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from simulator.domain import draw
+from simulator.domain.magic import MagicRules
 
 if TYPE_CHECKING:
+    from simulator.domain.commands import Reason
     from simulator.domain.transactions import Status
 
 Then = TypeVar("Then")
@@ -22,7 +24,10 @@ Text = Callable[[Fields], str]
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Then]):
-    """`nth`, `every` and `chance` look at how often `when` matched, `times` at how often the rule was chosen."""
+    """`nth`, `every` and `chance` look at how often `when` matched, `times` at how often the rule was chosen.
+
+    A `fallback` is tried after all others, the magic accounts included.
+    """
 
     id: str
     when: Callable[[Fields], bool]
@@ -32,6 +37,7 @@ class Rule(Generic[Then]):
     nth: int | None = None
     every: int | None = None
     chance: Decimal | None = None
+    fallback: bool = False
 
     @property
     def label(self) -> str:
@@ -62,13 +68,22 @@ class CallbackPlan:
     reverse: bool = False
 
 
+class Refusal(NamedTuple):
+    """Why no payment is created; `code` and `remarks` are the reason's own unless given."""
+
+    reason: "Reason"
+    code: int | None = None
+    remarks: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class PaymentThen:
     """What a payment rule does: a timeline, whose first step is the answer to the creating request, and the fate
-    of its callbacks."""
+    of its callbacks; or a refusal, and then nothing is created."""
 
     steps: tuple[Step, ...]
     callbacks: CallbackPlan = CallbackPlan()
+    refusal: Refusal | None = None
 
 
 @dataclass(slots=True)
@@ -80,37 +95,66 @@ class Tally:
 
 
 class RuleBook(Generic[Then]):
-    """The rules of one section in one sandbox, in order, with their tallies."""
+    """The rules of one section in one sandbox, in order, with their tallies.
 
-    def __init__(self, seed: int, rules: tuple[Rule[Then], ...]) -> None:
+    Its own rules come first, then those of magic accounts, which one look at the account finds, then fallbacks.
+    """
+
+    def __init__(self, seed: int, rules: tuple[Rule[Then], ...], magic: MagicRules[Then] | None = None) -> None:
         self._seed = seed
-        self.rules = list(rules)
+        self.rules = [rule for rule in rules if not rule.fallback]
+        self._fallbacks = [rule for rule in rules if rule.fallback]
+        self._magic: MagicRules[Then] = magic or MagicRules({})
         self.tallies = {rule.id: Tally() for rule in rules}
 
     def put_first(self, rule: Rule[Then]) -> None:
-        """Place a rule before all others."""
-        self.rules.insert(0, rule)
+        """Place a rule before all others of its kind."""
+        (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
         self.tallies[rule.id] = Tally()
 
     def remove(self, rule_id: str) -> bool:
         """Take a rule out; False when there is none of this id."""
-        kept = [rule for rule in self.rules if rule.id != rule_id]
-        found = len(kept) < len(self.rules)
-        self.rules = kept
-        self.tallies.pop(rule_id, None)
+        found = self.tallies.pop(rule_id, None) is not None
+        if found:
+            self.rules = [rule for rule in self.rules if rule.id != rule_id]
+            self._fallbacks = [rule for rule in self._fallbacks if rule.id != rule_id]
         return found
 
     def named(self, name: str) -> Rule[Then] | None:
         """The rule that carries this name or id."""
-        return next((rule for rule in self.rules if name in (rule.name, rule.id)), None)
+        for rule in (*self.rules, *self._fallbacks):
+            if name in (rule.name, rule.id):
+                return rule
+        return self._magic.named(name)
+
+    def is_magic(self, account: object) -> bool:
+        """True when this section has a rule for `account` because of its last digits."""
+        return self._magic.of(account) is not None
+
+    def may_choose(self, account: object, wanted: str) -> bool:
+        """False when there cannot be a rule for a request, so that its facts need not be gathered."""
+        return bool(self.rules or self._fallbacks or wanted) or self.is_magic(account)
+
+    def times_chosen(self, rule: Rule[Then]) -> int:
+        """How often a rule was chosen so far; those of magic accounts are not counted."""
+        tally = self.tallies.get(rule.id)
+        return tally.chosen if tally else 0
 
     def choose(self, facts: Fields, wanted: str = "") -> Rule[Then] | None:
         """The first rule that matches `facts`, or the one that the request names in `wanted`; counts it."""
         if wanted and (rule := self.named(wanted)):
-            self.tallies[rule.id].matched += 1
-            self.tallies[rule.id].chosen += 1
+            if tally := self.tallies.get(rule.id):
+                tally.matched += 1
+                tally.chosen += 1
             return rule
-        for rule in self.rules:
+        if self.rules and (rule := self._first(self.rules, facts)):
+            return rule
+        if (rule := self._magic.of(facts.get("account"))) and rule.when(facts):
+            return rule
+        return self._first(self._fallbacks, facts)
+
+    def _first(self, rules: list[Rule[Then]], facts: Fields) -> Rule[Then] | None:
+        for rule in rules:
             if rule.when(facts) and self._takes_part(rule):
                 return rule
         return None

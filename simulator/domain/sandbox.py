@@ -132,7 +132,7 @@ class Sandbox:
     def fault(self, facts: Fields, wanted: str, *, needs_body: bool) -> Rule[FaultThen] | None:
         """The fault that a request meets before its body was read, or after it, if any."""
         book = self.state.body_faults if needs_body else self.state.early_faults
-        return book.choose(facts, wanted) if book.rules else None
+        return book.choose(facts, wanted)
 
     def has_rule(self, name: str) -> bool:
         """True when a request may ask for the rule `name`."""

@@ -11,6 +11,7 @@ from simulator.domain.callbacks import CallbackConfig, RetryPolicy
 from simulator.domain.cases import CaseThen
 from simulator.domain.catalog import Catalog, Overlay
 from simulator.domain.faults import FaultThen
+from simulator.domain.magic import NO_MAGIC, Magic
 from simulator.domain.network import Plan
 from simulator.domain.resellers import KeyState, User
 from simulator.domain.rules import PaymentThen, Rule
@@ -123,6 +124,7 @@ class Scenario:
     disputes: tuple[Rule[CaseThen], ...] = ()
     bills: tuple[Rule[BillThen], ...] = ()
     faults: tuple[Rule[FaultThen], ...] = ()
+    magic: Magic = NO_MAGIC
     network: Mapping[str, Plan] = field(default_factory=dict)
     schedule: tuple[ScheduledDeposit | ScheduledChange, ...] = ()
     limits: Limits = Limits()

@@ -32,6 +32,9 @@ STATUS_CODES: Mapping[str, int] = MappingProxyType(
         "Invalid_Product": 41,
         "Invalid_Account": 42,
         "Invalid_Extras": 43,
+        "Plan_Code_Required": 44,
+        "Unknown_Plan_Code": 44,
+        "Plan_Code_Mismatch": 44,
         "Invalid_Request": 45,
         "Refid_Conflict": 46,
         "Invalid_Denomination": 58,
@@ -95,13 +98,15 @@ class State:
         self.resellers: dict[str, Reseller] = {}
         self.keys: dict[str, tuple[Reseller, ApiKey]] = {}
         self.transactions: dict[str, Transaction] = {}
-        self.payments: RuleBook[PaymentThen] = RuleBook(seed, scenario.payments)
-        self.voids: RuleBook[CaseThen] = RuleBook(seed, scenario.voids)
-        self.disputes: RuleBook[CaseThen] = RuleBook(seed, scenario.disputes)
-        self.bills: RuleBook[BillThen] = RuleBook(seed, scenario.bills)
+        magic = scenario.magic
+        self.payments: RuleBook[PaymentThen] = RuleBook(seed, scenario.payments, magic.of("payments"))
+        self.voids: RuleBook[CaseThen] = RuleBook(seed, scenario.voids, magic.of("voids"))
+        self.disputes: RuleBook[CaseThen] = RuleBook(seed, scenario.disputes, magic.of("disputes"))
+        self.bills: RuleBook[BillThen] = RuleBook(seed, scenario.bills, magic.of("bills"))
         # A fault is tried once a request: before the body is read, or after it when its `when` needs the body.
         self.early_faults: RuleBook[FaultThen] = RuleBook(seed, _faults(scenario, needs_body=False))
-        self.body_faults: RuleBook[FaultThen] = RuleBook(seed, _faults(scenario, needs_body=True))
+        body_faults = _faults(scenario, needs_body=True)
+        self.body_faults: RuleBook[FaultThen] = RuleBook(seed, body_faults, magic.of("faults"))
         self.network = Network(scenario.network, started)
         self.cases: dict[str, list[Case]] = {}
         self.cases_made = 0
@@ -139,6 +144,10 @@ class State:
             "bills": self.bills,
         }
         return sections[section]
+
+    def is_magic(self, account: str) -> bool:
+        """True when the account's last digits choose what happens to its payments."""
+        return self.payments.is_magic(account) or self.body_faults.is_magic(account)
 
     def assumes(self, assumption: str, choice: object) -> bool:
         """True when the scenario chose `choice` for this assumption of the register."""

@@ -78,7 +78,9 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, byte
     if exchange.status == NO_CONTENT:
         del headers[:2]  # HTTP forbids them beside 204
     if exchange.fault or exchange.rule:
-        rule = exchange.rule if not exchange.fault else ", ".join(filter(None, (exchange.fault, exchange.rule)))
+        # A magic account may have a fault and a timeline of one name.
+        is_single = not exchange.fault or exchange.fault == exchange.rule
+        rule = exchange.rule if is_single else ", ".join(filter(None, (exchange.fault, exchange.rule)))
         headers.append((b"x-sim-rule", _plain(rule)))
     if exchange.diagnosis:
         headers.append((b"x-sim-diagnosis", _plain(exchange.diagnosis)))

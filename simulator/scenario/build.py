@@ -5,6 +5,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from simulator.domain.catalog import Catalog
+from simulator.domain.magic import Magic
 from simulator.domain.money import is_whole_cents
 from simulator.domain.rules import Rule
 from simulator.domain.scenario import ResellerStart, Scenario, ScheduledChange, ScheduledDeposit
@@ -16,6 +17,7 @@ from simulator.scenario.changes import scheduled_change
 from simulator.scenario.check import check
 from simulator.scenario.document import Document, Node, Report
 from simulator.scenario.load import load_object
+from simulator.scenario.magic import magic
 from simulator.scenario.network import network
 from simulator.scenario.products import catalog
 from simulator.scenario.reader import Reader
@@ -51,7 +53,8 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     resellers = accounts.resellers(root["resellers"], codes)
     known = rules.Known(codes, {reseller.code for reseller in resellers})
     sections = {section: rules.rules_of(section, root[section], known) for section in DEFINITIONS}
-    _refuse_repeated_labels(root)
+    accounts_with_magic = magic(root["magic"])
+    _refuse_repeated_labels(root, accounts_with_magic)
     environment = root["environment"].text("staging")
     refuse_plain_addresses(root["resellers"].items(), environment)
     return Scenario(
@@ -63,6 +66,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         resellers=resellers,
         catalog=products,
         **sections,
+        magic=accounts_with_magic,
         network=network(root["network"], codes),
         schedule=tuple(_scheduled(item, products, known) for item in root["schedule"].items()),
         limits=limits(root["limits"]),
@@ -84,7 +88,7 @@ def _catalog(section: Reader) -> Catalog:
     return made
 
 
-def _refuse_repeated_labels(root: Reader) -> None:
+def _refuse_repeated_labels(root: Reader, taken_by_magic: Magic) -> None:
     """Names and ids share one space: a request may ask for a rule by either."""
     labels = [item[key] for section in DEFINITIONS for item in root[section].items() for key in ("id", "name")]
     # Of an inherited rule and one of this file, the one of this file is to blame.
@@ -96,9 +100,12 @@ def _refuse_repeated_labels(root: Reader) -> None:
         for place, item in enumerate(root[section].items(), 1)
         if not item["id"].is_given
     }
+    magic_names = taken_by_magic.names()
     for label in labels:
         if label.text() in taken:
             label.problem("duplicate", f"{label.text()!r} is what a rule without an id is called by its place")
+        if label.text() in magic_names:
+            label.problem("duplicate", f"{label.text()!r} is what a magic account's rule is called")
 
 
 def _scheduled(item: Reader, found: Catalog, known: rules.Known) -> ScheduledDeposit | ScheduledChange:

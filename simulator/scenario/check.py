@@ -69,13 +69,24 @@ def check(document: Document, report: Report, definition: str = "") -> None:
     if validator.is_valid(data):
         return
     for error in validator.iter_errors(data):
-        path = tuple(error.instance_path)
+        path = _keyed(error.instance_path, data)
         rule = _at(_schema_of(definition), error.schema_path[:-1])
         for at_key, where, code, message in _explained(error, path, rule):
             mark = document.key_mark(where) if at_key else document.mark(where)
             report.add_another(mark, where, code, message)
         if report.is_full:
             return
+
+
+def _keyed(path: list[Any], data: Any) -> Path:
+    """The path of an error with keys such as "00" as they are written; the validator takes them for places."""
+    made: list[str | int] = []
+    for part in path:
+        if isinstance(data, dict) and isinstance(part, int):
+            part = next((key for key in data if key.isdecimal() and int(key) == part), part)
+        made.append(part)
+        data = data[part]
+    return tuple(made)
 
 
 def _schema_of(definition: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ Test = Callable[[object], bool]
 When = Callable[[Fields], bool]
 
 # What only a request's body tells; a fault that looks at one of these is tried after the body was read.
-BODY_FACTS = frozenset({"product", "account", "amount", "refid", "extras"})
+BODY_FACTS = frozenset({"product", "account", "amount", "refid", "extras", "new"})
 COUNTS = ("nth", "every", "times", "chance")
 
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?", re.ASCII)

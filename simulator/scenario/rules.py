@@ -1,18 +1,19 @@
 """Rules of a scenario, section by section, with `when` compiled."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
 from simulator.domain.bills import BillThen
 from simulator.domain.cases import CaseThen
+from simulator.domain.commands import Reason
 from simulator.domain.faults import FaultThen
-from simulator.domain.rules import CallbackPlan, PaymentThen, Rule
+from simulator.domain.rules import CallbackPlan, PaymentThen, Refusal, Rule
 from simulator.scenario.bills import presented
 from simulator.scenario.check import suggestion
 from simulator.scenario.damage import damage
-from simulator.scenario.matchers import BODY_FACTS, COUNTS, compile_when, number
+from simulator.scenario.matchers import BODY_FACTS, COUNTS, When, compile_when, number
 from simulator.scenario.patterns import finder
 from simulator.scenario.reader import Reader
 from simulator.scenario.steps import steps
@@ -37,14 +38,33 @@ def rules_of(section: str, items: Reader, known: Known) -> tuple[Rule[Any], ...]
 
 def payment_rule(item: Reader, rule_id: str, known: Known) -> Rule[PaymentThen]:
     """One rule of `payments`."""
-    plan = item["callbacks"]
-    callbacks = CallbackPlan(
+    return _deciding(item, rule_id, known, payment_then(item["then"], item["callbacks"]))
+
+
+def payment_then(then: Reader, plan: Reader | None = None) -> PaymentThen:
+    """What a payment rule does: `then` is a timeline or a refusal, `plan` the fate of the callbacks."""
+    callbacks = _callbacks(plan) if plan is not None else CallbackPlan()
+    if not then.is_mapping:
+        return PaymentThen(steps(then), callbacks)
+    if plan is not None and plan.is_given:
+        plan.problem("misplaced", "a refused payment has no callbacks", at_key=True)
+    return PaymentThen((), callbacks, _refusal(then))
+
+
+def _callbacks(plan: Reader) -> CallbackPlan:
+    return CallbackPlan(
         drop=plan["drop"].boolean(),
         duplicates=plan["duplicate"].integer(0),
         delay=plan["delay"].duration(),
         reverse=plan["reverse"].boolean(),
     )
-    return _rule(item, rule_id, known, PaymentThen(steps(item["then"]), callbacks))
+
+
+def _refusal(item: Reader) -> Refusal:
+    """`{refuse: Insufficient_Balance}`, perhaps with a code and remarks of its own."""
+    names = {reason.value: reason for reason in Reason}
+    reason = names.get(item["refuse"].text(), Reason.REQUEST)
+    return Refusal(reason, item["statusCode"].optional_integer(), item["remarks"].text())
 
 
 def fault_rule(item: Reader, rule_id: str, known: Known) -> Rule[FaultThen]:
@@ -55,17 +75,17 @@ def fault_rule(item: Reader, rule_id: str, known: Known) -> Rule[FaultThen]:
 
 def void_rule(item: Reader, rule_id: str, known: Known) -> Rule[CaseThen]:
     """One rule of `voids`."""
-    return _rule(item, rule_id, known, void(item["then"]))
+    return _deciding(item, rule_id, known, void(item["then"]))
 
 
 def dispute_rule(item: Reader, rule_id: str, known: Known) -> Rule[CaseThen]:
     """One rule of `disputes`."""
-    return _rule(item, rule_id, known, dispute(item["then"]))
+    return _deciding(item, rule_id, known, dispute(item["then"]))
 
 
 def bill_rule(item: Reader, rule_id: str, known: Known) -> Rule[BillThen]:
     """One rule of `bills`."""
-    return _rule(item, rule_id, known, presented(item["then"]))
+    return _deciding(item, rule_id, known, presented(item["then"]))
 
 
 # In the order in which the sections stand in a scenario.
@@ -78,20 +98,29 @@ MAKERS: Mapping[str, Callable[[Reader, str, Known], Rule[Any]]] = {
 }
 
 
+def _deciding(item: Reader, rule_id: str, known: Known, then: Then) -> Rule[Then]:
+    """A rule that decides a business outcome may be a fallback; a fault may not."""
+    return replace(_rule(item, rule_id, known, then), fallback=item["fallback"].boolean())
+
+
 def _rule(item: Reader, rule_id: str, known: Known, then: Then) -> Rule[Then]:
-    when = item["when"]
-    for key, entry in when.entries():
-        _check_matcher(key, entry, known)
     return Rule(
         id=item["id"].text(rule_id),
         name=item["name"].text(),
-        when=compile_when(when.node.plain() if when.node is not None and when.is_mapping and when.is_sound else {}),
+        when=when_of(item["when"], known),
         then=then,
         times=_count(item, "times"),
         nth=_count(item, "nth"),
         every=_count(item, "every"),
         chance=_of_both(item, "chance", lambda reader: reader.optional_amount()),
     )
+
+
+def when_of(when: Reader, known: Known) -> When:
+    """The test that a `when` stands for; one that is absent or was reported lets all pass."""
+    for key, entry in when.entries():
+        _check_matcher(key, entry, known)
+    return compile_when(when.node.plain() if when.node is not None and when.is_mapping and when.is_sound else {})
 
 
 def _count(item: Reader, key: str) -> int | None:
@@ -110,7 +139,7 @@ def _of_both(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> 
 
 
 def _check_matcher(key: str, entry: Reader, known: Known) -> None:
-    if key in COUNTS:
+    if key in COUNTS or key == "new":
         return
     if key in ("extras", "headers"):
         for _, member in entry.entries():

@@ -46,7 +46,7 @@ def refusal(refused: PaymentRefused, request: Mapping[str, Any], now: datetime) 
             "expiry": "",
             "cost": 0,
             "balance": number(refused.balance),
-            "remarks": refused.reason.value,
+            "remarks": refused.remarks or refused.reason.value,
             "refid": _text(request, "refid"),
             "timestamp": year_first(now),
             "note": "",

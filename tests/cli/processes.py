@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 PROGRAM = [sys.executable, "-m", "simulator"]
 DEADLINE_S = 15.0
+SERVED_S = 90.0  # a server may be shared by all tests of a module, on a machine that is busy
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def serving(*arguments: str, verb: str = "serve", **variables: str) -> Iterator[
     )
     assert process.stdout is not None
     assert process.stderr is not None
-    killer = threading.Timer(DEADLINE_S, process.kill)
+    killer = threading.Timer(SERVED_S, process.kill)
     killer.start()
     try:
         line = process.stdout.readline()

@@ -8,7 +8,7 @@ import yaml
 
 from simulator.contract.openapi import CONTROL, OPENAPI, bundled
 from simulator.contract.register import assumptions
-from simulator.scenario.library import names, scenario_from_object, text
+from simulator.scenario.library import load_scenario, names, scenario_from_object, text
 from tests.cli.runner import invoke, refusal
 
 
@@ -102,3 +102,24 @@ def test_the_contract_is_printed_whole_as_yaml_and_as_json(flags: tuple[str, ...
     refs = {line.strip() for line in json.dumps(as_json, indent=1).splitlines() if '"$ref"' in line}
     assert refs
     assert all('"#/' in ref for ref in refs)
+
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+
+
+def test_the_magic_accounts_are_the_same_in_scenario_command_and_readme() -> None:
+    outcomes = dict(load_scenario("default").magic.outcomes)
+    printed = invoke("scenarios", "magic").stdout.partition("OO  what happens\n")[2]
+    told = json.loads(invoke("scenarios", "magic", "--json").stdout)
+    table = README.partition("| OO | what happens |\n|---|---|\n")[2].partition("\n\n")[0]
+    assert dict(line.split("  ", 1) for line in printed.splitlines()) == outcomes
+    assert {one["digits"]: one["outcome"] for one in told["outcomes"]} == outcomes
+    assert dict(line.strip("| ").split(" | ", 1) for line in table.splitlines()) == outcomes
+
+
+def test_how_long_a_magic_account_takes_is_told() -> None:
+    told = json.loads(invoke("scenarios", "magic", "--json").stdout)["durations"]
+    assert {one["digit"]: one["seconds"] for one in told} == {"0": None, "1": 3, "2": 30, "3": 300, "4": 3600}
+    printed = invoke("scenarios", "magic").stdout
+    assert all(line in printed.splitlines() for line in ("0   as usual", "3   300 seconds"))
+    assert "1 three seconds, 2 thirty seconds, 3 five minutes, 4 an hour" in " ".join(README.split())

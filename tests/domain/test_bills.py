@@ -10,7 +10,7 @@ import pytest
 
 from simulator.domain.bills import Bill, BillError, BillRefused, BillThen, Told, drawn_bill
 from simulator.domain.cases import CaseKind
-from simulator.domain.catalog import Catalog, Fulfillment, Money, Option, Options, Source
+from simulator.domain.catalog import Catalog, FormField, Fulfillment, Money, Option, Options, Source
 from simulator.domain.commands import BillFound, LookUpBill, OpenCase
 from simulator.domain.rules import Rule, Step
 from simulator.domain.sandbox import Sandbox
@@ -39,6 +39,7 @@ BILLERS = Options(
 )
 SCHEME = money_product(
     "SCHEME",
+    fields=(FormField("biller", "select", "text", "Biller"), *money_product().fields),
     bill=replace(PROFILE, biller_name="", told=frozenset({Told.OUTSTANDING})),
     options={"biller": BILLERS},
     fulfillment=Fulfillment(Source("account"), Source("amount"), {"biller_code": Source("biller", "code")}),
@@ -136,7 +137,7 @@ def test_bills_of_one_account_at_several_billers_are_several() -> None:
     box = sandbox(rule(Step(Status.SUCCESSFUL)), catalog=SOLD)
     one, two = (bill(box, product="SCHEME", biller_code=code, ref2="r") for code in "12")
     assert one.outstanding != two.outstanding
-    pay(box, order(product="SCHEME", amount=500, extras={"biller_code": "1"}))
+    pay(box, order(product="SCHEME", amount=500, extras={"biller_code": "1", "ref2": "r"}))
     assert bill(box, product="SCHEME", biller_code="1", ref2="r").outstanding == 0
     assert bill(box, product="SCHEME", biller_code="2") == two
 

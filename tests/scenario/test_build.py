@@ -8,9 +8,10 @@ import pytest
 
 from simulator.domain.callbacks import CallbackConfig, RetryPolicy
 from simulator.domain.catalog import Adjustment, Discount, Money, Overlay, Source
+from simulator.domain.commands import Reason
 from simulator.domain.faults import FaultThen
 from simulator.domain.resellers import KeyState, User
-from simulator.domain.rules import CallbackPlan
+from simulator.domain.rules import CallbackPlan, PaymentThen, Refusal
 from simulator.domain.scenario import ClockStart, KeyStart, Limits, Scenario, ScheduledChange, ScheduledDeposit
 from simulator.domain.transactions import Status
 from simulator.domain.wallet import EntryType
@@ -176,7 +177,7 @@ def test_groups_keep_their_order(scenario: Scenario) -> None:
 
 
 def test_a_payment_rule(scenario: Scenario) -> None:
-    first, second = scenario.payments
+    first, second, third = scenario.payments
     assert (first.id, first.name, second.id, second.name) == ("rule-1", "first", "payments-2", "")
     assert (first.nth, first.every, first.times, first.chance) == (1, 2, 3, Decimal("0.5"))
     assert (second.nth, second.every, second.times, second.chance) == (2, 3, 4, Decimal(1))
@@ -191,6 +192,8 @@ def test_a_payment_rule(scenario: Scenario) -> None:
     assert (asked.status, asked.requery) == (Status.FAILED, 2)
     assert second.when({}) is True
     assert first.when({}) is False
+    assert (third.fallback, second.fallback) == (True, False)
+    assert third.then == PaymentThen((), refusal=Refusal(Reason.ACCOUNT, 99, "closed"))
 
 
 def test_a_fault(scenario: Scenario) -> None:

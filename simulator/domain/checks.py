@@ -1,0 +1,68 @@
+"""What a new payment of a product that is sold is held against, in the documented order (SPEC 4.11).
+
+The first check that fails refuses it. A check looks only at what the product has: most have no extras, no plans and
+no options that belong to one account.
+"""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+from simulator.domain import pricing
+from simulator.domain.catalog import FormField
+from simulator.domain.commands import Reason
+from simulator.domain.draft import Draft, offered_to
+from simulator.domain.extras import biller_limits, check_extras
+from simulator.domain.money import is_whole_cents
+from simulator.domain.plans import check_plan
+from simulator.domain.rules import Refusal
+
+_ACCOUNT = Refusal(Reason.ACCOUNT)
+_DENOMINATION = Refusal(Reason.DENOMINATION)
+_BALANCE = Refusal(Reason.BALANCE)
+
+
+def check_account(draft: Draft) -> Refusal | None:
+    """The account must look as the product's account field says; a product without one takes any."""
+    field = draft.product.account
+    if field is None or field.accepts is None or field.accepts(draft.account):
+        return None
+    return _ACCOUNT
+
+
+def check_amount(draft: Draft) -> Refusal | None:
+    """Number, denomination, minimum and maximum: all are an invalid denomination (SPEC 7.3)."""
+    amount, field = draft.amount, draft.product.pricing
+    if amount is None or amount <= 0:
+        return _DENOMINATION
+    if field is None:
+        return None
+    if field.type == "select":
+        return None if amount in offered_to(draft, field.id).by_denomination else _DENOMINATION
+    low, high = _limits(draft, field)
+    fits = (low is None or low <= amount) and (high is None or amount <= high)
+    return None if fits and _is_sold_in(field, amount) else _DENOMINATION
+
+
+def check_balance(draft: Draft) -> Refusal | None:
+    """The wallet must hold what the payment costs."""
+    assert draft.amount is not None, "the amount was checked before"
+    return None if draft.wallet.covers(pricing.cost(draft.product, draft.amount)) else _BALANCE
+
+
+def _is_sold_in(field: FormField, amount: Decimal) -> bool:
+    """A money field takes whole cents, a number field whole units."""
+    return amount == amount.to_integral_value() if field.type == "number" else is_whole_cents(amount)
+
+
+def _limits(draft: Draft, field: FormField) -> tuple[Decimal | None, Decimal | None]:
+    """A biller's limits come before the product's, and those before the field's (SPEC 2.1, 2.2)."""
+    product = draft.product
+    low = product.min_amount.amount if product.min_amount else field.minimum
+    high = product.max_amount.amount if product.max_amount else field.maximum
+    if product.fulfillment.extras:
+        return biller_limits(draft, low, high)
+    return low, high
+
+
+Check = Callable[[Draft], Refusal | None]
+CHECKS: tuple[Check, ...] = (check_account, check_extras, check_amount, check_plan, check_balance)
