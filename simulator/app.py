@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from simulator.api import refusals
+from simulator.api.ownership import owner_at_root
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
 from simulator.delivery.sender import HttpSender
@@ -14,7 +15,7 @@ from simulator.domain.scenario import Scenario
 from simulator.options import Options
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.sandboxes import DEFAULT, LiveSandbox, Request, Sandboxes
+from simulator.runtime.sandboxes import DEFAULT, Request, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.server.connection import connection_of
 
@@ -57,20 +58,10 @@ class App:
             else:
                 await self._pipeline(sandbox, "/" + rest, scope, receive, send)
         elif self.sandboxes.has_unique_keys:
-            owner = self._owner_of_key(scope)
+            owner, receive = await owner_at_root(self.sandboxes, self._default, scope, receive)
             await self._pipeline(owner, path, scope, receive, send, anonymous=self._default)
         else:
             await self._pipeline(self._default, path, scope, receive, send)
-
-    def _owner_of_key(self, scope: Any) -> LiveSandbox:
-        """`default`, unless the key is one that it does not know and that leads to one other sandbox alone."""
-        for name, value in scope["headers"]:
-            if name == b"x-api-key":
-                key = value.decode("latin-1")
-                if key not in self._default.core.state.keys:
-                    return self.sandboxes.with_unique_key(key) or self._default
-                break
-        return self._default
 
     async def _controlled(self, scope: Any, receive: Any, send: Any) -> None:
         if self._control is None:

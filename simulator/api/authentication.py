@@ -1,10 +1,9 @@
 """Authentication of one call: headers, body, signature, and the nonce last, checked and spent in one step."""
 
-from ipaddress import ip_address, ip_network
-
 from simulator.api.body import BodyTooLarge, Receive, read_body
-from simulator.api.exchange import Call, Endpoint, Reply
-from simulator.api.refusals import address_not_allowed, nonce_service_down
+from simulator.api.exchange import Access, Call, Endpoint, Reply
+from simulator.api.refusals import deny, nonce_service_down
+from simulator.api.unsigned import admit, authenticate_bearer
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, Denied, check_headers, verify
@@ -21,29 +20,22 @@ def query_rules(sandbox: LiveSandbox) -> QueryRules:
     return QueryRules(str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either")))
 
 
-def refuse_address(call: Call) -> Reply | None:
-    """403 when the reseller that the API key names has an allowlist without this client."""
-    owner = call.sandbox.core.state.keys.get(call.headers.get(b"x-api-key", b"").decode("latin-1"))
-    if owner is None or not owner[0].settings.ip_allowlist:
-        return None
-    try:
-        client = ip_address(call.exchange.client)
-    except ValueError:
-        return address_not_allowed(call.exchange.client)
-    if any(client in ip_network(allowed, strict=False) for allowed in owner[0].settings.ip_allowlist):
-        return None
-    return address_not_allowed(call.exchange.client)
-
-
 async def authenticate(call: Call, endpoint: Endpoint, receive: Receive, fault: FaultThen | None) -> Reply | None:
-    """Read and verify the call; None when it is whom it says. The body is in the exchange afterwards."""
+    """Read and verify the call; None when it is whom it says. The body is in the exchange afterwards.
+
+    Of an API key and a bearer token the key counts; an empty one is none.
+    """
+    if endpoint.access is Access.OPEN:
+        return await admit(call, endpoint, receive, fault)
     claim = _claim(call)
     if isinstance(claim, Denied):
-        return _deny(call, endpoint, claim)
+        if claim.code == "missing_api_key" and b"authorization" in call.headers:
+            return await authenticate_bearer(call, endpoint, receive, fault)
+        return deny(call, endpoint, claim)
     try:
         call.exchange.body = await read_body(call.headers, receive)
     except BodyTooLarge:
-        return _deny(call, endpoint, Denied("body_too_large"))
+        return deny(call, endpoint, Denied("body_too_large"))
     exchange = call.exchange
     rules = query_rules(call.sandbox) if exchange.query else NO_QUERY
     refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
@@ -51,7 +43,7 @@ async def authenticate(call: Call, endpoint: Endpoint, receive: Receive, fault: 
         if refusal.code == "invalid_signature":
             reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body)
             refusal = Denied(refusal.code, reason)
-        return _deny(call, endpoint, refusal)
+        return deny(call, endpoint, refusal)
     return _spend_nonce(call, endpoint, claim, fault)
 
 
@@ -75,17 +67,9 @@ def _spend_nonce(call: Call, endpoint: Endpoint, claim: Claim, fault: FaultThen 
     core = call.sandbox.core
     reseller, _ = core.state.keys[claim.api_key]
     if not core.spend_nonce(reseller.code, claim.api_key, claim.nonce.decode("ascii"), call.now):
-        return _deny(
-            call, endpoint, Denied("nonce_reused", "each request needs a nonce of its own, a repeated one too")
-        )
+        return deny(call, endpoint, Denied("nonce_reused", "each request needs a nonce of its own, a repeated one too"))
     if fault is not None and fault.internal_error:
-        return _deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
+        return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
     call.reseller = reseller
     call.exchange.reseller = reseller.code
     return None
-
-
-def _deny(call: Call, endpoint: Endpoint, refusal: Denied) -> Reply:
-    call.exchange.error = refusal.code
-    call.exchange.diagnosis = refusal.diagnosis
-    return endpoint.denied(refusal)

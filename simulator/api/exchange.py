@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum
 from typing import Any, NamedTuple
 
 from simulator.auth.signature import Denied
@@ -23,10 +24,23 @@ class Reply(NamedTuple):
     ending: str = ""
 
 
+class Access(Enum):
+    """What an endpoint wants to see before it answers.
+
+    `SIGNED`: an API key's signature, or a bearer token unless the scenario keeps those to the legacy endpoints.
+    `LEGACY`: either of them. `OPEN`: neither.
+    """
+
+    SIGNED = "signed"
+    LEGACY = "legacy"
+    OPEN = "open"
+
+
 @dataclass(slots=True)
 class Call:
     """One request on its way. `now` is read once; `reseller` is known after authentication; `fields` are the
-    decoded and validated body or query."""
+    decoded and validated body or query; `is_unsigned` when no API key let it in; `is_deprecated` when the answer
+    says that what was asked for is (SPEC 9)."""
 
     sandbox: LiveSandbox
     now: datetime
@@ -34,6 +48,8 @@ class Call:
     headers: Mapping[bytes, bytes]
     fields: dict[str, Any] = field(default_factory=dict)
     reseller: Reseller | None = None
+    is_unsigned: bool = False
+    is_deprecated: bool = False
 
     @property
     def owner(self) -> Reseller:
@@ -47,9 +63,11 @@ Problems = Mapping[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One method of one path. `source` says where `schema` finds its input: `body`, `query`, or nowhere.
+    """One method of one path. `source` says where `schema` finds its input: `body` (JSON), `form` (a JSON or form
+    body), `query`, or nowhere.
 
     `invalid` makes the answer to input that violates the schema, `denied` the one to failed authentication.
+    `may_want_key`: a reseller may close it to bearer tokens (SPEC 5.3).
     """
 
     handle: Callable[[Call], Reply]
@@ -57,3 +75,5 @@ class Endpoint:
     denied: Callable[[Denied], Reply]
     schema: str = ""
     source: str = ""
+    access: Access = Access.SIGNED
+    may_want_key: bool = False

@@ -8,13 +8,16 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from simulator.api import refusals
-from simulator.api.authentication import authenticate, refuse_address
+from simulator.api.addresses import refuse_address
+from simulator.api.authentication import authenticate
 from simulator.api.body import ClientGone, Receive
+from simulator.api.deprecation import marked_deprecated
 from simulator.api.exchange import Call, Endpoint, Problems, Reply
 from simulator.api.faults import meet_fault, spoiled
 from simulator.api.routes import Routes
 from simulator.auth.signature import Denied
 from simulator.contract.decode import BadJson, decode_object
+from simulator.contract.form import decode_form
 from simulator.contract.query import decode_query
 from simulator.contract.validate import validator
 from simulator.domain.faults import FaultThen
@@ -85,6 +88,8 @@ class Pipeline:
             reply = refusal or await self._reply(call, receive)
         except ClientGone:
             reply = Reply(0, b"", ending="gone")
+        if call.is_deprecated:
+            reply = marked_deprecated(call, reply)
         content = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
         exchange.status, exchange.content = reply.status, content
         if anonymous is not None and call.reseller is None:
@@ -121,7 +126,7 @@ class Pipeline:
         call.sandbox.driver.catch_up()  # a slow body or a fault's delay took time
         if late is None:
             return endpoint.handle(call)
-        if late.nonce_service_down:
+        if late.nonce_service_down and not call.is_unsigned:
             return refusals.nonce_service_down()
         if late.internal_error:
             return endpoint.denied(Denied("internal_error"))
@@ -185,6 +190,10 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
         call.fields, problems = decode_query(call.exchange.query)
         return problems or validator(endpoint.schema).problems(call.fields)
     rejects = call.sandbox.core.state.assumes("duplicate-json-keys", "reject")
+    if endpoint.source == "form":
+        content_type = call.headers.get(b"content-type", b"")
+        call.fields, problems = decode_form(content_type, call.exchange.body, reject_duplicates=rejects)
+        return problems or validator(endpoint.schema).problems(call.fields)
     try:
         call.fields = decode_object(call.exchange.body, reject_duplicates=rejects)
     except BadJson as bad:

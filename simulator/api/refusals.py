@@ -2,11 +2,18 @@
 
 from difflib import get_close_matches
 
-from simulator.api.exchange import Call, Problems, Reply
+from simulator.api.exchange import Call, Endpoint, Problems, Reply
 from simulator.auth.signature import Denied
 from simulator.wire import errors
 
 RETRY_AFTER_S = 5
+
+
+def deny(call: Call, endpoint: Endpoint, refusal: Denied) -> Reply:
+    """The endpoint's answer to failed authentication, with its reason in the journal."""
+    call.exchange.error = refusal.code
+    call.exchange.diagnosis = refusal.diagnosis
+    return endpoint.denied(refusal)
 
 
 def denied(refusal: Denied) -> Reply:
@@ -28,6 +35,12 @@ def nonce_service_down() -> Reply:
     """503: the nonce could not be checked; nothing was done (SPEC 5.2)."""
     body = errors.coded("nonce_service_unavailable", "The nonce cannot be validated now; retry with backoff.")
     return Reply(503, body, ((b"retry-after", str(RETRY_AFTER_S).encode()),))
+
+
+def key_required_for_topup() -> Reply:
+    """403: the account owner closed topup to bearer tokens (SPEC 5.3)."""
+    text = "This reseller requires API-key authentication for topup; JWT is not allowed."
+    return Reply(403, errors.coded("api_key_required", text))
 
 
 def address_not_allowed(address: str) -> Reply:

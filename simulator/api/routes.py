@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 
-from simulator.api import account, payments
+from simulator.api import account, payments, tokens
 from simulator.api.catalog import CatalogEndpoint
-from simulator.api.exchange import Endpoint
+from simulator.api.exchange import Access, Endpoint
 from simulator.api.refusals import denied, denied_at_catalog, invalid_parameters
+from simulator.wire.tokens import PATH, REFRESH_PATH
+
+OPEN, LEGACY = Access.OPEN, Access.LEGACY
 
 Routes = Mapping[str, Mapping[str, Endpoint]]
 
@@ -13,11 +16,21 @@ Routes = Mapping[str, Mapping[str, Endpoint]]
 def routes() -> Routes:
     """Endpoints by path, then by method; made anew for each application, since the catalog keeps a cache."""
     return {
+        PATH: {
+            "POST": Endpoint(tokens.token, invalid_parameters, tokens.denied_at_token, "token-request", "form", OPEN),
+        },
+        REFRESH_PATH: {
+            "POST": Endpoint(
+                tokens.refresh, invalid_parameters, tokens.denied_at_token, "token-refresh-request", "form", OPEN
+            ),
+        },
         "/v2/catalog": {
             "GET": Endpoint(CatalogEndpoint(), invalid_parameters, denied_at_catalog, "catalog-query", "query"),
         },
         "/v2/topup": {
-            "POST": Endpoint(payments.topup, payments.invalid_request, denied, "topup-request", "body"),
+            "POST": Endpoint(
+                payments.topup, payments.invalid_request, denied, "topup-request", "body", LEGACY, may_want_key=True
+            ),
         },
         "/v2/balance": {
             "GET": Endpoint(account.balance, invalid_parameters, denied),

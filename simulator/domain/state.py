@@ -10,7 +10,7 @@ from simulator.domain.callbacks import Callback, CallbackLog
 from simulator.domain.catalog import Catalog
 from simulator.domain.faults import FaultThen
 from simulator.domain.limits import Nonces
-from simulator.domain.resellers import ApiKey, Reseller
+from simulator.domain.resellers import ApiKey, Reseller, User
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
 from simulator.domain.scenario import Scenario, ScheduledDeposit
 from simulator.domain.transactions import Transaction
@@ -68,6 +68,7 @@ class State:
         self.catalog_updated = started
         self.resellers: dict[str, Reseller] = {}
         self.keys: dict[str, tuple[Reseller, ApiKey]] = {}
+        self.users: dict[str, tuple[Reseller, User]] = {}
         self.transactions: dict[str, Transaction] = {}
         self.payments: RuleBook[PaymentThen] = RuleBook(seed, scenario.payments)
         # A fault is tried once a request: before the body is read, or after it when its `when` needs the body.

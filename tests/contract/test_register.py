@@ -21,6 +21,10 @@ CHOICES = {
     "nonce-scope": ("key", "reseller"),
     "callback-redirect": ("fail", "retry"),
     "payment-timestamp": ("status_change", "answer"),
+    "token-answer": ("both", "wrapped", "flat"),
+    "refreshed-token": ("original", "new"),
+    "bearer-endpoints": ("all", "legacy"),
+    "deprecation-header": ("rfc9745", "draft", "none"),
     "balance-record": ("wrapped", "flat"),
     "failed-wallet": ("zero_cost", "keep_cost"),
 }

@@ -218,6 +218,9 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
     assert scenario.limits == Limits(
         timestamp_tolerance=60 * second,
         nonce_window=120 * second,
+        token_lifetime=180 * second,
+        refresh_token_lifetime=240 * second,
+        settings_delay=5 * second,
         nonces=3,
         callback_timeout=4 * second,
         callback_timeout_manual=5 * second,

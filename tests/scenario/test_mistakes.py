@@ -65,6 +65,8 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ),
     ("a duration without a unit", STEPS + ACCEPTED + "    - { after: 5, status: Failed }\n", ["4:16: type"]),
     ("an unknown unit", "clock: { skew: 3w }\n", ["1:16: bad_duration"]),
+    ("a token that is never good", "limits: { token_lifetime: 999ms }\n", ["1:27: bad_duration"]),
+    ("a token for ever", "limits: { refresh_token_lifetime: 9999d }\n", ["1:35: bad_duration"]),
     ("a duration of a century", "limits: { nonce_window: 36500d }\n", ["1:25: bad_duration"]),
     ("an unknown placeholder", STEPS + '    - { status: Failed, remarks: "{refd}" }\n', ["3:34: bad_template"]),
     ("a single brace", STEPS + '    - { status: Failed, remarks: "a { b" }\n', ["3:34: bad_template"]),
