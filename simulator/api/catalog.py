@@ -33,7 +33,9 @@ class CatalogEndpoint:
         products = [
             seen
             for code in state.catalog.products
-            if (seen := call.owner.sees(state.catalog, code)) is not None and filters.lets_through(code, seen.is_active)
+            if (seen := call.owner.sees(state.catalog, code)) is not None
+            and not seen.is_hidden
+            and filters.lets_through(code, seen.is_active)
         ]
         body = encode(wire.catalog(state.catalog, products, state.catalog_updated, by_denomination=newer))
         # The objects are kept beside the body, so that an id cannot come to mean another object.

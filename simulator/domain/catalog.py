@@ -7,8 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import cached_property
 
 from simulator.domain.rules import Text
+
+PARTS_MAX = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,11 @@ class Adjustment:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A selectable item of a select field. `denomination` is set for options of a pricing field alone."""
+    """A selectable item of a select field (SPEC 2.2). `denomination` is set for options of a pricing field alone.
+
+    Of a dynamic field, `share` is the part of all account numbers that get the option, and `account_digits` the
+    length of the `account_number` that is drawn for each. The rest but `rrp` is a biller's (SPEC 2.14).
+    """
 
     code: str
     label: str
@@ -99,6 +106,57 @@ class Option:
     validity: str | None = None
     features: tuple[str, ...] = ()
     rrp: Money | None = None
+    account_number: str | None = None
+    account_digits: int = 0
+    share: Decimal = Decimal(1)
+    min_amount: Money | None = None
+    max_amount: Money | None = None
+    needs_ref2: bool = False
+    suggested_category: str | None = None
+    additional_description: tuple[str, ...] = ()
+
+
+class Options(tuple[Option, ...]):
+    """Options in display order, inactive ones included, with indexes that are made when first asked for."""
+
+    @cached_property
+    def by_code(self) -> Mapping[str, Option]:
+        """Each code's option; the first one where an identity has several accounts of one kind."""
+        return {option.code: option for option in reversed(self)}
+
+    @cached_property
+    def active(self) -> "Options":
+        """Those on sale."""
+        return self if all(option.is_active for option in self) else Options(o for o in self if o.is_active)
+
+    @cached_property
+    def personal(self) -> tuple[Option, ...]:
+        """Those that not every account number is offered."""
+        return tuple(option for option in self if option.share < 1)
+
+    def without(self, left_out: tuple[str, ...]) -> "Options":
+        """All but those with these codes; kept, so that account numbers with the same options share its indexes."""
+        if not left_out:
+            return self
+        found = self._parts.get(left_out)
+        if found is None:
+            found = Options(option for option in self if option.code not in left_out)
+            if len(self._parts) < PARTS_MAX:
+                self._parts[left_out] = found
+        return found
+
+    @cached_property
+    def _parts(self) -> dict[tuple[str, ...], "Options"]:
+        return {}
+
+    @cached_property
+    def by_denomination(self) -> Mapping[Decimal, tuple[Option, ...]]:
+        """What is on sale at each face value."""
+        found: dict[Decimal, list[Option]] = {}
+        for option in self.active:
+            if option.denomination is not None:
+                found.setdefault(option.denomination, []).append(option)
+        return {denomination: tuple(options) for denomination, options in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +170,12 @@ class Fulfilled:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product as the scenario's catalog describes it, before any reseller's overlay."""
+    """A product as the scenario's catalog describes it, before any reseller's overlay.
+
+    `options` are those of each select field. Of a dynamic one, `options_for` has the lists that are written for
+    a (field, account number), and `drawn` names the fields whose options differ from account to account; whoever
+    wants to know what is offered asks `domain.options.offered`. A hidden product is left out of the catalog.
+    """
 
     code: str
     name: str
@@ -130,9 +193,12 @@ class Product:
     min_amount: Money | None = None
     max_amount: Money | None = None
     price_adjustment: Adjustment | None = None
-    options: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
+    options: Mapping[str, Options] = field(default_factory=dict)
+    options_for: Mapping[tuple[str, str], Options] = field(default_factory=dict)
+    drawn: frozenset[str] = frozenset()
     fulfilled: Fulfilled = Fulfilled()
     voidable: bool = False
+    is_hidden: bool = False
     account: FormField | None = field(init=False)
     pricing: FormField | None = field(init=False)
 

@@ -1,13 +1,12 @@
-"""The form of a product: its fields, what they accept, and the options of select fields."""
+"""The form of a product: its fields, what they accept, and where the options of select fields come from."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from simulator.domain.catalog import DataSource, FormField, Option
-from simulator.scenario.accounts import refuse_repeats
+from simulator.domain.catalog import DataSource, FormField
 from simulator.scenario.check import suggestion
 from simulator.scenario.patterns import finder
-from simulator.scenario.pricing import MYR, money
+from simulator.scenario.pricing import MYR
 from simulator.scenario.reader import Reader
 
 INPUT_MODES: Mapping[str, str] = {"text": "text", "number": "numeric", "select": "text", "money": "decimal"}
@@ -40,15 +39,26 @@ def form_field(form: Reader, product_code: str, place: int, ids: list[str]) -> F
     )
 
 
+SELECT_ONLY: Mapping[str, str] = {
+    "options": "only a select field has options",
+    "data_source": "only a select field has a data source",
+    "options_for": "only a select field has options",
+    "generate": "only a select field has options",
+}
+
+
 def _check_options(form: Reader, kind: str) -> None:
-    is_given = form["options"].is_given
-    if is_given and kind != "select":
-        form["options"].problem("misplaced", "only a select field has options", at_key=True)
-    if form["data_source"].is_given and kind != "select":
-        form["data_source"].problem("misplaced", "only a select field has a data source", at_key=True)
+    if kind != "select":
+        for key, text in SELECT_ONLY.items():
+            if form[key].is_given:
+                form[key].problem("misplaced", text, at_key=True)
+        return
     is_reference = form["data_source"]["type"].text("reference") == "reference"
-    if kind == "select" and is_reference and not is_given:
+    if is_reference and not form["options"].is_given and not form["generate"].is_given:
         form.problem("missing_key", "'options' is missing; a select field offers some")
+    if is_reference and form["options_for"].is_given:
+        text = "only a dynamic field has options for an account number"
+        form["options_for"].problem("misplaced", text, at_key=True)
 
 
 def refuse_unknown_field(reader: Reader, ids: list[str]) -> None:
@@ -73,37 +83,4 @@ def _data_source(form: Reader, product_code: str, ids: list[str]) -> DataSource:
         refuse_unknown_field(entry, ids)
     return DataSource(
         item["type"].text("reference"), tuple(entry.text() for entry in depends_on), MappingProxyType(params)
-    )
-
-
-def options(form: Reader, product_code: str, currency: str) -> tuple[Option, ...]:
-    """The items of a select field."""
-    items = form["options"].items()
-    refuse_repeats([item["code"] if item.is_mapping else item for item in items], "option")
-    is_pricing = form["role"].text() == "pricing"
-    return tuple(_option(item, product_code, currency, is_pricing) for item in items)
-
-
-def _option(item: Reader, product_code: str, currency: str, is_pricing: bool) -> Option:
-    if not item.is_mapping:
-        if not is_pricing:
-            item.problem("type", "must be an object with code and label; a plain number is for a pricing field")
-        label = f"RM {item.text()}" if currency == MYR else f"{item.text()} {currency}"
-        return Option(f"{product_code}-{item.text()}", label, item.amount())
-    if is_pricing and not item["denomination"].is_given:
-        item.problem("missing_key", "'denomination' is missing; an option of the pricing field needs one")
-    if not is_pricing and item["denomination"].is_given:
-        text = "only an option of the pricing field has a denomination"
-        item["denomination"].problem("misplaced", text, at_key=True)
-    code = item["code"].text()
-    denomination = item["denomination"]
-    return Option(
-        code=code,
-        label=item["label"].text(denomination.text(code)),
-        denomination=denomination.optional_amount(),
-        is_active=item["is_active"].boolean(True),
-        description=item["description"].text() or None,
-        validity=item["validity"].text() or None,
-        features=tuple(feature.text() for feature in item["features"].items()),
-        rrp=money(item["rrp"], currency),
     )

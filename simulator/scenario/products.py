@@ -8,7 +8,8 @@ from simulator.domain.catalog import Catalog, Category, Fulfilled, Fulfillment, 
 from simulator.domain.rules import Text
 from simulator.scenario.accounts import refuse_repeats
 from simulator.scenario.check import suggestion
-from simulator.scenario.fields import form_field, options, refuse_unknown_field
+from simulator.scenario.fields import form_field, refuse_unknown_field
+from simulator.scenario.options import drawn, options, options_for
 from simulator.scenario.pricing import MYR, discount, money, price_adjustment
 from simulator.scenario.reader import Reader
 from simulator.scenario.templates import template
@@ -58,6 +59,7 @@ def product(item: Reader) -> Product:
         processing_time=item["processing_time"].text(),
         is_active=item["is_active"].boolean(True),
         voidable=item["voidable"].boolean(),
+        is_hidden=item["is_hidden"].boolean(),
         currency=currency,
         denomination=item["denomination"].text() or None,
         denomination_currency=item["denomination_currency"].text() or None,
@@ -70,6 +72,8 @@ def product(item: Reader) -> Product:
         options=MappingProxyType(
             {form["id"].text(): options(form, code, currency) for form in forms if form["type"].text() == "select"}
         ),
+        options_for=options_for(forms, code, currency),
+        drawn=frozenset(form["id"].text() for form in forms if drawn(form)),
         fulfillment=_fulfillment(item["fulfillment"], forms, ids),
         fulfilled=_fulfilled(item["fulfilled"]),
     )

@@ -66,9 +66,10 @@ def _field(field: FormField) -> dict[str, Any]:
         "order": field.order,
         "role": field.role,
     }
+    is_typed = field.type != "select"  # what a select field accepts are its options
     validation = {
-        "pattern": field.pattern,
-        "message": field.message,
+        "pattern": field.pattern if is_typed else None,
+        "message": field.message if is_typed else None,
         "min": _number(field.minimum),
         "max": _number(field.maximum),
     }

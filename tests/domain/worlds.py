@@ -13,6 +13,7 @@ from simulator.domain.catalog import (
     Fulfilled,
     Fulfillment,
     Option,
+    Options,
     Product,
     Source,
 )
@@ -48,7 +49,7 @@ def money_product(code: str = "BILL", **changes: Any) -> Product:
 
 def fixed_product(code: str = "CARD", denominations: tuple[int, ...] = (5, 10), **changes: Any) -> Product:
     amount = FormField("amount", "select", "numeric", "Amount", role="pricing")
-    options = tuple(Option(f"{code}-{value}", f"RM{value}", Decimal(value)) for value in denominations)
+    options = Options(Option(f"{code}-{value}", f"RM{value}", Decimal(value)) for value in denominations)
     return money_product(code, **({"fields": (amount,), "options": {"amount": options}} | changes))
 
 

@@ -69,7 +69,7 @@ def test_a_reseller(scenario: Scenario) -> None:
 def test_a_product(scenario: Scenario) -> None:
     coins = scenario.catalog.products["COINS"]
     assert (coins.name, coins.note, coins.processing_time) == ("Coins", "For players", "pin")
-    assert (coins.is_active, coins.voidable, coins.currency) == (True, True, "USD")
+    assert (coins.is_active, coins.voidable, coins.is_hidden, coins.currency) == (True, True, True, "USD")
     assert (coins.denomination, coins.denomination_currency) == ("100,500", "Coins")
     assert coins.denomination_unit_price == Decimal("0.045")
     assert (coins.min_amount, coins.max_amount) == (Money(Decimal(100), "Coins"), Money(Decimal(500), "USD"))
@@ -94,7 +94,7 @@ def test_a_product(scenario: Scenario) -> None:
 
 
 def test_the_fields_of_a_product(scenario: Scenario) -> None:
-    player, pack, tip = scenario.catalog.products["COINS"].fields
+    player, pack, _, tip = scenario.catalog.products["COINS"].fields
     assert (player.id, player.role, player.type, player.input_mode) == ("player", "account", "text", "email")
     assert (player.label, player.placeholder, player.required, player.order) == (
         "Player",
@@ -117,7 +117,7 @@ def test_the_fields_of_a_product(scenario: Scenario) -> None:
 
 
 def test_the_options_of_a_field(scenario: Scenario) -> None:
-    short, full = scenario.catalog.products["COINS"].options["pack"]
+    short, full, drawn = scenario.catalog.products["COINS"].options["pack"]
     assert (short.code, short.label, short.denomination, short.is_active) == (
         "COINS-100",
         "100 USD",
@@ -132,6 +132,27 @@ def test_the_options_of_a_field(scenario: Scenario) -> None:
     )
     assert (full.description, full.validity, full.features) == ("The large one", "30 days", ("bonus",))
     assert full.rrp == Money(Decimal("25.00"), "MYR")
+    assert (full.share, full.account_number, full.account_digits, drawn.account_digits) == (Decimal("0.5"), "77", 0, 9)
+    assert (full.min_amount, full.max_amount) == (Money(Decimal(1)), Money(Decimal(500)))
+    assert (full.needs_ref2, full.suggested_category, full.additional_description) == (True, "Games", ("a line",))
+
+
+def test_the_options_that_are_written_for_an_account_number(scenario: Scenario) -> None:
+    coins = scenario.catalog.products["COINS"]
+    assert coins.drawn == {"pack"}
+    assert {key: [option.code for option in found] for key, found in coins.options_for.items()} == {
+        ("pack", "alice"): ["DRAWN", "FOR-ALICE"]
+    }
+
+
+def test_options_that_are_generated(scenario: Scenario) -> None:
+    shops = scenario.catalog.products["COINS"].options["shop"]
+    assert [(shop.code, shop.label, shop.needs_ref2, shop.suggested_category) for shop in shops] == [
+        ("500", "Shop 500", False, "Food"),
+        ("501", "Shop 501", True, "Books"),
+        ("502", "Shop 502", False, "Food"),
+    ]
+    assert {(shop.min_amount, shop.max_amount) for shop in shops} == {(Money(Decimal(2)), Money(Decimal(20)))}
 
 
 def test_what_a_product_does_not_say_follows_from_its_form() -> None:

@@ -132,8 +132,8 @@ def test_what_else_the_default_catalog_shows(default: Scenario) -> None:
     assert any(len(group.categories) > 1 for group in default.catalog.groups)
     shelved = {code for group in default.catalog.groups for shelf in group.categories for code in shelf.product_codes}
     assert shelved == set(products)
-    assert not any(pricing.has_loss_risk(product) for product in products.values())
-    assert all(pricing.cost(product, Decimal(10)) > ZERO for product in products.values())
+    assert [code for code, product in products.items() if pricing.has_loss_risk(product)] == ["VOUCHER"]
+    assert all(pricing.cost(product, Decimal(100)) > ZERO for product in products.values())
 
 
 def test_an_ordinary_payment_succeeds_after_five_seconds(default: Scenario) -> None:

@@ -111,8 +111,45 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ),
     (
         "an overlay of nothing",
-        "extends: default\nresellers: [{code: RS001, catalog: {GAME: {is_active: false}}}]\n",
+        "extends: default\nresellers: [{code: RS001, catalog: {GAMES: {is_active: false}}}]\n",
         ["2:37: unknown_product"],
+    ),
+    *(
+        (name, PRODUCT + f"      fields: [{{id: f, label: f, {field}}}]\n", [f"7:{place}"])
+        for name, field, place in (
+            ("many options of a text field", "generate: {count: 3}", "34: misplaced"),
+            ("options of a number field", "type: number, options_for: {a: []}", "48: misplaced"),
+            ("nothing to choose from", "type: select", "16: missing_key"),
+            ("a share of what everybody gets", "type: select, options: [{code: a, share: 0.5}]", "68: misplaced"),
+            ("a list for one account of what is static", "type: select, options: [], options_for: {}", "61: misplaced"),
+            ("a generated denomination", "role: pricing, type: select, generate: {count: 3}", "63: misplaced"),
+            (
+                "a generated code that is written",
+                "type: select, options: [{code: '7'}], generate: {count: 3, first: 6}",
+                "82: duplicate",
+            ),
+            ("a billion generated", "type: select, generate: {count: 1000000000}", "66: out_of_range"),
+            (
+                "limits the wrong way round",
+                "type: select, generate: {count: 1, min_amount: 2, max_amount: 1}",
+                "96: out_of_range",
+            ),
+            (
+                "a biller's limits the wrong way round",
+                "type: select, options: [{code: a, min_amount: 2, max_amount: 1}]",
+                "95: out_of_range",
+            ),
+            (
+                "a share above all",
+                "type: select, data_source: {type: dynamic}, options: [{code: a, share: 1.5}]",
+                "105: out_of_range",
+            ),
+            (
+                "an account number both written and drawn",
+                "type: select, data_source: {type: dynamic}, options: [{code: a,account_number: a, account_digits: 5}]",
+                "116: misplaced",
+            ),
+        )
     ),
     (
         "a category of nothing",
