@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from simulator.api import account, payments, tokens
+from simulator.api import account, legacy, payments, tokens
 from simulator.api.catalog import CatalogEndpoint
 from simulator.api.exchange import Access, Endpoint
 from simulator.api.refusals import denied, denied_at_catalog, invalid_parameters
@@ -26,6 +26,14 @@ def routes() -> Routes:
         },
         "/v2/catalog": {
             "GET": Endpoint(CatalogEndpoint(), invalid_parameters, denied_at_catalog, "catalog-query", "query"),
+        },
+        "/v2/product-list": {
+            "GET": Endpoint(legacy.product_list, legacy.invalid_parameters, denied, access=LEGACY),
+        },
+        "/v2/subproducts": {
+            "GET": Endpoint(
+                legacy.subproducts, legacy.invalid_parameters, denied, "subproducts-query", "query", LEGACY
+            ),
         },
         "/v2/topup": {
             "POST": Endpoint(

@@ -151,6 +151,8 @@ def test_the_reseller_api_of_this_version_is_there() -> None:
     assert found == {
         ("post", "/v2/token"),
         ("post", "/v2/token/refresh"),
+        ("get", "/v2/product-list"),
+        ("get", "/v2/subproducts"),
         ("get", "/v2/catalog"),
         ("post", "/v2/topup"),
         ("get", "/v2/balance"),

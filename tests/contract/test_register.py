@@ -24,6 +24,8 @@ CHOICES = {
     "token-answer": ("both", "wrapped", "flat"),
     "refreshed-token": ("original", "new"),
     "bearer-endpoints": ("all", "legacy"),
+    "legacy-shelves": ("names", "ids"),
+    "subproduct-denomination": ("face_value", "price"),
     "deprecation-header": ("rfc9745", "draft", "none"),
     "balance-record": ("wrapped", "flat"),
     "failed-wallet": ("zero_cost", "keep_cost"),
