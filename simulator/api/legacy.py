@@ -2,8 +2,8 @@
 
 from simulator.api import refusals
 from simulator.api.exchange import Call, Problems, Reply
-from simulator.domain.catalog import Product
-from simulator.domain.options import account_source, offered, subproduct_field
+from simulator.api.options import account_problem
+from simulator.domain.options import offered, subproduct_field
 from simulator.wire import legacy as wire
 
 
@@ -29,19 +29,12 @@ def subproducts(call: Call) -> Reply:
     product = call.owner.sees(state.catalog, fields["product_code"])
     if product is None or product.is_hidden or not product.is_active:
         return invalid_parameters(call, {"product_code": ["is no product that is on sale"]})
-    field_id, account_number = subproduct_field(product), fields.get("account_number", "")
+    field_id = subproduct_field(product)
     if field_id is None:
         return Reply(200, wire.subproducts(product, ()))
-    if problem := _account_problem(product, field_id, account_number):
+    if problem := account_problem(state, product, field_id, fields):
         return invalid_parameters(call, {"account_number": [problem]})
-    found = offered(state.seed, product, field_id, account_number).active
+    found = offered(state.seed, product, field_id, fields.get("account_number", "")).active
     limit = int(fields["limit"]) if fields.get("limit") else None
     priced = state.assumes("subproduct-denomination", "price")
     return Reply(200, wire.subproducts(product, found[:limit], priced=priced))
-
-
-def _account_problem(product: Product, field_id: str, account_number: str) -> str | None:
-    source = account_source(product, field_id)
-    if source is None or account_number:
-        return None
-    return f"is required for this product: it is the value of {source!r}"

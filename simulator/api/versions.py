@@ -1,7 +1,8 @@
 """The version gate of SPEC 9: `X-API-Version`, and the day from which everybody gets the new shapes."""
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime, tzinfo
 
+from simulator.api.exchange import Call
 from simulator.domain.calendar import SERVICE_ZONE
 
 GATE = date(2026, 9, 16)
@@ -18,7 +19,16 @@ def api_version(header: bytes | None) -> date | None:
         return None
 
 
-def by_denomination(header: bytes | None, now: datetime) -> bool:
-    """True when a response has the shapes of 2026-09-16."""
+def by_denomination(header: bytes | None, now: datetime, zone: tzinfo = SERVICE_ZONE) -> bool:
+    """True when a response has the shapes of 2026-09-16; `zone` is where the day of the switch begins."""
     version = api_version(header)
-    return (version is not None and version >= GATE) or now.astimezone(SERVICE_ZONE).date() >= DEFAULT_FROM
+    return (version is not None and version >= GATE) or now.astimezone(zone).date() >= DEFAULT_FROM
+
+
+def wants_denominations(call: Call) -> bool:
+    """The same for a call; a header that is no date is noted in the journal."""
+    header = call.headers.get(b"x-api-version")
+    if header is not None and api_version(header) is None:
+        call.exchange.diagnosis = "X-API-Version is no date of the form yyyy-MM-dd and was ignored"
+    is_utc = call.sandbox.core.state.assumes("version-switch-zone", "utc")
+    return by_denomination(header, call.now, UTC if is_utc else SERVICE_ZONE)

@@ -130,6 +130,11 @@ class Options(tuple[Option, ...]):
         return self if all(option.is_active for option in self) else Options(o for o in self if o.is_active)
 
     @cached_property
+    def inactive(self) -> "Options":
+        """Those that are not."""
+        return Options(option for option in self if not option.is_active)
+
+    @cached_property
     def personal(self) -> tuple[Option, ...]:
         """Those that not every account number is offered."""
         return tuple(option for option in self if option.share < 1)

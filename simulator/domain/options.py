@@ -1,6 +1,7 @@
 """What a select field offers (SPEC 2.2). The one answer that options, billers, sub-products and payments share."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 from simulator.domain import draw
 from simulator.domain.catalog import Catalog, Option, Options, Product
@@ -50,9 +51,20 @@ def biller_field(product: Product) -> str | None:
 
 
 def biller_product(catalog: Catalog) -> Product | None:
-    """The first active product that is paid to billers."""
-    found = (product for product in catalog.products.values() if product.is_active and biller_field(product))
-    return next(found, None)
+    """The first product that is paid to billers; one that is on sale goes before one that is not."""
+    found = [product for product in catalog.products.values() if biller_field(product)]
+    return min(found, key=lambda product: not product.is_active, default=None)
+
+
+def limits(product: Product, option: Option | None = None) -> tuple[Decimal | None, Decimal | None]:
+    """The least and the greatest amount: a biller's own, else the product's, else those of the pricing field."""
+    field = product.pricing
+    low = (option and option.min_amount) or product.min_amount
+    high = (option and option.max_amount) or product.max_amount
+    return (
+        low.amount if low else field.minimum if field else None,
+        high.amount if high else field.maximum if field else None,
+    )
 
 
 def _is_for(seed: int, option: Option, identity: tuple[str, str, str]) -> bool:

@@ -65,6 +65,11 @@ class Reseller:
     overlay: Mapping[str, Overlay] = field(default_factory=dict)
     refids: dict[str, Transaction] = field(default_factory=dict)
     created: datetime | None = None
+    overlay_updated: datetime | None = None
+
+    def catalog_updated(self, shared: datetime) -> datetime:
+        """When what this reseller sees changed last; `shared` is when the catalog itself did."""
+        return max(shared, self.overlay_updated or shared)
 
     def sees(self, catalog: Catalog, code: str) -> Product | None:
         """A product with this reseller's overlay, or None when there is no such product."""

@@ -6,8 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.domain import pricing
-from simulator.domain.catalog import Catalog, DataSource, FormField, Fulfillment, Money, Product, Source
+from simulator.domain.catalog import Catalog, DataSource, FormField, Fulfillment, Product, Source
 from simulator.wire.json import number
+from simulator.wire.money import money
 from simulator.wire.timestamps import iso_utc
 
 
@@ -50,8 +51,8 @@ def _product(product: Product, by_denomination: bool) -> dict[str, Any]:
         "fields": [_field(field) for field in sorted(product.fields, key=lambda field: field.order)],
         "fulfillment": _fulfillment(product.fulfillment, by_denomination),
         "pricing": _pricing(product),
-        "min_amount": _money(product.min_amount),
-        "max_amount": _money(product.max_amount),
+        "min_amount": money(product.min_amount) if product.min_amount else None,
+        "max_amount": money(product.max_amount) if product.max_amount else None,
     }
 
 
@@ -125,10 +126,6 @@ def _pricing(product: Product) -> dict[str, Any]:
         "price_adjustment": shown_adjustment,
         "has_loss_risk": pricing.has_loss_risk(product),
     }
-
-
-def _money(money: Money | None) -> dict[str, str] | None:
-    return {"amount": f"{money.amount:f}", "currency": money.currency} if money else None
 
 
 def _number(value: Decimal | None) -> int | Decimal | None:

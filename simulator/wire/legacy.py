@@ -6,10 +6,10 @@ from typing import Any
 
 from simulator.domain import pricing
 from simulator.domain.catalog import Catalog, FormField, Option, Product
-from simulator.domain.options import account_source, subproduct_field
+from simulator.domain.options import account_source, limits, subproduct_field
 from simulator.wire.json import number
+from simulator.wire.money import limit_text
 
-NO_LIMIT = "-1"
 NO_SHELF = ("", "")
 
 
@@ -45,7 +45,7 @@ def _product(product: Product, group: str, category: str) -> dict[str, Any]:
         "product_remarks": product.note or "",
         "account_label": entry.label if entry else None,
         "keyboard_type": entry.input_mode if entry else "text",
-        "denomination": product.denomination or _range(product.pricing) or ",".join(map(_text, choices)),
+        "denomination": product.denomination or _range(product) or ",".join(map(_text, choices)),
         "common_denominations": ",".join(map(_text, choices)),
         "denomination_data_type": "Integer" if is_whole else "Decimal",
         "denomination_currency": product.denomination_currency or product.currency,
@@ -78,11 +78,12 @@ def _choices(product: Product) -> list[Decimal]:
     return sorted(denomination for denomination in found if denomination is not None)
 
 
-def _range(field: FormField | None) -> str:
+def _range(product: Product) -> str:
     """`1-10000` for an amount that is entered, with nothing on the side that has no limit."""
-    if field is None or field.type == "select" or (field.minimum is None and field.maximum is None):
+    low, high = limits(product)
+    if product.pricing is None or product.pricing.type == "select" or (low is None and high is None):
         return ""
-    return "-".join("" if limit is None else _text(limit) for limit in (field.minimum, field.maximum))
+    return "-".join("" if limit is None else _text(limit) for limit in (low, high))
 
 
 def subproducts(product: Product, options: Iterable[Option], *, priced: bool = False) -> dict[str, Any]:
@@ -93,7 +94,7 @@ def subproducts(product: Product, options: Iterable[Option], *, priced: bool = F
 
 def _subproduct(product: Product, option: Option, priced: bool) -> dict[str, Any]:
     value = option.denomination
-    low, high = (None, None) if value is not None else _limits(product, option)
+    low, high = limits(product, option)
     return {
         "subproduct_code": option.code,
         "display_name": option.label,
@@ -103,17 +104,9 @@ def _subproduct(product: Product, option: Option, priced: bool) -> dict[str, Any
         "description": option.description,
         "account_number": option.account_number,
         "additional_description": list(option.additional_description) or None,
-        "min": low,
-        "max": high,
+        "min": limit_text(low) if value is None else None,
+        "max": limit_text(high) if value is None else None,
     }
-
-
-def _limits(product: Product, option: Option) -> tuple[str, str]:
-    """What may be paid for an option of which any amount may be: its own limits, else those of the amount field."""
-    field = product.pricing
-    low = option.min_amount.amount if option.min_amount else field.minimum if field else None
-    high = option.max_amount.amount if option.max_amount else field.maximum if field else None
-    return (NO_LIMIT if low is None else _text(low), NO_LIMIT if high is None else _text(high))
 
 
 def _text(value: Decimal) -> str:

@@ -330,6 +330,7 @@ def test_a_scenario_may_keep_tokens_to_the_legacy_endpoints() -> None:
         assert (refused.status, refused.json["error"]) == (401, "missing_api_key")
         assert diagnosis(refused) == "a bearer token is not accepted here"
         assert pay(client, token).status == 200
+        assert get(client, token, "/v1/interbank/billers?limit=1&page=1").status == 200
 
 
 # Topup for API keys alone

@@ -125,7 +125,7 @@ def amount_field(**more: Any) -> dict[str, Any]:
         ([amount_field(validation={"min": "0.50"})], {"denomination": "0.5-"}),
         ([amount_field(validation={"max": 1000})], {"denomination": "-1000"}),
         (
-            [amount_field(type="select", options=[5, "2.50", 1000])],
+            [amount_field(type="select", options=[5, 2.50, 1000])],
             {
                 "denomination": "2.5,5,1000",
                 "common_denominations": "2.5,5,1000",
@@ -283,6 +283,12 @@ def test_any_account_number_has_an_answer_and_always_the_same(number: str) -> No
         for code in ("DATA", "STUDENTLOAN"):
             first = subproducts(client, product_code=code, account_number=number)
             assert subproducts(client, product_code=code, account_number=number) == first
+
+
+def test_an_account_number_may_have_to_be_one_that_the_form_accepts() -> None:
+    with running({"assume": {"options-account-number": "validated"}}) as client:
+        assert set(ask(client, product_code="DATA", account_number="x").json["errors"]) == {"account_number"}
+        assert subproducts(client, product_code="DATA", account_number=PHONE)
 
 
 @pytest.mark.parametrize("target", ["/v2/product-list", "/v2/subproducts?product_code=RELOAD"])

@@ -154,6 +154,8 @@ def test_the_reseller_api_of_this_version_is_there() -> None:
         ("get", "/v2/product-list"),
         ("get", "/v2/subproducts"),
         ("get", "/v2/catalog"),
+        ("get", "/v2/options"),
+        ("get", "/v1/interbank/billers"),
         ("post", "/v2/topup"),
         ("get", "/v2/balance"),
         ("get", "/v2/callback-url"),

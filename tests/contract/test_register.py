@@ -29,6 +29,11 @@ CHOICES = {
     "deprecation-header": ("rfc9745", "draft", "none"),
     "balance-record": ("wrapped", "flat"),
     "failed-wallet": ("zero_cost", "keep_cost"),
+    "options-page-size": ("clamp", "reject"),
+    "options-active": ("active", "all"),
+    "options-account-number": ("any", "validated"),
+    "billers-product-code": ("ignore", "reject"),
+    "version-switch-zone": ("service", "utc"),
 }
 
 

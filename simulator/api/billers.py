@@ -1,0 +1,61 @@
+"""`GET /v1/interbank/billers` (SPEC 4.6): who can be paid through the interbank scheme."""
+
+from simulator.api.exchange import Call, Reply
+from simulator.api.kept import Kept
+from simulator.api.parameters import whole
+from simulator.api.refusals import invalid_parameters
+from simulator.domain.catalog import Options, Product
+from simulator.domain.options import biller_field, biller_product, offered
+from simulator.wire import billers as wire
+from simulator.wire.json import encode
+from simulator.wire.paging import Page
+
+FILTERS = ("biller_code", "suggested_category")
+NONE = Options()
+
+
+class BillersEndpoint:
+    """The whole list, or a page of it; kept as encoded, since the whole list may be long."""
+
+    def __init__(self) -> None:
+        self._kept = Kept()
+
+    def __call__(self, call: Call) -> Reply:
+        """200 with the active billers; 400 for a page without a limit."""
+        fields, state = call.fields, call.sandbox.core.state
+        if "page" in fields and "limit" not in fields:
+            return invalid_parameters(call, {"page": ["must be used with limit"]})
+        if "product_code" in fields:
+            if state.assumes("billers-product-code", "reject"):
+                return invalid_parameters(call, {"product_code": ["must not be sent"]})
+            call.exchange.diagnosis = "product_code must not be sent to the biller list and was ignored"
+        filters = {name: fields[name] for name in FILTERS if fields.get(name)}
+        product, found = _billers(call)
+        key = (id(product), id(found), fields.get("page"), fields.get("limit"))
+        body = None if filters else self._kept.get(key)
+        if body is None:
+            listed = _filtered(found, filters)
+            page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", max(1, len(listed))))
+            body = encode(wire.billers(product, listed, page, filters, is_paged="limit" in fields))
+            if not filters:
+                self._kept.put(key, (product, found), body)
+        return Reply(200, body)
+
+
+def _billers(call: Call) -> tuple[Product | None, Options]:
+    """The product that is paid to billers and its active ones; none when this reseller does not sell it."""
+    state = call.sandbox.core.state
+    product = biller_product(state.catalog)
+    seen = product and call.owner.sees(state.catalog, product.code)
+    if product is None or seen is None or not seen.is_active:
+        return None, NONE
+    field_id = biller_field(product)
+    assert field_id is not None
+    return product, offered(state.seed, product, field_id).active
+
+
+def _filtered(found: Options, filters: dict[str, str]) -> Options:
+    code, shelf = filters.get("biller_code"), filters.get("suggested_category")
+    if code:
+        found = Options(option for option in (found.by_code.get(code),) if option)
+    return Options(option for option in found if option.suggested_category == shelf) if shelf else found

@@ -1,0 +1,93 @@
+"""`GET /v2/options` (SPEC 4.5): what a select field offers, page by page."""
+
+from simulator.api.exchange import Call, Reply
+from simulator.api.kept import Kept
+from simulator.api.parameters import flag, whole
+from simulator.api.refusals import invalid_parameters
+from simulator.api.versions import wants_denominations
+from simulator.domain.catalog import Options, Product
+from simulator.domain.options import account_source, biller_field, offered
+from simulator.domain.state import State
+from simulator.wire import errors
+from simulator.wire import options as wire
+from simulator.wire.json import encode
+from simulator.wire.paging import Page
+
+LIMIT_DEFAULT = 100
+LIMIT_MAX = 25_000
+
+
+class OptionsEndpoint:
+    """Renders one page at a time; pages that do not depend on an account number are kept."""
+
+    def __init__(self) -> None:
+        self._kept = Kept()
+
+    def __call__(self, call: Call) -> Reply:
+        """200 with a page, 400 for missing parameters, 404 when the product has no such select field."""
+        fields, state = call.fields, call.sandbox.core.state
+        code, field_id = fields["product_code"], fields["field_id"]
+        product = call.owner.sees(state.catalog, code)
+        if product is None or field_id not in product.options or not _is_resolved(product, fields):
+            return _unknown(code, field_id)
+        if problem := account_problem(state, product, field_id, fields):
+            return invalid_parameters(call, {"account_number": [problem]})
+        limit = whole(fields, "limit", whole(fields, "per_page", LIMIT_DEFAULT))
+        if limit > LIMIT_MAX and state.assumes("options-page-size", "reject"):
+            sent = "limit" if "limit" in fields else "per_page"
+            return invalid_parameters(call, {sent: [f"must be at most {LIMIT_MAX}"]})
+        return self._page(call, product, min(limit, LIMIT_MAX))
+
+    def _page(self, call: Call, product: Product, limit: int) -> Reply:
+        fields, state = call.fields, call.sandbox.core.state
+        field_id, newer = fields["field_id"], wants_denominations(call)
+        found = _filtered(state, product, field_id, fields)
+        page = Page.of(len(found), whole(fields, "page", 1), limit)
+        as_written, overlay = state.catalog.products[product.code], call.owner.overlay.get(product.code)
+        # A list that is drawn or filtered for one call is not worth keeping.
+        is_shared = not account_source(product, field_id) and not fields.get("biller_code")
+        key = (id(found), id(as_written), id(overlay), field_id, newer, page)
+        body = self._kept.get(key) if is_shared else None
+        if body is None:
+            body = encode(wire.options(product, field_id, found, page, by_denomination=newer))
+            if is_shared:
+                self._kept.put(key, (found, as_written, overlay), body)
+        return Reply(200, body)
+
+
+def _unknown(code: str, field_id: str) -> Reply:
+    return Reply(404, errors.parameters(f"There are no options for the field {field_id!r} of a product {code!r}.", {}))
+
+
+def _is_resolved(product: Product, fields: dict[str, str]) -> bool:
+    """Inactive and hidden products are found only by who asks for them."""
+    is_shown = product.is_active or bool(flag(fields, "include_inactive"))
+    return is_shown and (not product.is_hidden or bool(flag(fields, "include_hidden")))
+
+
+def account_problem(state: State, product: Product, field_id: str, fields: dict[str, str]) -> str | None:
+    """What is wrong with the account number that a field's options depend on, if they do."""
+    source = account_source(product, field_id)
+    if source is None:
+        return None
+    number = fields.get("account_number", "")
+    if not number:
+        return f"is required: the options of {field_id!r} depend on the value of {source!r}"
+    accepts = next((field.accepts for field in product.fields if field.id == source), None)
+    is_checked = state.assumes("options-account-number", "validated")
+    return f"is no value that the field {source!r} accepts" if is_checked and accepts and not accepts(number) else None
+
+
+def _filtered(state: State, product: Product, field_id: str, fields: dict[str, str]) -> Options:
+    """What is offered, by active status (static options only) and biller."""
+    found = offered(state.seed, product, field_id, fields.get("account_number", ""))
+    active = flag(fields, "is_active")
+    is_dynamic = account_source(product, field_id) is not None
+    if is_dynamic or active or (active is None and not state.assumes("options-active", "all")):
+        found = found.active
+    elif active is False:
+        found = found.inactive
+    biller = fields.get("biller_code")
+    if biller and field_id == biller_field(product):
+        found = Options(option for option in (found.by_code.get(biller),) if option)
+    return found
