@@ -9,4 +9,5 @@ def marked_deprecated(call: Call, reply: Reply) -> Reply:
     form = call.sandbox.scenario.assume.get("deprecation-header", "rfc9745")
     if form == "none":
         return reply
-    return reply._replace(headers=(*reply.headers, (b"deprecation", deprecation(form))))
+    headers = (*reply.headers, (b"deprecation", deprecation(form)))
+    return Reply(reply.status, reply.body, headers, reply.ending)
