@@ -21,6 +21,8 @@ def decode_form(
     if not body:
         return {}, {}
     if content_type.partition(b";")[0].strip().lower() == FORM:
+        if body.lstrip()[:1] == b"{":
+            return {}, {"body": [f"looks like JSON, but Content-Type says {FORM.decode()}"]}
         return decode_query(body)
     try:
         return decode_object(body, reject_duplicates=reject_duplicates), {}

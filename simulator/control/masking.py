@@ -7,6 +7,8 @@ from simulator.wire.json import encode
 from simulator.wire.tokens import PATHS
 
 NOT_SHOWN = "(not shown)"
+PARTS_MAX = 20
+FORM_NAMES = (b"username", b"password", b"refresh_token")
 SHOWN_MEMBERS = frozenset({"username", "ExpiresIn", "TokenType", "message", "errors", "error"})
 
 
@@ -21,16 +23,13 @@ def masked_body(path: str, body: bytes) -> bytes:
 
 
 def masked_query(path: str, query: bytes) -> bytes:
-    """The same for a query or form; what has no names is not shown at all."""
+    """The same for a query or form; one that has any other name is not shown at all, since it may be no form."""
     if path not in PATHS or not query:
         return query
-    parts = [part.partition(b"=") for part in query.split(b"&")[:100]]
-    if not all(sign for _, sign, _ in parts):
+    parts = [part.partition(b"=") for part in query.split(b"&", PARTS_MAX)]
+    if len(parts) > PARTS_MAX or not all(name in FORM_NAMES for name, _, _ in parts):
         return NOT_SHOWN.encode()
-    return b"&".join(
-        name + sign + (value if name.decode("latin-1") in SHOWN_MEMBERS else NOT_SHOWN.encode())
-        for name, sign, value in parts
-    )
+    return b"&".join(name + b"=" + (value if name == b"username" else NOT_SHOWN.encode()) for name, _, value in parts)
 
 
 def _masked(members: dict[str, Any]) -> dict[str, Any]:

@@ -96,6 +96,7 @@ def test_a_form_does_as_well_as_json(content_type: str) -> None:
         (b'{"username": "\\ud800", "password": "b"}', "", {"body"}),
         (b"[" * 10_000, "", {"body"}),
         (b"a&" * 40_000, FORM, {"body"}),
+        (b'{"username": "test_user_RS001", "password": "test_password_RS001"}', FORM, {"body"}),
         (b'{"a": "%s"}' % (b"a" * 70_000), "", {"body"}),
     ],
 )
