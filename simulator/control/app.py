@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from simulator.control import (
     callbacks,
+    catalog,
     clock,
     inbox,
     meta,
@@ -48,6 +49,7 @@ ROUTES = [
     Route(ONE + "/resellers/{code}/settings", resellers.change_settings, methods=["PATCH"]),
     Route(ONE + "/resellers/{code}/api-keys", resellers.add_api_key, methods=["POST"]),
     Route(ONE + "/resellers/{code}/api-keys/{key}", resellers.revoke_api_key, methods=["DELETE"]),
+    Route(ONE + "/catalog/products/{code}", catalog.change_product, methods=["PATCH"]),
     Route(ONE + "/requests", requests.list_all, methods=["GET"]),
     Route(ONE + "/requests/{n:int}", requests.show, methods=["GET"]),
     Route(ONE + "/transactions", transactions.list_all, methods=["GET"]),

@@ -10,7 +10,7 @@ from simulator.control import render
 from simulator.control.http import Bad, body_of, reply, sandbox_of
 from simulator.control.times import parse_time
 from simulator.domain.sandbox import Fired
-from simulator.domain.state import AttemptDue, DepositDue, StepDue
+from simulator.domain.state import AttemptDue, DepositDue, ProductDue, StepDue
 from simulator.runtime.driver import Advance
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number
@@ -100,4 +100,7 @@ def _fired(one: Fired) -> dict[str, Any]:
             told |= {"answered": outcome.status if outcome else None}
         case DepositDue(deposit):
             told |= {"kind": "deposit", "reseller": deposit.reseller, "amount": number(deposit.amount)}
+        case ProductDue(change):
+            told |= {"kind": "product", "product": change.code}
+            told |= {"reseller": change.reseller} if change.reseller else {}
     return told

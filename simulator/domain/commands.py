@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from simulator.domain.faults import FaultThen
 from simulator.domain.rules import PaymentThen, Rule
@@ -110,6 +110,16 @@ class ChangeSettings:
     changes: Mapping[str, object]
 
 
+class ChangeProduct(NamedTuple):
+    """Change properties of a product, and put `options` on sale (True) or take them off it, by code. With `reseller`
+    only what that reseller sees changes."""
+
+    code: str
+    changes: Mapping[str, Any] = MappingProxyType({})
+    options: Mapping[str, bool] = MappingProxyType({})
+    reseller: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class AddPaymentRule:
     """Place a payment rule before all others."""
@@ -139,6 +149,7 @@ Command = (
     | AddApiKey
     | RevokeApiKey
     | ChangeSettings
+    | ChangeProduct
     | AddPaymentRule
     | AddFault
     | RemoveRule

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from simulator.domain import accounts, dispatch, invariants, payments, timeline
+from simulator.domain import accounts, dispatch, invariants, payments, products, timeline
 from simulator.domain.callbacks import Send
 from simulator.domain.commands import (
     AddApiKey,
     AddFault,
     AddPaymentRule,
     AddReseller,
+    ChangeProduct,
     ChangeSettings,
     Command,
     CreatePayment,
@@ -29,8 +30,8 @@ from simulator.domain.effects import Outcome
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Fields, Rule
-from simulator.domain.scenario import Scenario
-from simulator.domain.state import AttemptDue, DepositDue, Item, State, StepDue
+from simulator.domain.scenario import Scenario, ScheduledDeposit
+from simulator.domain.state import AttemptDue, DepositDue, Item, ProductDue, State, StepDue
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,9 @@ class Sandbox:
         self.state = State(scenario, seed, started, key_scope)
         for reseller in scenario.resellers:
             accounts.open_account(self.state, reseller)
-        for deposit in scenario.schedule:
-            self.state.agenda.add(started + deposit.at, DepositDue(deposit))
+        for one in scenario.schedule:
+            due = DepositDue(one) if isinstance(one, ScheduledDeposit) else ProductDue(one)
+            self.state.agenda.add(started + one.at, due)
 
     @property
     def next_due(self) -> datetime | None:
@@ -120,6 +122,10 @@ class Sandbox:
                 command = Credit(deposit.reseller, deposit.amount, deposit.description, deposit.type)
                 accounts.credit(self.state, command, now)
                 return Fired(now, item)
+            case ProductDue(change):
+                wanted = ChangeProduct(change.code, change.changes, change.options, change.reseller)
+                products.change_product(self.state, wanted, now)
+                return Fired(now, item)
 
 
 def _add_payment_rule(state: State, command: AddPaymentRule, now: datetime) -> None:
@@ -152,6 +158,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     AddApiKey: accounts.add_api_key,
     RevokeApiKey: accounts.revoke_api_key,
     ChangeSettings: accounts.change_settings,
+    ChangeProduct: products.change_product,
     AddPaymentRule: _add_payment_rule,
     AddFault: _add_fault,
     RemoveRule: _remove_rule,

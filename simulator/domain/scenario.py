@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from simulator.domain.callbacks import CallbackConfig, RetryPolicy
 from simulator.domain.catalog import Catalog, Overlay
@@ -46,6 +47,17 @@ class ScheduledDeposit:
     amount: Decimal
     description: str
     type: EntryType = EntryType.DEPOSIT
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledChange:
+    """A change of a product that comes `at` after the start; the rest is a `ChangeProduct`'s."""
+
+    at: timedelta
+    code: str
+    changes: Mapping[str, Any]
+    options: Mapping[str, bool]
+    reseller: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +104,6 @@ class Scenario:
     catalog: Catalog = Catalog()
     payments: tuple[Rule[PaymentThen], ...] = ()
     faults: tuple[Rule[FaultThen], ...] = ()
-    schedule: tuple[ScheduledDeposit, ...] = ()
+    schedule: tuple[ScheduledDeposit | ScheduledChange, ...] = ()
     limits: Limits = Limits()
     assume: Mapping[str, object] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from simulator.domain.faults import FaultThen
 from simulator.domain.limits import Nonces
 from simulator.domain.resellers import ApiKey, Reseller, User
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
-from simulator.domain.scenario import Scenario, ScheduledDeposit
+from simulator.domain.scenario import Scenario, ScheduledChange, ScheduledDeposit
 from simulator.domain.transactions import Transaction
 
 STATUS_CODES: Mapping[str, int] = MappingProxyType(
@@ -52,7 +52,13 @@ class DepositDue(NamedTuple):
     deposit: ScheduledDeposit
 
 
-Item = StepDue | AttemptDue | DepositDue
+class ProductDue(NamedTuple):
+    """Agenda: a change of a product of the scenario's schedule."""
+
+    change: ScheduledChange
+
+
+Item = StepDue | AttemptDue | DepositDue | ProductDue
 
 
 class State:

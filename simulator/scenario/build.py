@@ -8,11 +8,12 @@ from simulator.domain.catalog import Catalog
 from simulator.domain.faults import FaultThen
 from simulator.domain.money import is_whole_cents
 from simulator.domain.rules import PaymentThen, Rule
-from simulator.domain.scenario import ResellerStart, Scenario, ScheduledDeposit
+from simulator.domain.scenario import ResellerStart, Scenario, ScheduledChange, ScheduledDeposit
 from simulator.domain.wallet import EntryType
 from simulator.scenario import accounts, rules
 from simulator.scenario.assumptions import assumptions
 from simulator.scenario.bounds import clock, limits
+from simulator.scenario.changes import scheduled_change
 from simulator.scenario.check import check
 from simulator.scenario.document import Document, Node, Problem, Report, ScenarioError
 from simulator.scenario.load import load_object
@@ -51,7 +52,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         catalog=products,
         payments=payments,
         faults=faults,
-        schedule=tuple(_deposit(item, known) for item in root["schedule"].items()),
+        schedule=tuple(_scheduled(item, products, known) for item in root["schedule"].items()),
         limits=limits(root["limits"]),
         assume=assumptions(root["assume"]),
     )
@@ -85,6 +86,14 @@ def _refuse_repeated_labels(root: Reader) -> None:
     for label in labels:
         if label.text() in taken:
             label.problem("duplicate", f"{label.text()!r} is what a rule without an id is called by its place")
+
+
+def _scheduled(item: Reader, found: Catalog, known: rules.Known) -> ScheduledDeposit | ScheduledChange:
+    if item["deposit"].is_given == item["product"].is_given:
+        item.problem("missing_key", "a scheduled item has either 'deposit' or 'product'")
+    if item["product"].is_given:
+        return scheduled_change(item, found.products, known.resellers or ())
+    return _deposit(item, known)
 
 
 def _deposit(item: Reader, known: rules.Known) -> ScheduledDeposit:

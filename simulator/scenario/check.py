@@ -19,7 +19,6 @@ NOT_YET: Mapping[tuple[str, ...], frozenset[str]] = {
     (): frozenset({"voids", "disputes", "bills", "network", "webhooks"}),
     ("resellers",): frozenset({"balance_webhook"}),
     ("limits",): frozenset({"requests_per_interval", "rate_limit_interval", "rate_limit_block"}),
-    ("schedule",): frozenset({"product"}),
 }
 # Where the definitions stand that are checked by themselves.
 _SECTIONS: Mapping[str, tuple[str, ...]] = {

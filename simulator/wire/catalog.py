@@ -37,6 +37,11 @@ def _group(group: Any) -> dict[str, Any]:
     }
 
 
+def product_as_shown(product: Product) -> dict[str, Any]:
+    """One product in the shape of API version 2026-09-16."""
+    return _product(product, True)
+
+
 def _product(product: Product, by_denomination: bool) -> dict[str, Any]:
     return {
         "code": product.code,

@@ -11,7 +11,7 @@ from simulator.domain.catalog import Adjustment, Discount, Money, Overlay, Sourc
 from simulator.domain.faults import FaultThen
 from simulator.domain.resellers import KeyState, User
 from simulator.domain.rules import CallbackPlan
-from simulator.domain.scenario import ClockStart, KeyStart, Limits, Scenario, ScheduledDeposit
+from simulator.domain.scenario import ClockStart, KeyStart, Limits, Scenario, ScheduledChange, ScheduledDeposit
 from simulator.domain.transactions import Status
 from simulator.domain.wallet import EntryType
 from simulator.scenario.bounds import ANY_TIME
@@ -235,6 +235,19 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
     second = timedelta(seconds=1)
     assert scenario.schedule == (
         ScheduledDeposit(10 * second, "RS001", Decimal("500.00"), "bank transfer", EntryType.COMMISSION),
+        ScheduledChange(
+            20 * second,
+            "BILL",
+            {"is_active": None, "price_adjustment": Adjustment("fixed", Decimal(1), "MYR")},
+            {},
+            "RS001",
+        ),
+        ScheduledChange(
+            30 * second,
+            "COINS",
+            {"name": "Other Coins", "note": None, "discount": Discount("fixed", Decimal("-0.10"), "ten sen")},
+            {"PACK-500": True},
+        ),
     )
     assert scenario.limits == Limits(
         timestamp_tolerance=60 * second,

@@ -156,6 +156,30 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         PRODUCT + "  groups:\n  - {id: g, name: g, categories: [{id: c, name: c, product_codes: [B]}]}\n",
         ["8:68: unknown_product"],
     ),
+    *(
+        (f"scheduled: {name}", f"extends: default\nschedule: [{{at: 1h, {item}}}]\n", [f"2:{place}"])
+        for name, item, place in (
+            ("nothing at all", "", "12: missing_key"),
+            (
+                "two things at once",
+                "deposit: {reseller: RS001, amount: 1}, product: {code: GAME, set: {name: x}}",
+                "12: missing_key",
+            ),
+            ("no such product", "product: {code: GAMES, set: {name: x}}", "37: unknown_product"),
+            ("no such reseller", "product: {code: GAME, reseller: R, set: {is_active: true}}", "53: unknown_reseller"),
+            ("no change", "product: {code: GAME, set: {}}", "48: out_of_range"),
+            ("no such property", "product: {code: GAME, set: {names: x}}", "49: unknown_key"),
+            ("no such option", "product: {code: GAME, set: {options: {G: {is_active: true}}}}", "59: unknown_option"),
+            ("an option without a word", "product: {code: GAME, set: {options: {GAME-100: {}}}}", "69: missing_key"),
+            ("neither on nor off", "product: {code: GAME, set: {is_active: null}}", "60: type"),
+            ("a name for one reseller", "product: {code: GAME, reseller: RS001, set: {name: x}}", "66: misplaced"),
+            (
+                "a discount beyond all",
+                "product: {code: GAME, set: {discount: {type: percentage, value: 101}}}",
+                "85: out_of_range",
+            ),
+        )
+    ),
     (
         "half a deposit",
         "extends: default\nschedule: [{at: 1s, deposit: {reseller: RS001, amount: 0.001}}]\n",
@@ -269,7 +293,6 @@ NOT_YET = [
     ("webhooks: {retry_limit: 3}\n", "1:1: not_yet"),
     ("limits: {requests_per_interval: 30000}\n", "1:10: not_yet"),
     ("resellers: [{code: A, balance_webhook: {url: 'inbox:a'}}]\n", "1:23: not_yet"),
-    ("extends: default\nschedule: [{at: 1h, product: {code: RELOAD, set: {}}}]\n", "2:21: not_yet"),
 ]
 
 

@@ -1,0 +1,123 @@
+"""Changes of products: for everybody, or of what one reseller sees. The one place where a catalog changes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import MappingProxyType
+
+from simulator.domain.accounts import reseller_of
+from simulator.domain.catalog import Catalog, Option, Options, Overlay, Product
+from simulator.domain.commands import ChangeProduct
+from simulator.domain.errors import Unacceptable, Unknown
+from simulator.domain.resellers import Reseller
+from simulator.domain.state import State
+
+OF_PRODUCT = frozenset({"is_active", "name", "note", "price_adjustment", "discount"})
+OF_OVERLAY = frozenset({"is_active", "price_adjustment"})
+
+
+@dataclass(frozen=True, slots=True)
+class OptionChange:
+    """An option of a field before and after."""
+
+    field_id: str
+    before: Option
+    after: Option
+
+
+@dataclass(frozen=True, slots=True)
+class ProductChange:
+    """What a `ChangeProduct` did: the product before and after, seen by `reseller` when that is set.
+
+    `changed` names the product's own properties that differ now, `options` what became of single options. Both are
+    empty when everything was so already.
+    """
+
+    before: Product
+    after: Product
+    changed: tuple[str, ...]
+    options: tuple[OptionChange, ...] = ()
+    reseller: str | None = None
+
+    def __bool__(self) -> bool:
+        """True when something is different now."""
+        return bool(self.changed or self.options)
+
+
+def change_product(state: State, command: ChangeProduct, now: datetime) -> ProductChange:
+    """Change a product and say what is different; `last_updated` moves when and only when something is.
+
+    Raises `Unknown` for a product, reseller or option that there is not, `Unacceptable` for a property that cannot be
+    changed so.
+    """
+    product = state.catalog.products.get(command.code)
+    if product is None:
+        raise Unknown("unknown_product", f"this sandbox has no product {command.code!r}")
+    if command.reseller is not None:
+        return _change_overlay(state, reseller_of(state, command.reseller), command, now)
+    _refuse(set(command.changes) - OF_PRODUCT, "cannot be changed")
+    changed, options = _with_options(product, command.options)
+    after = replace(changed, **command.changes)
+    change = ProductChange(product, after, _differing(product, after, command.changes), options)
+    if change:
+        products = MappingProxyType({**state.catalog.products, product.code: after})
+        state.catalog = Catalog(state.catalog.groups, products)
+        state.catalog_updated = now
+    return change
+
+
+def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, now: datetime) -> ProductChange:
+    """None gives a property back to the product."""
+    _refuse(set(command.changes) - OF_OVERLAY, "cannot be changed for one reseller")
+    _refuse({"options"} if command.options else set(), "cannot be changed for one reseller")
+    before = reseller.sees(state.catalog, command.code)
+    overlay = replace(reseller.overlay.get(command.code, Overlay()), **command.changes)
+    reseller.overlay = MappingProxyType({**reseller.overlay, command.code: overlay})
+    after = reseller.sees(state.catalog, command.code)
+    assert before is not None
+    assert after is not None
+    change = ProductChange(before, after, _differing(before, after, command.changes), reseller=reseller.code)
+    if change:
+        reseller.overlay_updated = now
+    return change
+
+
+def _refuse(names: set[str], text: str) -> None:
+    if names:
+        name = min(names)
+        raise Unacceptable("unacceptable_change", f"{name!r} {text}", name)
+
+
+def _differing(before: Product, after: Product, names: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(name for name in sorted(names) if getattr(before, name) != getattr(after, name))
+
+
+def _with_options(product: Product, wanted: Mapping[str, bool]) -> tuple[Product, tuple[OptionChange, ...]]:
+    """The product with options, by code, put on sale or taken off it, wherever they stand."""
+    if not wanted:
+        return product, ()
+    lists = [*product.options.values(), *product.options_for.values()]
+    for code in wanted:
+        if not any(code in found.by_code for found in lists):
+            raise Unknown("unknown_option", f"product {product.code!r} has no option {code!r}")
+    changes = [
+        OptionChange(field_id, option, replace(option, is_active=is_active))
+        for field_id, found in [*product.options.items(), *((key[0], one) for key, one in product.options_for.items())]
+        for code, is_active in wanted.items()
+        if (option := found.by_code.get(code)) is not None and option.is_active != is_active
+    ]
+    if not changes:
+        return product, ()
+    changed = replace(
+        product,
+        options=MappingProxyType({key: _switched(found, wanted) for key, found in product.options.items()}),
+        options_for=MappingProxyType({key: _switched(found, wanted) for key, found in product.options_for.items()}),
+    )
+    return changed, tuple(changes)
+
+
+def _switched(found: Options, wanted: Mapping[str, bool]) -> Options:
+    """The same list where nothing differs, so that what is kept of it stays of use."""
+    if all(option.is_active == wanted.get(option.code, option.is_active) for option in found):
+        return found
+    return Options(replace(option, is_active=wanted.get(option.code, option.is_active)) for option in found)

@@ -1,0 +1,78 @@
+"""Changes of a product: in a scenario's schedule, or brought by the control API."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from simulator.domain.catalog import Product
+from simulator.domain.scenario import ScheduledChange
+from simulator.scenario.check import check, suggestion
+from simulator.scenario.document import Report
+from simulator.scenario.load import load_object
+from simulator.scenario.pricing import discount, price_adjustment
+from simulator.scenario.reader import Reader
+
+SHARED_ONLY = ("name", "note", "discount", "options")
+
+
+class Changes(NamedTuple):
+    """Properties of the product, and options put on sale or taken off it."""
+
+    properties: Mapping[str, Any]
+    options: Mapping[str, bool]
+
+
+def scheduled_change(item: Reader, products: Mapping[str, Product], resellers: Collection[str]) -> ScheduledChange:
+    """`{at, product: {code, reseller?, set: {...}}}`."""
+    wanted = item["product"]
+    code, reseller = wanted["code"].text(), wanted["reseller"].text() or None
+    product = products.get(code)
+    if wanted["code"].is_given and product is None:
+        text = f"there is no product {code!r} in the catalog{suggestion(code, list(products))}"
+        wanted["code"].problem("unknown_product", text)
+    if reseller and reseller not in resellers:
+        text = f"there is no reseller {reseller!r} in this scenario{suggestion(reseller, list(resellers))}"
+        wanted["reseller"].problem("unknown_reseller", text)
+    made = changes(wanted["set"], product, is_overlay=reseller is not None)
+    return ScheduledChange(item["at"].duration(), code, made.properties, made.options, reseller)
+
+
+def build_changes(data: Mapping[str, object], product: Product, *, is_overlay: bool) -> Changes:
+    """Changes from an object. Raises `ScenarioError`."""
+    document = load_object(data, "product")
+    report = Report(document.problems)
+    check(document, report, "product_changes")
+    made = changes(Reader.of(document.root, report), product, is_overlay=is_overlay)
+    report.raise_if_any()
+    return made
+
+
+def changes(item: Reader, product: Product | None, *, is_overlay: bool) -> Changes:
+    """What is to change; of an overlay null gives a property back to the product."""
+    if is_overlay:
+        for name in SHARED_ONLY:
+            if item[name].is_given:
+                item[name].problem("misplaced", f"{name!r} is the same for all resellers", at_key=True)
+    properties: dict[str, Any] = {}
+    if item["is_active"].is_given:
+        properties["is_active"] = None if item["is_active"].is_null else item["is_active"].boolean()
+        if item["is_active"].is_null and not is_overlay:
+            item["is_active"].problem("type", "must be true or false; null gives an overlay's back to the product")
+    if item["price_adjustment"].is_given:
+        properties["price_adjustment"] = price_adjustment(item["price_adjustment"])
+    if item["name"].is_given:
+        properties["name"] = item["name"].text()
+    if item["note"].is_given:
+        properties["note"] = item["note"].text() or None
+    if item["discount"].is_given:
+        properties["discount"] = discount(item["discount"])
+    return Changes(properties, _options(item["options"], product))
+
+
+def _options(item: Reader, product: Product | None) -> Mapping[str, bool]:
+    found: dict[str, bool] = {}
+    for code, entry in item.entries():
+        lists = [*product.options.values(), *product.options_for.values()] if product else []
+        if product and not any(code in options.by_code for options in lists):
+            entry.problem("unknown_option", f"product {product.code!r} has no option {code!r}", at_key=True)
+        found[code] = entry["is_active"].boolean(True)
+    return found
