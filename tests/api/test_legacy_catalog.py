@@ -305,3 +305,12 @@ def test_legacy_endpoints_take_a_signature_or_a_token_and_say_that_they_are_depr
         assert by_token.headers["deprecation"] == by_key.headers["deprecation"] == "@1789516800"
         assert client.send("GET", path, query).json["error"] == "missing_api_key"
         assert client.send("POST", path).status == 405
+
+
+def test_a_product_that_changes_while_it_runs_changes_here_too() -> None:
+    change = {"at": "10s", "product": {"code": "RELOAD", "set": {"is_active": False, "name": "Sold no more"}}}
+    with running({"schedule": [change]}) as client:
+        assert products(client)["RELOAD"]["status"] == "Active"
+        client.advance(10)
+        record = products(client)["RELOAD"]
+        assert (record["status"], record["product_name"]) == ("Inactive", "Sold no more")
