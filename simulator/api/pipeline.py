@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from simulator.api import refusals
-from simulator.api.addresses import refuse_address
+from simulator.api.allowlist import refuse_address
 from simulator.api.authentication import authenticate
 from simulator.api.body import ClientGone, Receive
 from simulator.api.deprecation import marked_deprecated

@@ -2,7 +2,7 @@
 
 import hmac
 
-from simulator.api.addresses import refuse_address_of
+from simulator.api.allowlist import refuse_address_of
 from simulator.api.exchange import Call, Reply
 from simulator.api.unsigned import known_reseller, realm_of
 from simulator.auth.signature import Denied

@@ -2,7 +2,7 @@
 
 import re
 
-from simulator.api.addresses import refuse_address_of
+from simulator.api.allowlist import refuse_address_of
 from simulator.api.body import BodyTooLarge, Receive, read_body
 from simulator.api.exchange import Access, Call, Endpoint, Reply
 from simulator.api.refusals import deny, key_required_for_topup
