@@ -7,6 +7,7 @@ from typing import Any
 
 from simulator.api import refusals
 from simulator.api.exchange import Answer, Request
+from simulator.api.ownership import owner_at_root
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
 from simulator.delivery.sender import HttpSender
@@ -16,7 +17,7 @@ from simulator.options import Options
 from simulator.runtime import sandboxes as live
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.sandboxes import DEFAULT, LiveSandbox, Sandboxes
+from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.server.connection import deliver
 
@@ -75,18 +76,13 @@ class App:
                 return self._pipeline(self._default, path, request, refusal=refusal)
             return self._pipeline(sandbox, "/" + rest, request)
         if self.sandboxes.has_unique_keys:
-            return self._pipeline(self._owner_of_key(request), path, request, anonymous=self._default)
+            return self._from_root(path, request)
         return self._pipeline(self._default, path, request)
 
-    def _owner_of_key(self, request: Request) -> LiveSandbox:
-        """`default`, unless the key is one that it does not know and that leads to one other sandbox alone."""
-        for name, value in request.headers:
-            if name == b"x-api-key":
-                key = value.decode("latin-1")
-                if key not in self._default.core.state.keys:
-                    return self.sandboxes.with_unique_key(key) or self._default
-                break
-        return self._default
+    async def _from_root(self, path: str, request: Request) -> Answer:
+        """Answer at the root, where credentials may lead to another sandbox than the default one."""
+        owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
+        return await self._pipeline(owner, path, request, anonymous=self._default)
 
     async def _controlled(self, scope: Any, receive: Any, send: Any) -> None:
         if self._control is None:

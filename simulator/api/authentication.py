@@ -1,8 +1,8 @@
 """Authentication of one call: headers, body, signature, and the nonce last, checked and spent in one step."""
 
-from simulator.api.addresses import is_named
-from simulator.api.exchange import Call, Endpoint, Reply
-from simulator.api.refusals import address_blocked, address_not_allowed, nonce_service_down
+from simulator.api.exchange import Access, Call, Endpoint, Reply
+from simulator.api.refusals import address_blocked, deny, nonce_service_down
+from simulator.api.unsigned import ANYBODY, Visitor, admit, check_bearer
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, Denied, check_headers, verify
@@ -17,17 +17,6 @@ def query_rules(sandbox: LiveSandbox) -> QueryRules:
     """How a sandbox reads what SPEC 5.1 leaves open about queries."""
     assume = sandbox.scenario.assume
     return QueryRules(str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either")))
-
-
-def refuse_address(call: Call) -> Reply | None:
-    """403 when the reseller that the API key names has an allowlist without this client."""
-    owner = call.sandbox.core.state.keys.get(call.headers.get(b"x-api-key", b"").decode("latin-1"))
-    if owner is None or not (allowlist := owner[0].settings.ip_allowlist):
-        return None
-    if is_named(call.exchange.client, allowlist):
-        return None
-    call.exchange.error = "ip_not_allowed"
-    return address_not_allowed(call.exchange.client)
 
 
 def refuse_blocked(call: Call) -> Reply | None:
@@ -45,8 +34,14 @@ def refuse_blocked(call: Call) -> Reply | None:
     return address_blocked(client)
 
 
-def check_claim(call: Call) -> Claim | Denied:
-    """What the headers claim, as far as it can be judged before the body is read."""
+def check_claim(call: Call, endpoint: Endpoint) -> Claim | Visitor | Denied | Reply:
+    """What the headers claim, as far as it can be judged before the body is read.
+
+    Of an API key and a bearer token the key counts; an empty one is none.
+    """
+    if endpoint.access is Access.OPEN:
+        call.is_unsigned = call.is_deprecated = True
+        return ANYBODY
     state = call.sandbox.core.state
 
     def find(api_key: str) -> ApiKey | None:
@@ -56,11 +51,17 @@ def check_claim(call: Call) -> Claim | Denied:
     scenario = call.sandbox.scenario
     clock = scenario.clock
     compared_with = call.now if clock.signature == "sandbox" else call.sandbox.clock.wall() + clock.skew
-    return check_headers(call.headers, find, compared_with.timestamp(), scenario.limits.timestamp_tolerance_s)
+    claim = check_headers(call.headers, find, compared_with.timestamp(), scenario.limits.timestamp_tolerance_s)
+    if type(claim) is Denied and claim.code == "missing_api_key" and b"authorization" in call.headers:
+        return check_bearer(call, endpoint)
+    return claim
 
 
-def authenticate(call: Call, endpoint: Endpoint, claim: Claim, fault: FaultThen | None) -> Reply | None:
+def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Visitor, fault: FaultThen | None) -> Reply | None:
     """Verify the signature and spend the nonce; None when the call comes from whom it says."""
+    if type(claim) is Visitor:
+        return admit(call, endpoint, claim, fault)
+    assert isinstance(claim, Claim)
     exchange = call.exchange
     rules = query_rules(call.sandbox) if exchange.query else NO_QUERY
     refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
@@ -84,17 +85,10 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim, fault: FaultThen 
 
 
 def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:
-    """The refusal that a fault of authentication makes, if it is one."""
-    if fault.nonce_service_down:
+    """The refusal that a fault of authentication makes, if it is one; without a signature there is no nonce."""
+    if fault.nonce_service_down and not call.is_unsigned:
         call.exchange.error = "nonce_service_unavailable"
         return nonce_service_down()
     if fault.internal_error:
         return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
     return None
-
-
-def deny(call: Call, endpoint: Endpoint, refusal: Denied) -> Reply:
-    """The endpoint's answer to failed authentication; the journal has the reason."""
-    call.exchange.error = refusal.code
-    call.exchange.diagnosis = refusal.diagnosis
-    return endpoint.denied(refusal)

@@ -6,6 +6,7 @@ Made for every request, so they are msgspec's structs, which cost a fifth of wha
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from typing import Any
 
 import msgspec
@@ -47,9 +48,22 @@ class Reply(msgspec.Struct, frozen=True):
     journaled: bytes = b""
 
 
+class Access(Enum):
+    """What an endpoint wants to see before it answers.
+
+    `SIGNED`: an API key's signature, or a bearer token unless the scenario keeps those to the legacy endpoints.
+    `LEGACY`: either of them. `OPEN`: neither.
+    """
+
+    SIGNED = "signed"
+    LEGACY = "legacy"
+    OPEN = "open"
+
+
 class Call(msgspec.Struct):
     """One request on its way. `now` is read once; `reseller` is known after authentication; `fields` are the
-    decoded and validated body or query; `places` are the values of a path's parameters."""
+    decoded and validated body or query; `places` are the values of a path's parameters; `is_unsigned` when no API key
+    let it in; `is_deprecated` when the answer says that what was asked for is (SPEC 9)."""
 
     sandbox: LiveSandbox
     now: datetime
@@ -58,6 +72,8 @@ class Call(msgspec.Struct):
     fields: dict[str, Any] = {}
     reseller: Reseller | None = None
     places: Mapping[str, str] = {}
+    is_unsigned: bool = False
+    is_deprecated: bool = False
 
     @property
     def owner(self) -> Reseller:
@@ -71,9 +87,11 @@ Problems = Mapping[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One method of one path. `source` says where `schema` finds its input: `body`, `query`, or nowhere.
+    """One method of one path. `source` says where `schema` finds its input: `body` (JSON), `form` (a JSON or form
+    body), `query`, or nowhere.
 
     `invalid` makes the answer to input that violates the schema, `denied` the one to failed authentication.
+    `may_want_key`: a reseller may close it to bearer tokens (SPEC 5.3).
     """
 
     handle: Callable[[Call], Reply]
@@ -81,3 +99,5 @@ class Endpoint:
     denied: Callable[[Denied], Reply]
     schema: str = ""
     source: str = ""
+    access: Access = Access.SIGNED
+    may_want_key: bool = False

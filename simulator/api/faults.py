@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from simulator.api.exchange import Call, Reply
+from simulator.api.unsigned import claimed_reseller
 from simulator.domain import draw
 from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Rule
@@ -48,7 +49,7 @@ def _facts(call: Call) -> dict[str, object]:
     facts: dict[str, object] = {
         "method": exchange.method,
         "path": exchange.path,
-        "reseller": owner[0].code if owner else "",
+        "reseller": owner[0].code if owner else claimed_reseller(call),
         "headers": {name.decode("latin-1"): value.decode("latin-1") for name, value in call.headers.items()},
     }
     for name in ("product", "account", "refid", "amount", "extras"):

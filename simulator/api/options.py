@@ -30,7 +30,7 @@ class OptionsEndpoint:
         product = call.owner.sees(state.catalog, code)
         if product is None or field_id not in product.options or not _is_resolved(product, fields):
             return _unknown(code, field_id)
-        if problem := _account_problem(state, product, field_id, fields):
+        if problem := account_problem(state, product, field_id, fields):
             return invalid_parameters(call, {"account_number": [problem]})
         limit = whole(fields, "limit", whole(fields, "per_page", LIMIT_DEFAULT))
         if limit > LIMIT_MAX and state.assumes("options-page-size", "reject"):
@@ -65,7 +65,8 @@ def _is_resolved(product: Product, fields: dict[str, str]) -> bool:
     return is_shown and (not product.is_hidden or bool(flag(fields, "include_hidden")))
 
 
-def _account_problem(state: State, product: Product, field_id: str, fields: dict[str, str]) -> str | None:
+def account_problem(state: State, product: Product, field_id: str, fields: dict[str, str]) -> str | None:
+    """What is wrong with the account number that a field's options depend on, if they do."""
     source = account_source(product, field_id)
     if source is None:
         return None

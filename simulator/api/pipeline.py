@@ -10,21 +10,22 @@ from time import perf_counter
 
 from simulator.api import refusals
 from simulator.api.addresses import client_address
+from simulator.api.allowlist import refuse_address
 from simulator.api.authentication import (
     authenticate,
     check_claim,
-    deny,
-    refuse_address,
     refuse_blocked,
     refused_by,
 )
 from simulator.api.body import BodyTooLarge, ClientGone, read_body
+from simulator.api.deprecation import marked_deprecated
 from simulator.api.exchange import Answer, Call, Endpoint, Problems, Reply, Request
 from simulator.api.faults import meet_fault, spoiled
 from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.contract.decode import BadJson, decode_object
+from simulator.contract.form import decode_form
 from simulator.contract.query import decode_query
 from simulator.contract.validate import validator
 from simulator.runtime.journal import Exchange, reply_headers
@@ -64,6 +65,8 @@ class Pipeline:
             reply = refusal or await self._reply(call, request)
         except ClientGone:
             reply = Reply(0, b"", ending="gone")
+        if call.is_deprecated:
+            reply = marked_deprecated(call, reply)
         content = reply.body if type(reply.body) is bytes else encode(reply.body)
         exchange.status, exchange.content = reply.status, reply.journaled or content
         if anonymous is not None and call.reseller is None:
@@ -89,15 +92,17 @@ class Pipeline:
         early = await meet_fault(call, needs_body=False) if may_fail else None
         if early is not None and early.comes_instead:
             return spoiled(early, Reply(0, b""))
-        claim = check_claim(call)
+        claim = check_claim(call, endpoint)
         if isinstance(claim, Denied):
-            reply = deny(call, endpoint, claim)
+            reply = refusals.deny(call, endpoint, claim)
+        elif isinstance(claim, Reply):
+            reply = claim
         else:
             try:
                 call.exchange.body = await self._body(call, request)
                 reply = authenticate(call, endpoint, claim, early) or await self._authenticated(call, endpoint)
             except BodyTooLarge:
-                reply = deny(call, endpoint, Denied("body_too_large"))
+                reply = refusals.deny(call, endpoint, Denied("body_too_large", refusals.BODY_BOUND))
         return reply if early is None else spoiled(early, reply)
 
     async def _authenticated(self, call: Call, endpoint: Endpoint) -> Reply:
@@ -171,6 +176,10 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
         call.fields, problems = decode_query(call.exchange.query)
         return problems or validator(endpoint.schema).problems(call.fields)
     rejects = call.sandbox.core.state.assumes("duplicate-json-keys", "reject")
+    if endpoint.source == "form":
+        content_type = call.headers.get(b"content-type", b"")
+        call.fields, problems = decode_form(content_type, call.exchange.body, reject_duplicates=rejects)
+        return problems or validator(endpoint.schema).problems(call.fields)
     try:
         call.fields = decode_object(call.exchange.body, reject_duplicates=rejects)
     except BadJson as bad:

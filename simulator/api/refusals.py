@@ -2,12 +2,20 @@
 
 from difflib import get_close_matches
 
-from simulator.api.exchange import Call, Problems, Reply
-from simulator.auth.signature import Denied
+from simulator.api.exchange import Call, Endpoint, Problems, Reply
+from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.wire import errors
 
 RETRY_AFTER_S = 5
+BODY_BOUND = f"at most {BODY_BYTES_MAX} bytes are read"
 NAME_CHARS_MAX = 100
+
+
+def deny(call: Call, endpoint: Endpoint, refusal: Denied) -> Reply:
+    """The endpoint's answer to failed authentication, with its reason in the journal."""
+    call.exchange.error = refusal.code
+    call.exchange.diagnosis = refusal.diagnosis
+    return endpoint.denied(refusal)
 
 
 def denied(refusal: Denied) -> Reply:
@@ -34,6 +42,12 @@ def nonce_service_down() -> Reply:
 def address_blocked(address: str) -> Reply:
     """403: the address exceeded the request rate and is blocked for a while (SPEC 7.2, 8)."""
     return Reply(403, errors.coded("ip_blocked", f"Requests from {address} are blocked: it has sent too many."))
+
+
+def key_required_for_topup() -> Reply:
+    """403: the account owner closed topup to bearer tokens (SPEC 5.3)."""
+    text = "This reseller requires API-key authentication for topup; JWT is not allowed."
+    return Reply(403, errors.coded("api_key_required", text))
 
 
 def address_not_allowed(address: str) -> Reply:

@@ -38,6 +38,7 @@ MESSAGES = {
     "nonce_reused": "X-Nonce was used before.",
     "decryption_error": "The HMAC secret could not be decrypted.",
     "internal_error": "An unexpected error occurred.",
+    "invalid_token": "The bearer token is invalid or has expired.",
 }
 
 

@@ -10,7 +10,7 @@ import click
 from simulator.cli import values
 from simulator.cli.flags import CannotStart, option, request_flags, verb
 from simulator.cli.request import signed_request
-from simulator.cli.signing import SignedRequest
+from simulator.cli.signing import SignedRequest, with_bearer
 
 TIMEOUT_S = 60.0
 
@@ -23,6 +23,12 @@ class Lines(click.types.StringParamType):
 
 @verb("call")
 @request_flags
+@option(
+    "--bearer",
+    metavar="TOKEN",
+    callback=values.token,
+    help="Send this IdToken of POST /v2/token in place of a signature (deprecated).",
+)
 @option(
     "--header",
     "-H",
@@ -39,6 +45,7 @@ def command(
     url: str | None,
     key: str | None,
     secret: str | None,
+    bearer: str | None,
     header: dict[str, str],
 ) -> int:
     """Send one signed request and print the answer.
@@ -55,6 +62,8 @@ def command(
       reseller-sim call GET '/v2/catalog?is_active=true' -H 'X-Api-Version: 2026-09-16' | jq .products
     """
     request = signed_request(method, path, data, url, key, secret)
+    if bearer is not None:
+        request = with_bearer(request, bearer)
     status, reason, headers, body = _exchange(request, header)
     click.echo(f"{status} {reason}".rstrip(), err=True)
     for name, value in headers:

@@ -5,10 +5,12 @@ import hmac
 import secrets
 import time
 from base64 import b64decode, b64encode
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
 
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string
+
+SIGNATURE_HEADERS = ("X-Api-Key", "X-Timestamp", "X-Nonce", "X-Signature")
 
 
 class CannotSign(Exception):
@@ -70,6 +72,12 @@ def sign(
         headers["Content-Type"] = "application/json"
     url = f"{base.scheme}://{base.netloc}{base.path.rstrip('/')}{target}"
     return SignedRequest(method, url, body, canonical.decode(), headers)
+
+
+def with_bearer(request: SignedRequest, token: str) -> SignedRequest:
+    """The same request with a bearer token in place of the key and the signature (SPEC 5.4)."""
+    headers = {name: value for name, value in request.headers.items() if name not in SIGNATURE_HEADERS}
+    return replace(request, headers=headers | {"Authorization": f"Bearer {token}"})
 
 
 def split_base(base_url: str) -> SplitResult:

@@ -17,6 +17,7 @@ from simulator.control.http import (
     sandbox_of,
     wait_of,
 )
+from simulator.control.masking import NOT_SHOWN, masked_body, masked_query
 from simulator.runtime.journal import Exchange, reply_headers
 
 BODY_SHOWN_BYTES_MAX = 1024 * 1024
@@ -43,7 +44,7 @@ def row(exchange: Exchange) -> dict[str, Any]:
         "at": render.moment(exchange.at),
         "method": exchange.method,
         "path": exchange.path,
-        "query": exchange.query.decode("latin-1"),
+        "query": masked_query(exchange.path, exchange.query).decode("latin-1"),
         "status": exchange.status,
         "reseller": exchange.reseller,
         "client": exchange.client,
@@ -85,8 +86,8 @@ async def show(request: Request) -> Response:
     if exchange is None:
         return error(404, "unknown_request", "the journal has no such request, or let go of it")
     told = row(exchange) | {"sandbox": live.id}
-    told["request"] = {"headers": _headers(exchange.headers), **_body(exchange.body)}
-    told["response"] = {"headers": _headers(reply_headers(live.id, exchange)), **_body(exchange.content)}
+    told["request"] = {"headers": _headers(exchange.headers), **_body(exchange.path, exchange.body)}
+    told["response"] = {"headers": _headers(reply_headers(live.id, exchange)), **_body(exchange.path, exchange.content)}
     return reply(told)
 
 
@@ -95,9 +96,9 @@ def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> list[list[str]]:
 
 
 def _shown(name: str, value: str) -> str:
-    return "(not shown)" if name.lower() in SECRET_HEADERS else value
+    return NOT_SHOWN if name.lower() in SECRET_HEADERS else value
 
 
-def _body(body: bytes) -> dict[str, Any]:
-    """A body as text, cut at a bound; `body_bytes` is its whole length."""
-    return {"body": body[:BODY_SHOWN_BYTES_MAX].decode("utf-8", "replace"), "body_bytes": len(body)}
+def _body(path: str, body: bytes) -> dict[str, Any]:
+    """A body as text, its secrets masked, cut at a bound; `body_bytes` is its whole length as it came."""
+    return {"body": masked_body(path, body)[:BODY_SHOWN_BYTES_MAX].decode("utf-8", "replace"), "body_bytes": len(body)}

@@ -10,6 +10,7 @@ from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Cr
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.money import CENT, DIGITS_BEFORE_MAX, is_bounded, is_whole_cents
 from simulator.domain.resellers import ApiKey, KeyState, Reseller, Settings
+from simulator.domain.restriction import DelayedSwitch
 from simulator.domain.scenario import KeyStart, ResellerStart
 from simulator.domain.state import State
 from simulator.domain.wallet import Entry, Wallet
@@ -24,12 +25,15 @@ def reseller_of(state: State, code: str) -> Reseller:
 
 
 def open_account(state: State, start: ResellerStart) -> Reseller:
-    """Make a reseller as a scenario describes it. Raises `Conflict` when its code or a key is taken."""
+    """Make a reseller as a scenario describes it. Raises `Conflict` when its code, a key or a username is taken."""
     if start.code in state.resellers:
         raise Conflict("reseller_exists", f"there is a reseller {start.code!r} already", "code")
     taken = [key.key for key in start.keys if key.key in state.keys]
     if taken:
         raise Conflict("api_key_exists", f"the API key {taken[0]!r} belongs to a reseller already", "api_keys")
+    named = [user.username for user in start.users if user.username in state.users]
+    if named:
+        raise Conflict("username_exists", f"the username {named[0]!r} belongs to a reseller already", "users")
     reseller = Reseller(
         code=start.code,
         email=start.email,
@@ -39,6 +43,7 @@ def open_account(state: State, start: ResellerStart) -> Reseller:
         callback=start.callback,
         webhook=webhook_settings.opened(state, start.webhook, start.code),
         settings=Settings(start.require_api_key_for_topup, start.ip_allowlist),
+        closed_to_tokens=DelayedSwitch(start.require_api_key_for_topup),
         overlay=start.overlay,
         created=state.now,
     )
@@ -46,6 +51,7 @@ def open_account(state: State, start: ResellerStart) -> Reseller:
     state.resellers[start.code] = reseller
     for key in start.keys:
         _add_key(state, reseller, key)
+    state.users.update((user.username, (reseller, user)) for user in start.users)
     return reseller
 
 
@@ -101,9 +107,14 @@ def revoke_api_key(state: State, command: RevokeApiKey, now: datetime) -> None:
 
 
 def change_settings(state: State, command: ChangeSettings, now: datetime) -> Settings:
-    """Replace the settings that are named."""
+    """Replace the settings that are named. The topup restriction acts after a while (SPEC 5.3), the others at once."""
     reseller = reseller_of(state, command.reseller)
+    before = reseller.settings.require_api_key_for_topup
     reseller.settings = replace(reseller.settings, **command.changes)  # type: ignore[arg-type]  # checked by contract
+    wanted = reseller.settings.require_api_key_for_topup
+    if wanted != before:
+        acts_at = now + state.scenario.limits.settings_delay
+        reseller.closed_to_tokens = reseller.closed_to_tokens.turned(wanted, now, acts_at)
     return reseller.settings
 
 

@@ -37,6 +37,13 @@ def account_source(product: Product, field_id: str) -> str | None:
     return source.params.get("account_number", {}).get("from_field")
 
 
+def subproduct_field(product: Product) -> str | None:
+    """The select field whose options the legacy endpoints call sub-products (SPEC 2.16): plans, loan accounts, or
+    billers."""
+    source = product.fulfillment.extras.get("subproduct_code")
+    return source.from_field if source and source.from_field in product.options else biller_field(product)
+
+
 def biller_field(product: Product) -> str | None:
     """The select field whose options are billers: the one that feeds `extras.biller_code`."""
     source = product.fulfillment.extras.get("biller_code")

@@ -8,6 +8,7 @@ from enum import StrEnum
 from simulator.domain.callbacks import CallbackConfig
 from simulator.domain.catalog import Catalog, Overlay, Product
 from simulator.domain.records import Records
+from simulator.domain.restriction import DelayedSwitch
 from simulator.domain.transactions import Transaction
 from simulator.domain.wallet import Wallet
 from simulator.domain.webhooks import Webhook
@@ -42,7 +43,10 @@ class User:
 
 @dataclass(slots=True)
 class Settings:
-    """What an account owner sets in the console. An empty allowlist lets every address in."""
+    """What an account owner sets in the console. An empty allowlist lets every address in.
+
+    `require_api_key_for_topup` is what is set; `Reseller.closed_to_tokens` says since when it acts.
+    """
 
     require_api_key_for_topup: bool = False
     ip_allowlist: tuple[str, ...] = ()
@@ -60,6 +64,7 @@ class Reseller:
     callback: CallbackConfig = CallbackConfig()
     webhook: Webhook = field(default_factory=Webhook)
     settings: Settings = field(default_factory=Settings)
+    closed_to_tokens: DelayedSwitch = DelayedSwitch()
     overlay: Mapping[str, Overlay] = field(default_factory=dict)
     refids: dict[str, Transaction] = field(default_factory=dict)
     created: datetime | None = None

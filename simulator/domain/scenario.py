@@ -89,6 +89,9 @@ class Limits:
     nonce_window: timedelta = timedelta(minutes=10)
     nonces: int = 500_000
     timestamp_tolerance: timedelta = timedelta(minutes=5)
+    token_lifetime: timedelta = timedelta(hours=1)
+    refresh_token_lifetime: timedelta = timedelta(days=30)
+    settings_delay: timedelta = timedelta(minutes=5)
     callback_timeout: timedelta = timedelta(seconds=30)
     callback_timeout_manual: timedelta = timedelta(seconds=5)
     callback_retry: RetryPolicy = RetryPolicy()

@@ -15,7 +15,7 @@ from simulator.domain.faults import FaultThen
 from simulator.domain.limits import Nonces, RequestRates
 from simulator.domain.network import Network
 from simulator.domain.notifications import NotificationLog
-from simulator.domain.resellers import ApiKey, Reseller
+from simulator.domain.resellers import ApiKey, Reseller, User
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
 from simulator.domain.scenario import Scenario, ScheduledChange, ScheduledDeposit
 from simulator.domain.transactions import Transaction
@@ -97,6 +97,7 @@ class State:
         self.catalog_updated = started
         self.resellers: dict[str, Reseller] = {}
         self.keys: dict[str, tuple[Reseller, ApiKey]] = {}
+        self.users: dict[str, tuple[Reseller, User]] = {}
         self.transactions: dict[str, Transaction] = {}
         magic = scenario.magic
         self.payments: RuleBook[PaymentThen] = RuleBook(seed, scenario.payments, magic.of("payments"))

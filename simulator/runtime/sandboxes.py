@@ -110,6 +110,7 @@ class Sandboxes:
         self._ttl_s = ttl_s
         self._by_id: dict[str, LiveSandbox] = {}
         self._unique_keys: dict[str, LiveSandbox] = {}
+        self._unique_users: dict[str, LiveSandbox] = {}
         self._sweeper: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -136,6 +137,10 @@ class Sandboxes:
         """The one sandbox that has this key, if `credentials: unique` made it so."""
         return self._unique_keys.get(api_key)
 
+    def with_unique_user(self, username: str) -> LiveSandbox | None:
+        """The one sandbox that has this user, if `credentials: unique` made it so."""
+        return self._unique_users.get(username)
+
     def create(self, request: Request) -> LiveSandbox:
         """Make a sandbox. Raises `Conflict` for an id that is taken and `Unacceptable` for one that cannot be."""
         if len(self._by_id) >= SANDBOXES_MAX:
@@ -152,10 +157,12 @@ class Sandboxes:
         return sandbox
 
     def learn_keys(self, sandbox: LiveSandbox) -> None:
-        """Let keys that only this sandbox has lead to it from the root."""
+        """Let keys and usernames that only this sandbox has lead to it from the root."""
         if sandbox.request.unique_credentials:
             for key in sandbox.core.state.keys:
                 self._unique_keys.setdefault(key, sandbox)
+            for username in sandbox.core.state.users:
+                self._unique_users.setdefault(username, sandbox)
 
     async def delete(self, sandbox_id: str) -> None:
         """Forget a sandbox; raises `Unknown`, and `Conflict` for the default one, which always exists."""
@@ -168,6 +175,7 @@ class Sandboxes:
     def _forget(self, sandbox: LiveSandbox) -> None:
         del self._by_id[sandbox.id]
         self._unique_keys = {key: owner for key, owner in self._unique_keys.items() if owner is not sandbox}
+        self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
 
     def start(self, monotonic_s: Callable[[], float]) -> None:
         """Let the sandboxes' time run, and idle ones go."""

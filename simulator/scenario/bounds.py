@@ -10,6 +10,8 @@ from simulator.scenario.reader import Reader
 # What `null` means for a tolerance: further off than any time that can be written.
 ANY_TIME = timedelta(days=365_000)
 
+LIFETIME_MAX = timedelta(days=3650)
+
 
 def clock(section: Reader) -> ClockStart:
     """`manual`, `x60`, or an object with more."""
@@ -55,6 +57,9 @@ def limits(section: Reader) -> Limits:
         nonce_window=section["nonce_window"].duration(usual.nonce_window),
         nonces=section["nonces"].integer(usual.nonces),
         timestamp_tolerance=ANY_TIME if tolerance.is_null else tolerance.duration(usual.timestamp_tolerance),
+        token_lifetime=_lifetime(section["token_lifetime"], usual.token_lifetime),
+        refresh_token_lifetime=_lifetime(section["refresh_token_lifetime"], usual.refresh_token_lifetime),
+        settings_delay=section["settings_delay"].duration(usual.settings_delay),
         callback_timeout=section["callback_timeout"].duration(usual.callback_timeout),
         callback_timeout_manual=section["callback_timeout_manual"].duration(usual.callback_timeout_manual),
         callback_retry=RetryPolicy(
@@ -70,3 +75,10 @@ def limits(section: Reader) -> Limits:
         inbox=section["inbox"].integer(usual.inbox),
         inbox_bytes=section["inbox_bytes"].integer(usual.inbox_bytes),
     )
+
+
+def _lifetime(item: Reader, usual: timedelta) -> timedelta:
+    lifetime = item.duration(usual)
+    if not timedelta(seconds=1) <= lifetime <= LIFETIME_MAX:
+        item.problem("bad_duration", f"a token lives from 1 second to {LIFETIME_MAX.days} days")
+    return lifetime

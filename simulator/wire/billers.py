@@ -5,11 +5,10 @@ from urllib.parse import urlencode
 
 from simulator.domain.catalog import Option, Options, Product
 from simulator.domain.options import limits
-from simulator.wire.money import amount_text
+from simulator.wire.money import limit_text
 from simulator.wire.paging import Page
 
 PATH = "/v1/interbank/billers"
-NO_LIMIT = "-1"
 
 
 def billers(product: Product | None, found: Options, page: Page, filters: dict[str, str], *, is_paged: bool) -> Any:
@@ -41,8 +40,8 @@ def _biller(product: Product, option: Option) -> dict[str, Any]:
         "validity": option.validity,
         "account_number": None,
         "additional_description": list(option.additional_description),
-        "min": NO_LIMIT if low is None else amount_text(low),
-        "max": NO_LIMIT if high is None else amount_text(high),
+        "min": limit_text(low),
+        "max": limit_text(high),
         "suggested_category": option.suggested_category,
     }
     if option.description:

@@ -4,6 +4,8 @@ from decimal import Decimal
 
 from simulator.domain.catalog import Money
 
+NO_LIMIT = "-1"
+
 
 def money(value: Money) -> dict[str, str]:
     """The amount as text, with two decimals at least."""
@@ -15,3 +17,8 @@ def amount_text(amount: Decimal) -> str:
     exponent = amount.as_tuple().exponent
     assert isinstance(exponent, int)
     return f"{amount:.2f}" if exponent > -2 else f"{amount:f}"
+
+
+def limit_text(amount: Decimal | None) -> str:
+    """The same for a limit of billers and sub-products (SPEC 2.14, 2.16): `-1` is none."""
+    return NO_LIMIT if amount is None else amount_text(amount)

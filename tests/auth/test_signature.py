@@ -144,11 +144,11 @@ def test_an_undecryptable_secret_is_told_when_the_signature_would_be_checked() -
     assert verified(key="dark") == "decryption_error"
 
 
-def test_every_code_of_the_table_has_a_message_and_nothing_else() -> None:
+def test_every_code_of_the_table_and_the_bearers_own_has_a_message_and_nothing_else() -> None:
     assert set(MESSAGES) == {
         "missing_api_key", "invalid_api_key", "hmac_not_configured", "missing_hmac_headers", "empty_hmac_values",
         "invalid_nonce_format", "invalid_timestamp_format", "timestamp_expired", "invalid_signature_format",
         "signature_too_large", "body_too_large", "invalid_signature", "nonce_reused", "decryption_error",
-        "internal_error",
+        "internal_error", "invalid_token",
     }  # fmt: skip
     assert len(NONCE) == 16

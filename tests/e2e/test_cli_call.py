@@ -54,6 +54,14 @@ def test_a_payment_is_made_from_any_source_of_a_body(server: Serving, given: str
     assert json.loads(done.out)["data"]["refid"] == f"call-{given}"
 
 
+def test_a_bearer_token_takes_the_place_of_the_signature(server: Serving) -> None:
+    credentials = b'{"username": "test_user_RS001", "password": "test_password_RS001"}'
+    tokens = ask(server.ready["url"] + "/v2/token", "POST", credentials).json
+    done = call(server, "GET", "/v2/balance", "--bearer", tokens["AccessToken"])
+    assert (done.status, json.loads(done.out)["error"]) == (1, "invalid_token")
+    assert "send the IdToken" in done.err
+
+
 def test_an_error_is_exit_1_with_the_diagnosis_on_stderr(server: Serving) -> None:
     done = call(server, "GET", "/v2/balance", "--key", "nobody", "--secret", "c2VjcmV0")
     assert done.status == 1

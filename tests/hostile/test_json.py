@@ -135,7 +135,7 @@ ACCEPTED = {("clock", "empty"), ("settings", "empty")}  # every member is option
         ("text for an object", GOOD[:-1] + ', "extras": "{}"}', "400 Invalid_Request"),
         ("null for an object", GOOD[:-1] + ', "extras": null}', "400 Invalid_Request"),
         ("51 extras", GOOD[:-1] + f', "extras": {json.dumps({str(n): n for n in range(51)})}}}', "400 Invalid_Request"),
-        ("an extra that is no text", GOOD[:-1] + ', "extras": {"biller_code": 1}}', "400 Invalid_Request"),
+        ("extras that are a list", GOOD[:-1] + ', "extras": ["biller_code"]}', "400 Invalid_Request"),
         (
             "64 levels within extras",
             GOOD[:-1] + ', "extras": {"a": ' + "[" * 64 + "]" * 64 + "}}",

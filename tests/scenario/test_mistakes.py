@@ -68,6 +68,8 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("a request rate of nothing", "limits: { requests_per_interval: 0 }\n", ["1:34: out_of_range"]),
     ("a request rate in words", "limits: { requests_per_interval: many }\n", ["1:34: type"]),
     ("an interval without a unit", "limits: { rate_limit_interval: 5 }\n", ["1:32: type"]),
+    ("a token that is never good", "limits: { token_lifetime: 999ms }\n", ["1:27: bad_duration"]),
+    ("a token for ever", "limits: { refresh_token_lifetime: 9999d }\n", ["1:35: bad_duration"]),
     ("a duration of a century", "limits: { nonce_window: 36500d }\n", ["1:25: bad_duration"]),
     ("an unknown placeholder", STEPS + '    - { status: Failed, remarks: "{refd}" }\n', ["3:34: bad_template"]),
     ("a single brace", STEPS + '    - { status: Failed, remarks: "a { b" }\n', ["3:34: bad_template"]),

@@ -1,0 +1,40 @@
+"""`GET /v2/product-list` and `/v2/subproducts` (SPEC 4.7, 4.8): the catalog as old integrations read it, deprecated."""
+
+from simulator.api import refusals
+from simulator.api.exchange import Call, Problems, Reply
+from simulator.api.options import account_problem
+from simulator.domain.options import offered, subproduct_field
+from simulator.wire import legacy as wire
+
+
+def invalid_parameters(call: Call, problems: Problems) -> Reply:
+    """400, deprecated like the answers that it stands for."""
+    call.is_deprecated = True
+    return refusals.invalid_parameters(call, problems)
+
+
+def product_list(call: Call) -> Reply:
+    """200 with every product of the catalog as this reseller sees it, inactive ones included."""
+    call.is_deprecated = True
+    state = call.sandbox.core.state
+    seen = (call.owner.sees(state.catalog, code) for code in state.catalog.products)
+    products = [product for product in seen if product is not None and not product.is_hidden]
+    return Reply(200, wire.product_list(state.catalog, products, by_id=state.assumes("legacy-shelves", "ids")))
+
+
+def subproducts(call: Call) -> Reply:
+    """200 with the active sub-products, none when the product has no such thing; 400 for what cannot be looked up."""
+    call.is_deprecated = True
+    fields, state = call.fields, call.sandbox.core.state
+    product = call.owner.sees(state.catalog, fields["product_code"])
+    if product is None or product.is_hidden or not product.is_active:
+        return invalid_parameters(call, {"product_code": ["is no product that is on sale"]})
+    field_id = subproduct_field(product)
+    if field_id is None:
+        return Reply(200, wire.subproducts(product, ()))
+    if problem := account_problem(state, product, field_id, fields):
+        return invalid_parameters(call, {"account_number": [problem]})
+    found = offered(state.seed, product, field_id, fields.get("account_number", "")).active
+    limit = int(fields["limit"]) if fields.get("limit") else None
+    priced = state.assumes("subproduct-denomination", "price")
+    return Reply(200, wire.subproducts(product, found[:limit], priced=priced))

@@ -1,0 +1,141 @@
+"""Tokens for a username and password (SPEC 4.2, 4.3, 5.4): JSON Web Tokens, signed with HS256 and nothing else.
+
+A token is good in one sandbox: the key and the audience are that sandbox's. It carries its use, so that none passes
+for another. PyJWT's own clock checks are off: a token is young or old by the `now` that is passed in.
+"""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from simulator.auth.signature import Denied
+
+ALGORITHM = "HS256"
+ISSUER = "reseller-sim"
+TOKEN_CHARS_MAX = 4096
+REFUSED = "invalid_token"
+
+_CLAIMS = ["iss", "aud", "sub", "reseller", "token_use", "iat", "exp"]
+_SHOWN_CHARS_MAX = 80
+
+
+class Use(StrEnum):
+    """What a token is for. The value is its claim `token_use`."""
+
+    ACCESS = "access"
+    ID = "id"
+    REFRESH = "refresh"
+
+
+# As the answer of SPEC 4.2 calls them.
+_NAMES = {Use.ACCESS.value: "the AccessToken", Use.ID.value: "the IdToken", Use.REFRESH.value: "the RefreshToken"}
+
+
+class Realm(NamedTuple):
+    """Where tokens are good: the sandbox, and the 32 bytes that only it signs with."""
+
+    sandbox: str
+    key: bytes
+
+
+class Holder(NamedTuple):
+    """Whom a token was issued to."""
+
+    username: str
+    reseller: str
+
+
+def issue(realm: Realm, use: Use, holder: Holder, now: datetime, lifetime: timedelta) -> str:
+    """A token that is good from `now` for `lifetime`, both taken in whole seconds; equal arguments give equal bytes."""
+    import jwt  # takes longer to import than the server to start
+
+    issued_s = int(now.timestamp())
+    claims = {
+        "iss": ISSUER,
+        "aud": realm.sandbox,
+        "sub": holder.username,
+        "reseller": holder.reseller,
+        "token_use": use.value,
+        "iat": issued_s,
+        "exp": issued_s + int(lifetime.total_seconds()),
+    }
+    return jwt.encode(claims, realm.key, algorithm=ALGORITHM)
+
+
+def verify(realm: Realm, token: str, use: Use, now: datetime) -> Holder | Denied:
+    """Whom the token was issued to, when it is good here and now for this use. The refusal says what is wrong."""
+    if len(token) > TOKEN_CHARS_MAX:
+        return Denied(REFUSED, f"the token has {len(token)} characters, at most {TOKEN_CHARS_MAX} are read")
+    import jwt
+
+    checks = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "require": _CLAIMS}
+    try:
+        claims = jwt.decode(
+            token,
+            realm.key,
+            algorithms=[ALGORITHM],
+            audience=realm.sandbox,
+            issuer=ISSUER,
+            options=checks,  # type: ignore[arg-type]  # a dict of these keys
+        )
+    except (jwt.PyJWTError, RecursionError, UnicodeError) as bad:
+        return Denied(REFUSED, _explain(bad, token, realm))
+    reason = _misused(claims, use) or _untimely(claims, now.timestamp())
+    return Denied(REFUSED, reason) if reason else Holder(claims["sub"], str(claims["reseller"]))
+
+
+def claimed(token: str) -> dict[str, Any]:
+    """What a token says of itself, true or not; empty when it cannot be read. Never enough to let anybody in."""
+    if len(token) > TOKEN_CHARS_MAX:
+        return {}
+    import jwt
+
+    try:
+        claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
+    except (jwt.PyJWTError, RecursionError, UnicodeError):
+        return {}
+    return claims
+
+
+def _misused(claims: dict[str, Any], use: Use) -> str:
+    if claims["token_use"] == use.value:
+        return ""
+    sent = _NAMES.get(str(claims["token_use"]), "a token for something else")
+    return f"this is {sent}; send {_NAMES[use.value]}"
+
+
+def _untimely(claims: dict[str, Any], now_s: float) -> str:
+    begins, ends = claims.get("nbf", claims["iat"]), claims["exp"]
+    if not all(type(moment) is int for moment in (begins, ends)):
+        return "iat, nbf and exp must be whole seconds"
+    if now_s < begins:
+        return f"the token is good only {begins - now_s:.0f} s from now by the sandbox's clock"
+    if now_s >= ends:
+        return f"the token expired {now_s - ends:.0f} s ago by the sandbox's clock"
+    return ""
+
+
+def _explain(bad: Exception, token: str, realm: Realm) -> str:
+    import jwt
+
+    match bad:
+        case jwt.InvalidAlgorithmError():
+            return f"the token is not signed with {ALGORITHM}"
+        case jwt.InvalidSignatureError():
+            return _foreign(claimed(token), realm)
+        case jwt.InvalidAudienceError():
+            return "the token was issued for another sandbox"
+        case jwt.InvalidIssuerError():
+            return "somebody else issued the token"
+        case jwt.MissingRequiredClaimError():
+            return f"the token has no claim {bad.claim!r}"
+        case _:
+            return "this is no JSON Web Token: three Base64url parts joined by dots, the first two of them JSON"
+
+
+def _foreign(claims: dict[str, Any], realm: Realm) -> str:
+    audience = claims.get("aud")
+    if isinstance(audience, str) and audience != realm.sandbox:
+        shown = audience[:_SHOWN_CHARS_MAX]
+        return f"the token belongs to the sandbox {shown!r}, and this is {realm.sandbox!r}: use that one's address"
+    return "the signature is not this sandbox's: the token was changed, or signed by somebody else"

@@ -1,0 +1,39 @@
+"""The token endpoints (SPEC 4.2, 4.3): paths, the answer in PascalCase, and the header that calls them old."""
+
+from typing import Any, NamedTuple
+
+PATH = "/v2/token"
+REFRESH_PATH = "/v2/token/refresh"
+PATHS = (PATH, REFRESH_PATH)
+
+# 2026-09-16, the first API version in which the catalog replaces what the legacy endpoints say.
+DEPRECATED_SINCE_S = 1789516800
+
+
+class Issued(NamedTuple):
+    """Tokens that were issued; `refresh` is None where the caller keeps the one it has."""
+
+    access: str
+    id: str
+    refresh: str | None
+    expires_in_s: int
+
+
+def authentication_result(issued: Issued, shape: object = "both") -> dict[str, Any]:
+    """`flat`: the five members. `wrapped`: them within `AuthenticationResult`. `both`: both at once."""
+    result: dict[str, Any] = {
+        "AccessToken": issued.access,
+        "ExpiresIn": issued.expires_in_s,
+        "TokenType": "Bearer",
+        "RefreshToken": issued.refresh,
+        "IdToken": issued.id,
+    }
+    if shape == "flat":
+        return result
+    wrapped = {"AuthenticationResult": result}
+    return wrapped if shape == "wrapped" else wrapped | result
+
+
+def deprecation(form: object = "rfc9745") -> bytes:
+    """The value of `Deprecation`: a structured date, or `true` as the drafts before RFC 9745 had it."""
+    return b"true" if form == "draft" else b"@%d" % DEPRECATED_SINCE_S

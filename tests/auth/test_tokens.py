@@ -1,0 +1,133 @@
+"""Tokens: good in one sandbox, for one use, for a while; everything else is refused and said why."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import jwt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.auth.signature import Denied
+from simulator.auth.tokens import ISSUER, TOKEN_CHARS_MAX, Holder, Realm, Use, claimed, issue, verify
+
+NOW = datetime(2026, 11, 21, 4, 0, 0, tzinfo=UTC)
+NOW_S = int(NOW.timestamp())
+HOUR = timedelta(hours=1)
+REALM = Realm("here", b"k" * 32)
+ELSEWHERE = Realm("there", b"e" * 32)
+HOLDER = Holder("ann", "RS001")
+CLAIMS: dict[str, Any] = {
+    "iss": ISSUER,
+    "aud": "here",
+    "sub": "ann",
+    "reseller": "RS001",
+    "token_use": "id",
+    "iat": NOW_S,
+    "exp": NOW_S + 3600,
+}
+
+
+def made(key: bytes | None = REALM.key, algorithm: str = "HS256", **changed: Any) -> str:
+    """A token with some claims changed, those that are None left out."""
+    claims = {name: value for name, value in (CLAIMS | changed).items() if value is not None}
+    return jwt.encode(claims, key, algorithm=algorithm)
+
+
+def issued(use: Use = Use.ID, realm: Realm = REALM) -> str:
+    return issue(realm, use, HOLDER, NOW, HOUR)
+
+
+@pytest.mark.parametrize("use", Use)
+def test_a_token_is_good_for_its_own_use_alone(use: Use) -> None:
+    for other in Use:
+        got = verify(REALM, issued(use), other, NOW)
+        assert (got == HOLDER) if other is use else isinstance(got, Denied)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (-1, "good only 1 s from now"),
+        (0, ""),
+        (3599, ""),
+        (3600, "expired 0 s ago"),
+        (90_000, "expired 86400 s ago"),
+    ],
+)
+def test_a_token_lives_by_the_time_that_is_passed_in(seconds: int, said: str) -> None:
+    got = verify(REALM, issued(), Use.ID, NOW + timedelta(seconds=seconds))
+    assert (said in got.diagnosis) if isinstance(got, Denied) else (not said and got == HOLDER)
+
+
+def test_equal_inputs_give_equal_bytes() -> None:
+    assert issued() == issued() == made()
+    assert issued() != issued(realm=ELSEWHERE)
+    assert issued() != issue(REALM, Use.ID, HOLDER, NOW + timedelta(seconds=1), HOUR)
+
+
+HEADER, PAYLOAD, SIGNATURE = issued().split(".")
+BENT = ("B" if SIGNATURE[0] == "A" else "A") + SIGNATURE[1:]
+
+
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [
+        (issued(Use.ACCESS), "this is the AccessToken; send the IdToken"),
+        (issued(Use.REFRESH), "this is the RefreshToken; send the IdToken"),
+        (made(token_use="other"), "this is a token for something else; send the IdToken"),
+        (made(token_use=["id"]), "this is a token for something else"),
+        (made(None, "none"), "not signed with HS256"),
+        (made(REALM.key * 2, "HS512"), "not signed with HS256"),
+        (made(b"x" * 32), "the token was changed, or signed by somebody else"),
+        (f"{HEADER}.{PAYLOAD}.{BENT}", "the token was changed"),
+        (f"{HEADER}.{PAYLOAD}.", "the token was changed"),
+        (issued(realm=ELSEWHERE), "belongs to the sandbox 'there', and this is 'here'"),
+        (made(b"x" * 32, aud="x" * 500), "belongs to the sandbox 'xxx"),
+        (made(b"x" * 32, aud=["there"]), "the token was changed"),
+        (made(aud="there"), "issued for another sandbox"),
+        (made(aud=7), "issued for another sandbox"),
+        (made(iss="somebody"), "somebody else issued the token"),
+        (made(exp=None), "the token has no claim 'exp'"),
+        (made(reseller=None), "the token has no claim 'reseller'"),
+        (made(nbf=NOW_S + 60), "good only 60 s from now"),
+        (made(exp=1e300), "must be whole seconds"),
+        (made(iat=True), "must be whole seconds"),
+        (made(exp=10**30), ""),
+        ("", "no JSON Web Token"),
+        ("...", "no JSON Web Token"),
+        ("a.b.c", "no JSON Web Token"),
+        ("eyJ.eyJ.x", "no JSON Web Token"),
+        (f"{jwt.utils.base64url_encode(b'[' * 2500).decode()}.e30.", "no JSON Web Token"),
+        (f"{HEADER}.{PAYLOAD}", "no JSON Web Token"),
+        (f"{HEADER}.{PAYLOAD}.{SIGNATURE}.x", "no JSON Web Token"),
+        (f" {issued()}", "no JSON Web Token"),
+        ("\N{LATIN SMALL LETTER E WITH ACUTE}.\ud800.", "no JSON Web Token"),
+        ("x" * (TOKEN_CHARS_MAX + 1), "4097 characters, at most 4096 are read"),
+    ],
+)
+def test_a_token_that_is_not_good_is_refused_with_the_reason(token: str, said: str) -> None:
+    got = verify(REALM, token, Use.ID, NOW)
+    if said:
+        assert isinstance(got, Denied)
+        assert got.code == "invalid_token"
+        assert said in got.diagnosis
+    else:
+        assert got == HOLDER
+
+
+@given(token=st.text(max_size=200) | st.binary(max_size=200).map(lambda raw: raw.decode("latin-1")))
+def test_whatever_is_sent_is_refused_and_never_raises(token: str) -> None:
+    assert isinstance(verify(REALM, token, Use.ID, NOW), Denied)
+    claimed(token)
+
+
+@given(header=st.binary(max_size=60), payload=st.binary(max_size=60))
+def test_whatever_the_parts_hold_is_refused_and_never_raises(header: bytes, payload: bytes) -> None:
+    token = b".".join(map(jwt.utils.base64url_encode, (header, payload, b"x"))).decode()
+    assert isinstance(verify(REALM, token, Use.ID, NOW), Denied)
+
+
+def test_what_a_token_claims_is_read_without_believing_it() -> None:
+    assert claimed(issued(realm=ELSEWHERE))["aud"] == "there"
+    assert claimed("x" * (TOKEN_CHARS_MAX + 1)) == claimed("a.b.c") == {}
