@@ -72,7 +72,7 @@ def search_us(live: LiveSandbox, handle: Any, fields: dict[str, Any], runs: int 
     reseller = live.core.state.resellers[RESELLER]
     half = str(len(reseller.refids) // 2)
     fields = {name: half if value == "HALF" else value for name, value in fields.items()}
-    call = Call(live, START, Exchange(START, "GET", "", b"", [], ""), {}, fields, reseller)
+    call = Call(live, START, Exchange(START, "GET", "", b"", [], ""), {}, fields, reseller=reseller)
     times = []
     for _ in range(runs + 1):
         began = process_time()

@@ -8,8 +8,13 @@ from simulator.domain.resellers import Reseller
 
 def refuse_address(call: Call) -> Reply | None:
     """403 when the reseller that the API key names has an allowlist without this client."""
-    owner = call.sandbox.core.state.keys.get(call.headers.get(b"x-api-key", b"").decode("latin-1"))
-    return None if owner is None else refuse_address_of(call, owner[0])
+    key = call.headers.get(b"x-api-key")
+    if key is None:
+        return None
+    call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
+    if named is None or not named[0].settings.ip_allowlist:
+        return None
+    return refuse_address_of(call, named[0])
 
 
 def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:

@@ -7,7 +7,6 @@ from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, Denied, check_headers, verify
 from simulator.domain.faults import FaultThen
-from simulator.domain.resellers import ApiKey
 from simulator.runtime.sandboxes import LiveSandbox
 
 NO_QUERY = QueryRules()
@@ -21,10 +20,10 @@ def query_rules(sandbox: LiveSandbox) -> QueryRules:
 
 def refuse_blocked(call: Call) -> Reply | None:
     """403 for an address that sent too many requests; this one is counted (SPEC 8)."""
-    core, client = call.sandbox.core, call.exchange.client
-    if not core.blocks(client, call.now):
+    client = call.exchange.client
+    if not call.sandbox.core.blocks(client, call.now):
         return None
-    limits = core.state.scenario.limits
+    limits = call.sandbox.scenario.limits
     call.exchange.error = "ip_blocked"
     call.exchange.diagnosis = (
         f"more than {limits.requests_per_interval} requests came from {client} within "
@@ -42,16 +41,11 @@ def check_claim(call: Call, endpoint: Endpoint) -> Claim | Visitor | Denied | Re
     if endpoint.access is Access.OPEN:
         call.is_unsigned = call.is_deprecated = True
         return ANYBODY
-    state = call.sandbox.core.state
-
-    def find(api_key: str) -> ApiKey | None:
-        found = state.keys.get(api_key)
-        return found[1] if found else None
-
     scenario = call.sandbox.scenario
     clock = scenario.clock
     compared_with = call.now if clock.signature == "sandbox" else call.sandbox.clock.wall() + clock.skew
-    claim = check_headers(call.headers, find, compared_with.timestamp(), scenario.limits.timestamp_tolerance_s)
+    held = None if call.named is None else call.named[1]
+    claim = check_headers(call.headers, held, compared_with.timestamp(), scenario.limits.timestamp_tolerance_s)
     if type(claim) is Denied and claim.code == "missing_api_key" and b"authorization" in call.headers:
         return check_bearer(call, endpoint)
     return claim
@@ -72,9 +66,9 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Visitor, fault: 
         return deny(call, endpoint, refusal)
     if fault is not None and fault.nonce_service_down:
         return refused_by(fault, call, endpoint)
-    core = call.sandbox.core
-    reseller, _ = core.state.keys[claim.api_key]
-    if not core.spend_nonce(reseller.code, claim.api_key, claim.nonce.decode("ascii"), call.now):
+    assert call.named is not None, "who claims something names a key that is known"
+    reseller, _ = call.named
+    if not call.sandbox.core.spend_nonce(reseller.code, claim.api_key, claim.nonce, call.now):
         reused = Denied("nonce_reused", "each request needs a nonce of its own, a repeated one too")
         return deny(call, endpoint, reused)
     if fault is not None and (reply := refused_by(fault, call, endpoint)):

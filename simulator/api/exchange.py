@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from simulator.auth.signature import Denied
-from simulator.domain.resellers import Reseller
+from simulator.domain.resellers import ApiKey, Reseller
 from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import LiveSandbox
 
@@ -61,7 +61,8 @@ class Access(Enum):
 
 
 class Call(msgspec.Struct):
-    """One request on its way. `now` is read once; `reseller` is known after authentication; `fields` are the
+    """One request on its way. `now` is read once; `named` is the API key that it names and whose it is, `reseller` is
+    known after authentication; `fields` are the
     decoded and validated body or query; `places` are the values of a path's parameters; `is_unsigned` when no API key
     let it in; `is_deprecated` when the answer says that what was asked for is (SPEC 9)."""
 
@@ -70,6 +71,7 @@ class Call(msgspec.Struct):
     exchange: Exchange
     headers: Mapping[bytes, bytes]
     fields: dict[str, Any] = {}
+    named: tuple[Reseller, ApiKey] | None = None
     reseller: Reseller | None = None
     places: Mapping[str, str] = {}
     is_unsigned: bool = False

@@ -23,7 +23,7 @@ from simulator.api.exchange import Answer, Call, Endpoint, Problems, Reply, Requ
 from simulator.api.faults import meet_fault, spoiled
 from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
-from simulator.auth.signature import BODY_BYTES_MAX, Denied
+from simulator.auth.signature import Denied
 from simulator.contract.decode import BadJson, decode_object
 from simulator.contract.form import decode_form
 from simulator.contract.query import decode_query
@@ -80,45 +80,36 @@ class Pipeline:
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
     async def _reply(self, call: Call, request: Request) -> Reply:
-        if blocked := refuse_blocked(call):
+        state = call.sandbox.core.state
+        if state.rates is not None and (blocked := refuse_blocked(call)):
             return blocked
         endpoint = self._endpoint(call)
         if isinstance(endpoint, Reply):
             return endpoint
         if refusal := _check_wanted_rule(call) or refuse_address(call):
             return refusal
-        state = call.sandbox.core.state
-        may_fail = state.early_faults.may_choose(None, call.exchange.wanted_rule)
-        early = await meet_fault(call, needs_body=False) if may_fail else None
-        if early is not None and early.comes_instead:
-            return spoiled(early, Reply(0, b""))
+        early = None
+        if state.early_faults.may_choose(None, call.exchange.wanted_rule):
+            early = await meet_fault(call, needs_body=False)
+            if early is not None and early.comes_instead:
+                return spoiled(early, Reply(0, b""))
         claim = check_claim(call, endpoint)
         if isinstance(claim, Denied):
             reply = refusals.deny(call, endpoint, claim)
         elif isinstance(claim, Reply):
             reply = claim
         else:
+            body = request.body
             try:
-                call.exchange.body = await self._body(call, request)
-                reply = authenticate(call, endpoint, claim, early) or await self._authenticated(call, endpoint)
+                call.exchange.body = body if body is not None else await _rest_of_body(call, request)
             except BodyTooLarge:
-                reply = refusals.deny(call, endpoint, Denied("body_too_large", refusals.BODY_BOUND))
+                return refusals.deny(call, endpoint, Denied("body_too_large", refusals.BODY_BOUND))
+            refused = authenticate(call, endpoint, claim, early) or _check_fields(call, endpoint)
+            if refused is None and state.body_faults.may_choose(call.fields.get("account"), call.exchange.wanted_rule):
+                reply = await _handled(call, endpoint)
+            else:
+                reply = refused or endpoint.handle(call)
         return reply if early is None else spoiled(early, reply)
-
-    async def _authenticated(self, call: Call, endpoint: Endpoint) -> Reply:
-        if problems := _validate(call, endpoint):
-            call.exchange.diagnosis = _explain(call, endpoint, problems)
-            return endpoint.invalid(call, problems)
-        faults = call.sandbox.core.state.body_faults
-        may_fail = faults.may_choose(call.fields.get("account"), call.exchange.wanted_rule)
-        late = await meet_fault(call, needs_body=True) if may_fail else None
-        if late is None:
-            return endpoint.handle(call)
-        if refusal := refused_by(late, call, endpoint):
-            return refusal
-        if late.comes_instead:
-            return spoiled(late, Reply(0, b""))
-        return spoiled(late, endpoint.handle(call))
 
     def _endpoint(self, call: Call) -> Endpoint | Reply:
         methods = self._paths.exact.get(call.exchange.path)
@@ -128,15 +119,33 @@ class Pipeline:
             return refusals.unknown_path(call.exchange.path, self._paths.known)
         return methods.get(call.exchange.method) or refusals.wrong_method(call.exchange.method, list(methods))
 
-    async def _body(self, call: Call, request: Request) -> bytes:
-        if request.body is not None:
-            if len(request.body) > BODY_BYTES_MAX:
-                raise BodyTooLarge
-            return request.body
-        assert request.receive is not None, "a body that is not here yet comes from somewhere"
-        body = await read_body(call.headers, request.receive)
-        call.sandbox.driver.catch_up()  # a slow body took time
-        return body
+
+async def _rest_of_body(call: Call, request: Request) -> bytes:
+    assert request.receive is not None, "a body that is not here yet comes from somewhere"
+    body = await read_body(call.headers, request.receive)
+    call.sandbox.driver.catch_up()  # it took time
+    return body
+
+
+async def _handled(call: Call, endpoint: Endpoint) -> Reply:
+    """Carry a request out under the fault that it meets now that its body is known, if it meets one."""
+    fault = await meet_fault(call, needs_body=True)
+    if fault is None:
+        return endpoint.handle(call)
+    if refusal := refused_by(fault, call, endpoint):
+        return refusal
+    return spoiled(fault, Reply(0, b"") if fault.comes_instead else endpoint.handle(call))
+
+
+def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
+    """Decode and validate what the endpoint takes; its own refusal when that is not what the contract says."""
+    if not endpoint.schema:
+        return None
+    problems = _validate(call, endpoint)
+    if not problems:
+        return None
+    call.exchange.diagnosis = _explain(call, endpoint, problems)
+    return endpoint.invalid(call, problems)
 
 
 def _explain(call: Call, endpoint: Endpoint, problems: Problems) -> str:
@@ -170,8 +179,6 @@ def _check_wanted_rule(call: Call) -> Reply | None:
 
 def _validate(call: Call, endpoint: Endpoint) -> Problems:
     """Decode what the endpoint takes and hold it against its schema; the fields are in the call afterwards."""
-    if not endpoint.schema:
-        return {}
     if endpoint.source == "query":
         call.fields, problems = decode_query(call.exchange.query)
         return problems or validator(endpoint.schema).problems(call.fields)

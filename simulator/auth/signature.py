@@ -6,7 +6,7 @@ The nonce comes last and is spent by the sandbox.
 
 import binascii
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from string import ascii_letters, digits
 from typing import NamedTuple, Protocol
@@ -21,6 +21,8 @@ SIGNATURE_HEADERS = (b"x-timestamp", b"x-nonce", b"x-signature")
 NONCE_BYTES = range(16, 129)
 TIMESTAMP_BYTES_MAX = 18
 _NONCE_CHARACTERS = (ascii_letters + digits + "-_").encode()
+
+NO_QUERY = (b"",)
 
 MESSAGES = {
     "missing_api_key": "The X-Api-Key header is missing or empty.",
@@ -80,24 +82,25 @@ class Claim(NamedTuple):
 
 
 def check_headers(
-    headers: Mapping[bytes, bytes], find: Callable[[str], Held | None], now_s: float, tolerance_s: float
+    headers: Mapping[bytes, bytes], held: Held | None, now_s: float, tolerance_s: float
 ) -> Claim | Denied:
     """Judge the four headers in the order of SPEC 5.2.
 
-    `headers` has lower-case names, repeated ones joined by `, `; `find` looks a key up; `now_s` is the Unix time that
+    `headers` has lower-case names, repeated ones joined by `, `; `held` is what is known of the key
+    that X-Api-Key names, None when it is unknown; `now_s` is the Unix time that
     X-Timestamp is compared with.
     """
     raw_key = headers.get(b"x-api-key")
     if not raw_key:
         return Denied("missing_api_key")
     api_key = raw_key.decode("latin-1")
-    held = find(api_key)
     if held is None:
         return Denied("invalid_api_key", "no reseller of this sandbox has this key")
-    if held.state == "revoked":
-        return Denied("invalid_api_key", "the key was revoked")
-    if held.state == "no_secret":
-        return Denied("hmac_not_configured")
+    if held.state != "active":
+        if held.state == "revoked":
+            return Denied("invalid_api_key", "the key was revoked")
+        if held.state == "no_secret":
+            return Denied("hmac_not_configured")
     timestamp, nonce, signature = headers.get(b"x-timestamp"), headers.get(b"x-nonce"), headers.get(b"x-signature")
     if timestamp is None or nonce is None or signature is None:
         missing = [name.decode() for name in SIGNATURE_HEADERS if name not in headers]
@@ -106,8 +109,11 @@ def check_headers(
         return Denied("empty_hmac_values")
     if len(nonce) not in NONCE_BYTES or nonce.translate(None, _NONCE_CHARACTERS):
         return Denied("invalid_nonce_format", f"the nonce has {len(nonce)} bytes")
-    if denied := _check_timestamp(timestamp, now_s, tolerance_s):
-        return denied
+    if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
+        return Denied("invalid_timestamp_format", "only digits are read: whole seconds since 1970")
+    age_s = now_s - int(timestamp)
+    if not -tolerance_s <= age_s <= tolerance_s:
+        return _expired(timestamp, now_s, tolerance_s)
     if not signature.startswith(b"v1="):
         return Denied("invalid_signature_format", "the signature does not begin with v1=")
     if len(signature) > SIGNATURE_BYTES_MAX:
@@ -119,12 +125,8 @@ def check_headers(
     return Claim(api_key, held, timestamp, nonce, decoded)
 
 
-def _check_timestamp(timestamp: bytes, now_s: float, tolerance_s: float) -> Denied | None:
-    if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
-        return Denied("invalid_timestamp_format", "only digits are read: whole seconds since 1970")
+def _expired(timestamp: bytes, now_s: float, tolerance_s: float) -> Denied:
     age_s = now_s - int(timestamp)
-    if abs(age_s) <= tolerance_s:
-        return None
     if abs(now_s - int(timestamp) / 1000) <= tolerance_s:
         return Denied("timestamp_expired", "the timestamp is in milliseconds; send seconds")
     side = "behind" if age_s > 0 else "ahead of"
@@ -136,7 +138,7 @@ def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryR
     if claim.held.state == "undecryptable":
         return Denied("decryption_error")
     hashed = body_hash(body)
-    for form in canonical_queries(query, rules):
+    for form in canonical_queries(query, rules) if query else NO_QUERY:
         text = canonical_string(claim.timestamp, claim.nonce, method, form, hashed)
         if hmac.compare_digest(hmac_sha256(claim.held.secret_bytes, text), claim.signature):
             return None

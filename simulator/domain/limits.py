@@ -20,12 +20,12 @@ class Nonces:
         self._window = window
         self._count_max = count_max
         self._oldest_until = datetime.min.replace(tzinfo=UTC)
-        self._spent: OrderedDict[tuple[str, str], datetime] = OrderedDict()
+        self._spent: OrderedDict[tuple[str, bytes], datetime] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._spent)
 
-    def spend(self, scope: str, nonce: str, now: datetime) -> bool:
+    def spend(self, scope: str, nonce: bytes, now: datetime) -> bool:
         """Check and spend in one step: False when `nonce` was spent in `scope` less than the window ago."""
         self._forget(now)
         key = (scope, nonce)

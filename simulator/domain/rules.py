@@ -133,7 +133,7 @@ class RuleBook(Generic[Then]):
 
     def may_choose(self, account: object, wanted: str) -> bool:
         """False when there cannot be a rule for a request, so that its facts need not be gathered."""
-        return bool(self.rules or self._fallbacks or wanted) or self.is_magic(account)
+        return bool(wanted or self.rules or self._fallbacks) or (account is not None and self.is_magic(account))
 
     def times_chosen(self, rule: Rule[Then]) -> int:
         """How often a rule was chosen so far; those of magic accounts are not counted."""

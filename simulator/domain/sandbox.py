@@ -118,11 +118,11 @@ class Sandbox:
             case Delivery() as delivery:
                 deliveries.delivered(self.state, delivery, send.attempt, outcome, self.state.now)
 
-    def spend_nonce(self, reseller: str, api_key: str, nonce: str, now: datetime) -> bool:
+    def spend_nonce(self, reseller: str, api_key: str, nonce: bytes, now: datetime) -> bool:
         """Check and spend a nonce in one step; False when it was spent lately (SPEC 3.6)."""
         self._see(now)
-        scope = reseller if self.state.assumes("nonce-scope", "reseller") else api_key
-        return self.state.nonces.spend(scope, nonce, self.state.now)
+        state = self.state
+        return state.nonces.spend(reseller if state.nonces_by_reseller else api_key, nonce, state.now)
 
     def blocks(self, address: str, now: datetime) -> bool:
         """Count one request of an address; True when the request rate has it blocked (SPEC 8)."""

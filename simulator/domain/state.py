@@ -121,6 +121,7 @@ class State:
         self.notifications = NotificationLog(scenario.limits.notifications)
         self.keys_made = 0
         limits = scenario.limits
+        self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
         self.nonces = Nonces(limits.nonce_window, limits.nonces)
         self.rates = (
             RequestRates(limits.requests_per_interval, limits.rate_limit_interval, limits.rate_limit_block)

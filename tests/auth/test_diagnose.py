@@ -9,7 +9,7 @@ import pytest
 
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, check_headers
-from tests.auth.signing import KEYS, NONCE, NOW, SECRET, headers
+from tests.auth.signing import KEY, KEYS, NONCE, NOW, SECRET, headers
 
 METHOD, PATH, QUERY, BODY = "POST", "/v2/topup", b"b=2&a=%201", b'{"a": 1}'
 HASH = base64.b64encode(hashlib.sha256(BODY).digest()).decode()
@@ -24,7 +24,7 @@ def canonical(method: str = METHOD, query: str = SORTED, hashed: str = HASH) -> 
 def claim_of(text: str, secret: bytes = SECRET, *, hexadecimal: bool = False) -> Claim:
     digest = hmac.new(secret, text.encode(), "sha256")
     sent = digest.hexdigest() if hexadecimal else base64.b64encode(digest.digest()).decode()
-    claim = check_headers(headers("v1=" + sent), KEYS.get, NOW, 300)
+    claim = check_headers(headers("v1=" + sent), KEYS[KEY], NOW, 300)
     assert isinstance(claim, Claim)
     return claim
 

@@ -57,11 +57,11 @@ def test_identities_do_not_run_into_each_other() -> None:
 
 def test_a_nonce_is_forgotten_with_its_window_and_not_before() -> None:
     nonces = Nonces(timedelta(minutes=10), 100)
-    assert nonces.spend("key", "n", START)
-    assert not nonces.spend("key", "n", seconds(599.999))
-    assert nonces.spend("other", "n", seconds(1))
-    assert nonces.spend("key", "n", seconds(600))
-    assert nonces.spend("key", "m", seconds(5000))
+    assert nonces.spend("key", b"n", START)
+    assert not nonces.spend("key", b"n", seconds(599.999))
+    assert nonces.spend("other", b"n", seconds(1))
+    assert nonces.spend("key", b"n", seconds(600))
+    assert nonces.spend("key", b"m", seconds(5000))
     assert len(nonces) == 1
 
 
