@@ -32,8 +32,8 @@ class Request(msgspec.Struct, frozen=True):
     receive: Receive | None = None
 
 
-# What goes out: status, headers, body, and the ending of `Reply`, or `gone` when the client left.
-Answer = tuple[int, list[tuple[bytes, bytes]], bytes, str]
+# What goes out: status, header lines with their ends, body, and the ending of `Reply`, or `gone` when the client left.
+Answer = tuple[int, bytes, bytes, str]
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from simulator.control.http import (
     wait_of,
 )
 from simulator.control.masking import NOT_SHOWN, masked_body, masked_query
-from simulator.runtime.journal import Exchange, reply_headers
+from simulator.runtime.journal import Exchange, reply_header_pairs
 
 BODY_SHOWN_BYTES_MAX = 1024 * 1024
 
@@ -87,7 +87,10 @@ async def show(request: Request) -> Response:
         return error(404, "unknown_request", "the journal has no such request, or let go of it")
     told = row(exchange) | {"sandbox": live.id}
     told["request"] = {"headers": _headers(exchange.headers), **_body(exchange.path, exchange.body)}
-    told["response"] = {"headers": _headers(reply_headers(live.id, exchange)), **_body(exchange.path, exchange.content)}
+    told["response"] = {
+        "headers": _headers(reply_header_pairs(live.id, exchange)),
+        **_body(exchange.path, exchange.content),
+    }
     return reply(told)
 
 

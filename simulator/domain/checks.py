@@ -1,13 +1,12 @@
 """What a new payment of a product that is sold is held against, in the documented order (SPEC 4.11).
 
-The first check that fails refuses it. A check looks only at what the product has: most have no extras, no plans and
-no options that belong to one account.
+The first check that fails refuses it; that the wallet covers the cost is asked after all of them. A check looks only
+at what the product has: most have no extras, no plans and no options that belong to one account.
 """
 
 from collections.abc import Callable
 from decimal import Decimal
 
-from simulator.domain import pricing
 from simulator.domain.catalog import FormField
 from simulator.domain.commands import Reason
 from simulator.domain.draft import Draft, offered_to
@@ -18,7 +17,6 @@ from simulator.domain.rules import Refusal
 
 _ACCOUNT = Refusal(Reason.ACCOUNT)
 _DENOMINATION = Refusal(Reason.DENOMINATION)
-_BALANCE = Refusal(Reason.BALANCE)
 
 
 def check_account(draft: Draft) -> Refusal | None:
@@ -43,12 +41,6 @@ def check_amount(draft: Draft) -> Refusal | None:
     return None if fits and _is_sold_in(field, amount) else _DENOMINATION
 
 
-def check_balance(draft: Draft) -> Refusal | None:
-    """The wallet must hold what the payment costs."""
-    assert draft.amount is not None, "the amount was checked before"
-    return None if draft.wallet.covers(pricing.cost(draft.product, draft.amount)) else _BALANCE
-
-
 def _is_sold_in(field: FormField, amount: Decimal) -> bool:
     """A money field takes whole cents, a number field whole units."""
     return amount == amount.to_integral_value() if field.type == "number" else is_whole_cents(amount)
@@ -65,4 +57,4 @@ def _limits(draft: Draft, field: FormField) -> tuple[Decimal | None, Decimal | N
 
 
 Check = Callable[[Draft], Refusal | None]
-CHECKS: tuple[Check, ...] = (check_account, check_extras, check_amount, check_plan, check_balance)
+CHECKS: tuple[Check, ...] = (check_account, check_extras, check_amount, check_plan)

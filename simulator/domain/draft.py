@@ -7,7 +7,6 @@ from typing import NamedTuple
 from simulator.domain.catalog import Options, Product
 from simulator.domain.options import NOTHING, account_source, offered
 from simulator.domain.state import State
-from simulator.domain.wallet import Wallet
 
 
 class Draft(NamedTuple):
@@ -18,7 +17,6 @@ class Draft(NamedTuple):
     account: str
     amount: Decimal | None
     extras: Mapping[str, object]
-    wallet: Wallet
 
 
 def offered_to(draft: Draft, field_id: str) -> Options:

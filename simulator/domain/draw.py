@@ -4,8 +4,7 @@ The same seed and the same identity (a refid, a rule's id) give the same digits 
 whatever else happens in between.
 """
 
-from datetime import datetime
-from functools import lru_cache
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from uuid import UUID
 
@@ -51,10 +50,20 @@ def trxid(seed: int, created: datetime, reseller: str, refid: str) -> str:
     """A transaction id: the service's day of its creation and 16 digits."""
     identity = f"trxid\x1f{reseller}\x1f{refid}".encode("utf-8", "surrogatepass")
     drawn = blake2b(identity, key=b"%d" % seed, digest_size=8).digest()
-    return _day(int(created.timestamp()) // 3600) + str(int.from_bytes(drawn, "big") % 10**16).zfill(16)
+    return _day(created) + str(int.from_bytes(drawn, "big") % 10**16).zfill(16)
 
 
-@lru_cache(maxsize=64)
-def _day(hour: int) -> str:
-    """The service's day, as yymmdd, of an hour counted from 1970."""
-    return datetime.fromtimestamp(hour * 3600, SERVICE_ZONE).strftime("%y%m%d")
+class _Day:
+    """The day of the service that was asked for last, which is that of most payments."""
+
+    begins = ends = datetime.min.replace(tzinfo=UTC)
+    text = ""
+
+
+def _day(at: datetime) -> str:
+    """The service's day as yymmdd."""
+    if not _Day.begins <= at < _Day.ends:
+        _Day.begins = at.astimezone(SERVICE_ZONE).replace(hour=0, minute=0, second=0, microsecond=0)
+        _Day.ends = _Day.begins + timedelta(days=1)
+        _Day.text = _Day.begins.strftime("%y%m%d")
+    return _Day.text

@@ -12,10 +12,11 @@ from simulator.domain.catalog import Product
 from simulator.domain.checks import CHECKS
 from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused, Reason
 from simulator.domain.draft import Draft
+from simulator.domain.made import made
 from simulator.domain.money import parse_amount
 from simulator.domain.presentment import note_payment
 from simulator.domain.resellers import Reseller
-from simulator.domain.rules import CallbackPlan, PaymentThen, Refusal, Rule, Step
+from simulator.domain.rules import CallbackPlan, Refusal
 from simulator.domain.state import State
 from simulator.domain.timeline import ORDINARY_STEPS, begin, requeried
 from simulator.domain.transactions import Transaction
@@ -24,6 +25,7 @@ from simulator.domain.wallet import TRANSACTION
 _AS_USUAL = CallbackPlan()
 
 _NOT_SOLD = Refusal(Reason.PRODUCT)
+_NOT_COVERED = Refusal(Reason.BALANCE)
 
 
 def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
@@ -35,11 +37,16 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
     product = reseller.sees(state.catalog, command.product)
     if product is None or not product.is_active:
         return _refuse(state, _NOT_SOLD, reseller, product)
-    draft = Draft(state, product, command.account, parse_amount(command.amount), command.extras, reseller.wallet)
+    amount = parse_amount(command.amount)
+    draft = made(Draft, (state, product, command.account, amount, command.extras))
     for check in CHECKS:
         if refusal := check(draft):
             return _refuse(state, refusal, reseller, product)
-    return _create(state, reseller, draft, command, now)
+    assert amount is not None, "what is no number was refused"
+    cost = pricing.cost(product, amount)
+    if not reseller.wallet.covers(cost):
+        return _refuse(state, _NOT_COVERED, reseller, product)
+    return _create(state, reseller, product, amount, cost, command, now)
 
 
 def _requery(
@@ -71,16 +78,20 @@ def _refuse(
 
 
 def _create(
-    state: State, reseller: Reseller, draft: Draft, command: CreatePayment, now: datetime
+    state: State,
+    reseller: Reseller,
+    product: Product,
+    amount: Decimal,
+    cost: Decimal,
+    command: CreatePayment,
+    now: datetime,
 ) -> PaymentAnswer | PaymentRefused:
-    product, amount = draft.product, draft.amount
-    assert amount is not None
-    rule = state.payments.choose(_facts(command, amount), command.rule)
+    book = state.payments
+    rule = book.usual(command.account, command.rule) or book.choose(_facts(command, amount), command.rule)
     if rule is not None and rule.then.refusal is not None:
         refusal = rule.then.refusal
         said = refusal.remarks or plans.remarks(refusal.reason, command.extras, amount)
         return _refuse(state, refusal._replace(remarks=said), reseller, product, rule.label)
-    cost = pricing.cost(product, amount)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     assert trxid not in state.transactions, "two refids drew the same trxid"
     entry = reseller.wallet.post(TRANSACTION, -cost, now, f"{product.name} {command.account}", trxid)
@@ -106,13 +117,9 @@ def _create(
     state.transactions[trxid] = transaction
     if product.bill is not None:
         note_payment(state, product, transaction)
-    begin(state, transaction, _steps(rule), now)
+    begin(state, transaction, rule.then.steps if rule else ORDINARY_STEPS, now)
     reseller.records.add(transaction)
-    return PaymentAnswer(transaction, transaction.result, reseller.wallet.balance, True, transaction.rule)
-
-
-def _steps(rule: Rule[PaymentThen] | None) -> tuple[Step, ...]:
-    return rule.then.steps if rule else ORDINARY_STEPS
+    return made(PaymentAnswer, (transaction, transaction.results[-1], reseller.wallet.balance, True, transaction.rule))
 
 
 def _facts(command: CreatePayment, amount: Decimal) -> dict[str, object]:

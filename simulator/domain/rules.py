@@ -22,6 +22,11 @@ Fields = Mapping[str, object]
 Text = Callable[[Fields], str]
 
 
+def anything(facts: Fields) -> bool:
+    """What a `when` without a condition stands for."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Then]):
     """`nth`, `every` and `chance` look at how often `when` matched, `times` at how often the rule was chosen.
@@ -43,6 +48,12 @@ class Rule(Generic[Then]):
     def label(self) -> str:
         """What people call it: its name, else its id."""
         return self.name or self.id
+
+    @property
+    def decides_all(self) -> bool:
+        """True when no request passes it by."""
+        counts = (self.times, self.nth, self.every, self.chance)
+        return self.when is anything and all(count is None for count in counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +117,13 @@ class RuleBook(Generic[Then]):
         self._fallbacks = [rule for rule in rules if rule.fallback]
         self._magic: MagicRules[Then] = magic or MagicRules({})
         self.tallies = {rule.id: Tally() for rule in rules}
+        self._look_over()
 
     def put_first(self, rule: Rule[Then]) -> None:
         """Place a rule before all others of its kind."""
         (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
         self.tallies[rule.id] = Tally()
+        self._look_over()
 
     def remove(self, rule_id: str) -> bool:
         """Take a rule out; False when there is none of this id."""
@@ -118,7 +131,14 @@ class RuleBook(Generic[Then]):
         if found:
             self.rules = [rule for rule in self.rules if rule.id != rule_id]
             self._fallbacks = [rule for rule in self._fallbacks if rule.id != rule_id]
+            self._look_over()
         return found
+
+    def _look_over(self) -> None:
+        """Note what can be said without looking at a request."""
+        self._has_rules = bool(self.rules or self._fallbacks)
+        first = self._fallbacks[0] if self._fallbacks and not self.rules else None
+        self._usual = first if first is not None and first.decides_all else None
 
     def named(self, name: str) -> Rule[Then] | None:
         """The rule that carries this name or id."""
@@ -133,7 +153,17 @@ class RuleBook(Generic[Then]):
 
     def may_choose(self, account: object, wanted: str) -> bool:
         """False when there cannot be a rule for a request, so that its facts need not be gathered."""
-        return bool(wanted or self.rules or self._fallbacks) or (account is not None and self.is_magic(account))
+        return self._has_rules or wanted != "" or (account is not None and self._magic.of(account) is not None)
+
+    def usual(self, account: object, wanted: str) -> Rule[Then] | None:
+        """The rule that decides every ordinary request, when there is just one; counts it. None: ask `choose`."""
+        rule = self._usual
+        if rule is None or wanted or self._magic.of(account) is not None:
+            return None
+        tally = self.tallies[rule.id]
+        tally.matched += 1
+        tally.chosen += 1
+        return rule
 
     def times_chosen(self, rule: Rule[Then]) -> int:
         """How often a rule was chosen so far; those of magic accounts are not counted."""

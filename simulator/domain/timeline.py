@@ -9,6 +9,7 @@ from typing import Any
 
 from simulator.domain import dispatch
 from simulator.domain.calendar import SERVICE_ZONE
+from simulator.domain.made import made
 from simulator.domain.money import ZERO
 from simulator.domain.rules import Fields, Step, Text
 from simulator.domain.state import State, StepDue
@@ -73,7 +74,7 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
         if not state.assumes("failed-wallet", "keep_cost"):
             cost = ZERO
     code = state.codes[status] if step.code is None else step.code
-    result = Result(now, status, code, cost, wallet.balance, cause, transaction.remarks)
+    result = made(Result, (now, status, code, cost, wallet.balance, cause, transaction.remarks, "", "", None, "", ""))
     if step.texts or step.expiry or status is SUCCESSFUL:
         result = _fulfilled(state, transaction, step, result)
     results.append(result)

@@ -6,6 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
 
+from simulator.domain.made import made
 from simulator.domain.money import ZERO
 
 
@@ -62,7 +63,7 @@ class Wallet:
         balance = before + amount
         assert balance >= ZERO, "a debit must be covered"
         self.balance = balance
-        entry = Entry(len(entries) + 1, now, type_, amount, balance, remarks, trxid)
+        entry = made(Entry, (len(entries) + 1, now, type_, amount, balance, remarks, trxid))
         entries.append(entry)
         if balance < self.threshold <= before and self.on_low:
             self.on_low(entry)

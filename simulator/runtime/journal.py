@@ -1,6 +1,7 @@
 """What a sandbox was asked, what it answered, and why. Nothing is rendered before somebody reads it."""
 
 from datetime import datetime
+from functools import lru_cache
 from itertools import chain
 
 from simulator.runtime.ring import Ring
@@ -63,31 +64,38 @@ class Exchange:
 
 Journal = Ring[Exchange]
 
-JSON = (b"content-type", b"application/json")
 NO_CONTENT = 204
 
 
-def reply_headers(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, bytes]]:
-    """The headers of an exchange's answer: `X-Sim-*` beside what the endpoint added."""
-    headers = [
-        JSON,
-        (b"content-length", b"%d" % len(exchange.content)),
-        (b"x-sim-sandbox", sandbox_id.encode()),
-        (b"x-sim-request-id", b"%d" % exchange.n),
-    ]
+def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
+    """The header lines of an exchange's answer, each with its end: `X-Sim-*` beside what the endpoint added."""
     if exchange.status == NO_CONTENT:
-        del headers[:2]  # HTTP forbids them beside 204
+        # HTTP forbids the others beside 204.
+        lines = b"x-sim-sandbox: %b\r\nx-sim-request-id: %d\r\n" % (sandbox_id.encode(), exchange.n)
+    else:
+        lines = (
+            b"content-type: application/json\r\ncontent-length: %d\r\nx-sim-sandbox: %b\r\nx-sim-request-id: %d\r\n"
+            % (len(exchange.content), sandbox_id.encode(), exchange.n)
+        )
     if exchange.fault or exchange.rule:
         # A magic account may have a fault and a timeline of one name.
         is_single = not exchange.fault or exchange.fault == exchange.rule
         rule = exchange.rule if is_single else ", ".join(filter(None, (exchange.fault, exchange.rule)))
-        headers.append((b"x-sim-rule", _plain(rule)))
+        lines += b"x-sim-rule: %b\r\n" % _plain(rule)
     if exchange.diagnosis:
-        headers.append((b"x-sim-diagnosis", _plain(exchange.diagnosis)))
-    headers.extend(exchange.own_headers)
-    return headers
+        lines += b"x-sim-diagnosis: %b\r\n" % _plain(exchange.diagnosis)
+    for name, value in exchange.own_headers:
+        lines += b"%b: %b\r\n" % (name, value)
+    return lines
 
 
+def reply_header_pairs(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, bytes]]:
+    """The same as names and values."""
+    pairs = (line.partition(b": ") for line in reply_headers(sandbox_id, exchange).split(b"\r\n") if line)
+    return [(name, value) for name, _, value in pairs]
+
+
+@lru_cache(maxsize=1024)
 def _plain(text: str) -> bytes:
     """Text as a header can carry it: printable ASCII, at most 1000 bytes."""
     return text.encode("unicode_escape")[:1000]

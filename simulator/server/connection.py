@@ -193,14 +193,19 @@ async def _start(cycle: RequestResponseCycle, status: int, headers: Headers, len
     await cycle.send({"type": "http.response.start", "status": status, "headers": kept})
 
 
-async def deliver(
-    scope: Mapping[str, Any], send: Any, status: int, headers: list[tuple[bytes, bytes]], content: bytes, ending: str
-) -> None:
+def header_pairs(lines: bytes) -> list[tuple[bytes, bytes]]:
+    """Header lines with their ends as ASGI wants them."""
+    pairs = (line.partition(b": ") for line in lines.split(b"\r\n") if line)
+    return [(name, value) for name, _, value in pairs]
+
+
+async def deliver(scope: Mapping[str, Any], send: Any, status: int, lines: bytes, content: bytes, ending: str) -> None:
     """Send an answer the way its `ending` says: whole, `cut` in the middle, or not at all (`abort`, `gone`).
 
     On another server than ours an answer goes out by ASGI's two messages, and what it cannot do is not done.
     """
     connection = connection_of(scope)
+    headers = header_pairs(lines)
     if ending == "gone":
         return
     if connection is None:

@@ -11,17 +11,18 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import Any, cast
 
 from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from uvicorn.server import ServerState
 
-from simulator.server.connection import EXTENSION, deliver, whole_answer
+from simulator.server.connection import EXTENSION, deliver
 from simulator.server.ending import EndingProtocol
 
 Headers = list[tuple[bytes, bytes]]
 
 
-# What an application answers: status, headers, body, and what becomes of the connection: nothing unusual (""), `abort`
-# before the first byte, `cut` in the middle of the body, `gone` when there is nobody left to answer.
-Answer = tuple[int, Headers, bytes, str]
+# What an application answers: status, header lines with their ends, body, and what becomes of the connection: nothing
+# unusual (""), `abort` before the first byte, `cut` in the middle of the body, `gone` when nobody is left to answer.
+Answer = tuple[int, bytes, bytes, str]
 Making = Coroutine[Any, Any, Answer]
 # method, path, query, headers, client's address, body; None for what it does not take this way
 Prompt = Callable[[str, str, bytes, Headers, str, bytes], Making | None]
@@ -98,7 +99,8 @@ class PromptProtocol(EndingProtocol):
             answer: Answer = made.value
             status, headers, content, ending = answer
             if not ending and not self.flow.write_paused:
-                self.transport.write(whole_answer(status, self.server_state.default_headers, headers, content))
+                defaults = _lines(self.server_state.default_headers)
+                self.transport.write(b"%b%b%b\r\n%b" % (STATUS_LINE[status], defaults, headers, content))
                 self.server_state.total_requests += 1
                 return True
             self._go_on(_finishing(_made(answer)))
@@ -118,6 +120,20 @@ class PromptProtocol(EndingProtocol):
         self.cycle.body += self.held_body
         self.cycle.more_body = False
         self.cycle.message_event.set()
+
+
+class _Written:
+    """The default headers that were written last; the server makes new ones every second."""
+
+    headers: list[tuple[bytes, bytes]] | None = None
+    lines = b""
+
+
+def _lines(headers: list[tuple[bytes, bytes]]) -> bytes:
+    if headers is not _Written.headers:
+        _Written.headers = headers
+        _Written.lines = b"".join(b"%b: %b\r\n" % pair for pair in headers)
+    return _Written.lines
 
 
 class _Rest:

@@ -5,10 +5,10 @@ import json
 from collections.abc import Coroutine
 from typing import Any
 
-from .wire import LETTERS, PLAIN, Echo
+from .wire import LETTERS, Echo
 
 Headers = list[tuple[bytes, bytes]]
-Answer = tuple[int, Headers, bytes, str]
+Answer = tuple[int, bytes, bytes, str]
 
 
 class PromptEcho(Echo):
@@ -48,4 +48,4 @@ class PromptEcho(Echo):
         if path == "/unread":
             echo = b"early"
         self.seen.append("left " + path)
-        return 200, [*PLAIN, (b"content-length", b"%d" % len(echo))], echo, ending
+        return 200, b"content-type: text/plain\r\ncontent-length: %d\r\n" % len(echo), echo, ending
