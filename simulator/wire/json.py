@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -12,3 +13,7 @@ encode: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format="number").e
 def number(value: Decimal) -> int | Decimal:
     """A Decimal as it is written: whole amounts as an integer, others without trailing zeros."""
     return int(value) if value == value.to_integral_value() else value.normalize()
+
+
+# For amounts that come again, such as face values and costs; a balance hardly does.
+known_number = lru_cache(maxsize=4096)(number)

@@ -8,7 +8,7 @@ from typing import Any
 from simulator.domain.commands import PaymentAnswer, PaymentRefused
 from simulator.domain.money import ZERO, parse_amount
 from simulator.domain.transactions import Result, Status, Transaction
-from simulator.wire.json import number
+from simulator.wire.json import known_number, number
 from simulator.wire.timestamps import year_first, year_first_ms
 
 # `Succesful` is the service's own spelling and must be matched as written.
@@ -81,11 +81,11 @@ def _fields(transaction: Transaction, result: Result, status: str, balance: Deci
         "account": transaction.account,
         "product": transaction.product,
         "productName": transaction.product_name,
-        "amount": number(transaction.amount),
+        "amount": known_number(transaction.amount),
         "sn": result.sn,
         "pin": result.pin,
         "expiry": f"{result.expiry:%Y%m%d}" if result.expiry else "",
-        "cost": number(result.cost),
+        "cost": known_number(result.cost),
         "balance": number(balance),
         "remarks": result.remarks,
         "refid": transaction.refid,
