@@ -71,8 +71,9 @@ class Validator:
         if keyword == "required":
             yield _dotted([*path, error.kind.as_dict()["property"]]), "is required"
         elif keyword == "additionalProperties":
+            known = ", ".join(self._holder(error).get("properties", {}))
             for name in error.kind.as_dict()["unexpected"]:
-                yield _dotted([*path, name]), "is not known here"
+                yield _dotted([*path, name]), f"is not known here; {known} are"
         elif keyword == "propertyNames":
             wanted = self._holder(error)["propertyNames"]
             yield _dotted(path), f"has a member whose name {expectation(wanted)}"

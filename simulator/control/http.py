@@ -23,6 +23,7 @@ PAGE_MAX = 1000
 DIGITS_MAX = 16
 MESSAGE_CHARS_MAX = 500
 PAGE_DEFAULT = 100
+UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `reseller-sim openapi --control`"
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
 
@@ -79,7 +80,7 @@ async def on_http_error(request: Request, exc: Exception) -> Response:
     """404 and 405 of the router, in our shape."""
     assert isinstance(exc, HTTPException)
     code, text = {
-        404: ("unknown_path", "the control API has no such path"),
+        404: ("unknown_path", UNKNOWN_PATH),
         405: ("wrong_method", "this path does not take this method"),
     }.get(exc.status_code, ("http_error", exc.detail))
     answer = error(exc.status_code, code, text)

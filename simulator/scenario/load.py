@@ -47,12 +47,18 @@ def load_file(path: FilePath, source: str = "") -> Document:
     source = source or str(path)
     try:
         if not path.is_file():
-            raise ScenarioError([Problem(source, 1, 1, "", "no_file", "there is no such file")])
+            raise ScenarioError([Problem(source, 1, 1, "", "no_file", _why_not(path))])
         with path.open("rb") as file:
             text = file.read(BYTES_MAX + 1)
     except OSError as error:
         raise ScenarioError([Problem(source, 1, 1, "", "no_file", f"cannot be read: {error.strerror}")]) from None
     return load_text(text, source)
+
+
+def _why_not(path: FilePath) -> str:
+    if path.is_dir():
+        return "this is a folder; name a file in it"
+    return "this is not an ordinary file" if path.exists() else "there is no such file"
 
 
 def load_text(text: str | bytes, source: str) -> Document:

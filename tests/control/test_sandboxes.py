@@ -263,7 +263,10 @@ def test_a_token_is_asked_for_everywhere_but_at_the_inbox() -> None:
 
 
 def test_unknown_control_paths_and_methods(client: Client) -> None:
-    assert client.sim("GET", "/nothing").json["error"] == "unknown_path"
+    for path in ("/nothing", "", "/"):
+        answer = client.sim("GET", path).json
+        assert answer["error"] == "unknown_path"
+        assert "docs/control-api.md" in answer["message"]
     assert client.sim("PATCH", "/sandboxes").json["error"] == "wrong_method"
     assert client.send("GET", "/_simulator").status == 404
 

@@ -1,0 +1,79 @@
+"""docs/signing.md: its numbers are right, its clients are let in when they are run, every refusal is told."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from simulator.auth.signature import MESSAGES
+from tests.cli.processes import DEADLINE_S, environment, run, serving
+
+PAGE = (Path(__file__).parents[2] / "docs" / "signing.md").read_text()
+BEARER_CODES = {"invalid_token"}
+
+
+def blocks(language: str) -> list[str]:
+    """The page's code in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[dict[str, str]]:
+    """A simulator, as variables that name it."""
+    with serving("--port", "0", "--json") as server:
+        yield environment(RESELLER_BASE_URL=server.ready["url"])
+
+
+def numbers(block: str) -> dict[str, str]:
+    """What an example says came out."""
+    return dict(re.findall(r"^(body hash|string|signature) +(\S+)$", block, re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("request_line", "body"),
+    [
+        ("POST /v2/topup", '{"refid":"order-1","product":"RELOAD","account":"0123456789","amount":10}'),
+        ("GET /v2/catalog?product_code=RELOAD&is_active=true", ""),
+    ],
+)
+def test_the_numbers_of_the_page_are_what_sign_prints(request_line: str, body: str) -> None:
+    method, _, path = request_line.partition(" ")
+    assert request_line in PAGE
+    assert body in PAGE
+    told = next(found for found in map(numbers, blocks("text")) if f":{method}:" in found.get("string", ""))
+    flags = [*(["-d", body] if body else []), "--timestamp", "1795250000", "--nonce", "0123456789abcdef"]
+    printed = run("sign", method, path, *flags).out
+    assert printed.splitlines()[0] == told["string"]
+    assert f"X-Signature: {told['signature']}\n" in printed
+    assert told["string"].endswith(f":{told['body hash']}")
+
+
+def test_the_shell_client_of_the_page_pays(service: dict[str, str]) -> None:
+    (script,) = [block for block in blocks("sh") if "openssl" in block]
+    answer = ran(["sh", "-c", script], service, needs=("openssl", "curl", "od"))
+    assert answer is None or '"status":"Accepted"' in answer
+
+
+def test_the_javascript_client_of_the_page_pays(service: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "client.mjs").write_text(blocks("js")[0])
+    answer = ran(["node", str(tmp_path / "client.mjs")], service, needs=("node",))
+    if answer is not None:
+        catalog, payment = answer.splitlines()
+        assert catalog.startswith("200  {")
+        assert '"status":"Accepted"' in payment
+
+
+def ran(command: list[str], variables: dict[str, str], needs: tuple[str, ...]) -> str | None:
+    """What a client printed; None on a machine that lacks what it is written in."""
+    if not all(map(shutil.which, needs)):
+        return None
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, env=variables, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_every_refusal_of_a_signature_is_told() -> None:
+    assert set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == set(MESSAGES) - BEARER_CODES
