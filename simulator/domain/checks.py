@@ -13,7 +13,7 @@ from simulator.domain.commands import Reason
 from simulator.domain.draft import Draft, offered_to
 from simulator.domain.extras import biller_limits, check_extras
 from simulator.domain.money import is_whole_cents
-from simulator.domain.plans import check_plan
+from simulator.domain.plans import check_plan, is_known_plan
 from simulator.domain.rules import Refusal
 
 _ACCOUNT = Refusal(Reason.ACCOUNT)
@@ -37,7 +37,8 @@ def check_amount(draft: Draft) -> Refusal | None:
     if field is None:
         return None
     if field.type == "select":
-        return None if amount in offered_to(draft, field.id).by_denomination else _DENOMINATION
+        is_sold = amount in offered_to(draft, field.id).by_denomination or is_known_plan(draft)
+        return None if is_sold else _DENOMINATION
     low, high = _limits(draft, field)
     fits = (low is None or low <= amount) and (high is None or amount <= high)
     return None if fits and _is_sold_in(field, amount) else _DENOMINATION
