@@ -91,7 +91,7 @@ class Pipeline:
         may_fail = state.early_faults.may_choose(None, call.exchange.wanted_rule)
         early = await meet_fault(call, needs_body=False) if may_fail else None
         if early is not None and early.comes_instead:
-            return spoiled(early, Reply(0, b""))
+            return spoiled(call, early, Reply(0, b""))
         claim = check_claim(call, endpoint)
         if isinstance(claim, Denied):
             reply = refusals.deny(call, endpoint, claim)
@@ -103,7 +103,7 @@ class Pipeline:
                 reply = authenticate(call, endpoint, claim, early) or await self._authenticated(call, endpoint)
             except BodyTooLarge:
                 reply = refusals.deny(call, endpoint, Denied("body_too_large", refusals.BODY_BOUND))
-        return reply if early is None else spoiled(early, reply)
+        return reply if early is None else spoiled(call, early, reply)
 
     async def _authenticated(self, call: Call, endpoint: Endpoint) -> Reply:
         if problems := _validate(call, endpoint):
@@ -117,8 +117,8 @@ class Pipeline:
         if refusal := refused_by(late, call, endpoint):
             return refusal
         if late.comes_instead:
-            return spoiled(late, Reply(0, b""))
-        return spoiled(late, endpoint.handle(call))
+            return spoiled(call, late, Reply(0, b""))
+        return spoiled(call, late, endpoint.handle(call))
 
     def _endpoint(self, call: Call) -> Endpoint | Reply:
         methods = self._paths.exact.get(call.exchange.path)
