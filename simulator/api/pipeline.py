@@ -26,7 +26,7 @@ from simulator.api.routes import Routes
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.contract.decode import BadJson, decode_object
 from simulator.contract.form import decode_form
-from simulator.contract.query import decode_query
+from simulator.contract.query import decode_query, with_repeats
 from simulator.contract.validate import validator
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.sandboxes import LiveSandbox
@@ -174,7 +174,7 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
         return {}
     if endpoint.source == "query":
         call.fields, problems = decode_query(call.exchange.query)
-        return problems or validator(endpoint.schema).problems(call.fields)
+        return problems or with_repeats(call.fields, validator(endpoint.schema).problems(call.fields))
     rejects = call.sandbox.core.state.assumes("duplicate-json-keys", "reject")
     if endpoint.source == "form":
         content_type = call.headers.get(b"content-type", b"")
