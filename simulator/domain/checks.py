@@ -38,10 +38,11 @@ def check_amount(draft: Draft) -> Refusal | None:
         return None
     if field.type == "select":
         is_sold = amount in offered_to(draft, field.id).by_denomination or is_known_plan(draft)
-        return None if is_sold else _DENOMINATION
+    else:
+        is_sold = _is_sold_in(field, amount)
     low, high = _limits(draft, field)
     fits = (low is None or low <= amount) and (high is None or amount <= high)
-    return None if fits and _is_sold_in(field, amount) else _DENOMINATION
+    return None if is_sold and fits else _DENOMINATION
 
 
 def check_balance(draft: Draft) -> Refusal | None:

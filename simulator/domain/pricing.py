@@ -56,14 +56,18 @@ def _sample(product: Product) -> list[Decimal]:
     field = product.pricing
     if field is None:
         return []
+    low, high = limits(product)
     if field.type == "select":
         written = (found for (field_id, _), found in product.options_for.items() if field_id == field.id)
         lists = (product.options.get(field.id, ()), *written)
-        options = (option for found in lists for option in found if option.is_active)
-        return [option.denomination for option in options if option.denomination is not None]
-    low, high = limits(product)
+        amounts = (option.denomination for found in lists for option in found if option.is_active)
+        return [each for each in amounts if each is not None and _is_within(each, low, high)]
     ends = [LEAST if low is None else low, GREATEST if high is None else high]
     billers = [option for found in product.options.values() for option in found if option.is_active]
     lows = [option.min_amount.amount for option in billers if option.min_amount]
     highs = [option.max_amount.amount for option in billers if option.max_amount]
     return [min(ends + lows), max(ends + highs)]
+
+
+def _is_within(amount: Decimal, low: Decimal | None, high: Decimal | None) -> bool:
+    return (low is None or low <= amount) and (high is None or amount <= high)

@@ -111,6 +111,7 @@ RISKS: list[tuple[Product, bool]] = [
     (card(price_adjustment=MINUS_1, options={"amount": plans({5: False, 100: True})}), False),
     (card(price_adjustment=MINUS_1, options={"amount": plans({5: True, 100: False})}), True),
     (card(price_adjustment=MINUS_1, options={"amount": plans({5: False})}), False),
+    (card(price_adjustment=MINUS_1, min_amount=Money(Decimal(50))), False),  # 100 alone is sold
     (card(price_adjustment=MINUS_1, options={"amount": plans({100: True})}, options_for=ONLY_5), True),
 ]
 
