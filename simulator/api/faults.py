@@ -10,6 +10,8 @@ from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Rule
 from simulator.wire import errors
 
+REFUSED_FROM = 400  # the first status of an answer that says no
+
 ERROR_CODES = {504: ("integration_timeout", "The integration did not answer within 29 seconds.")}
 
 
@@ -25,8 +27,12 @@ async def meet_fault(call: Call, *, needs_body: bool) -> FaultThen | None:
     return rule.then
 
 
-def spoiled(fault: FaultThen, reply: Reply) -> Reply:
-    """What the client gets in place of `reply`."""
+def spoiled(call: Call, fault: FaultThen, reply: Reply) -> Reply:
+    """What the client gets in place of `reply`. A refusal committed nothing, so that a fault after the commit leaves
+    it alone."""
+    if fault.after_commit and reply.status >= REFUSED_FROM:
+        call.exchange.fault = ""
+        return reply
     if fault.status is not None:
         body = fault.body if fault.body is not None else _error_body(fault.status)
         reply = Reply(fault.status, body.encode() if isinstance(body, str) else body)

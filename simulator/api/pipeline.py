@@ -26,7 +26,7 @@ from simulator.api.routes import Routes
 from simulator.auth.signature import Denied
 from simulator.contract.decode import BadJson, decode_object
 from simulator.contract.form import decode_form
-from simulator.contract.query import decode_query
+from simulator.contract.query import decode_query, with_repeats
 from simulator.contract.validate import validator
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.sandboxes import LiveSandbox
@@ -92,7 +92,7 @@ class Pipeline:
         if state.early_faults.may_choose(None, call.exchange.wanted_rule):
             early = await meet_fault(call, needs_body=False)
             if early is not None and early.comes_instead:
-                return spoiled(early, Reply(0, b""))
+                return spoiled(call, early, Reply(0, b""))
         claim = check_claim(call, endpoint)
         if isinstance(claim, Denied):
             reply = refusals.deny(call, endpoint, claim)
@@ -103,13 +103,14 @@ class Pipeline:
             try:
                 call.exchange.body = body if body is not None else await _rest_of_body(call, request)
             except BodyTooLarge:
-                return refusals.deny(call, endpoint, Denied("body_too_large", refusals.BODY_BOUND))
-            refused = authenticate(call, endpoint, claim, early) or _check_fields(call, endpoint)
-            if refused is None and state.body_faults.may_choose(call.fields.get("account"), call.exchange.wanted_rule):
-                reply = await _handled(call, endpoint)
+                reply = refusals.deny(call, endpoint, Denied("body_too_large", refusals.BODY_BOUND))
             else:
-                reply = refused or endpoint.handle(call)
-        return reply if early is None else spoiled(early, reply)
+                refused = authenticate(call, endpoint, claim, early) or _check_fields(call, endpoint)
+                may_fail = refused is None and state.body_faults.may_choose(
+                    call.fields.get("account"), call.exchange.wanted_rule
+                )
+                reply = await _handled(call, endpoint) if may_fail else refused or endpoint.handle(call)
+        return reply if early is None else spoiled(call, early, reply)
 
     def _endpoint(self, call: Call) -> Endpoint | Reply:
         methods = self._paths.exact.get(call.exchange.path)
@@ -134,7 +135,7 @@ async def _handled(call: Call, endpoint: Endpoint) -> Reply:
         return endpoint.handle(call)
     if refusal := refused_by(fault, call, endpoint):
         return refusal
-    return spoiled(fault, Reply(0, b"") if fault.comes_instead else endpoint.handle(call))
+    return spoiled(call, fault, Reply(0, b"") if fault.comes_instead else endpoint.handle(call))
 
 
 def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
@@ -181,7 +182,7 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
     """Decode what the endpoint takes and hold it against its schema; the fields are in the call afterwards."""
     if endpoint.source == "query":
         call.fields, problems = decode_query(call.exchange.query)
-        return problems or validator(endpoint.schema).problems(call.fields)
+        return problems or with_repeats(call.fields, validator(endpoint.schema).problems(call.fields))
     rejects = call.sandbox.core.state.assumes("duplicate-json-keys", "reject")
     if endpoint.source == "form":
         content_type = call.headers.get(b"content-type", b"")

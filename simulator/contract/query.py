@@ -1,6 +1,7 @@
 """Query strings in: percent-decoded as UTF-8, never guessed at."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -26,6 +27,14 @@ def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
         except ValueError as bad:
             problems[_shown(name)] = [str(bad)]
     return {name: sent[0] if len(sent) == 1 else sent for name, sent in values.items()}, problems
+
+
+def with_repeats(values: Mapping[str, Any], problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Problems of parameters, by name, that begin with how often a parameter was sent when it was not once."""
+    return {
+        name: [f"was sent {len(sent)} times", *texts] if isinstance(sent := values.get(name), list) else texts
+        for name, texts in problems.items()
+    }
 
 
 def _decoded(text: bytes) -> str:

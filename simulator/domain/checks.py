@@ -12,7 +12,7 @@ from simulator.domain.commands import Reason
 from simulator.domain.draft import Draft, offered_to
 from simulator.domain.extras import biller_limits, check_extras
 from simulator.domain.money import is_whole_cents
-from simulator.domain.plans import check_plan
+from simulator.domain.plans import check_plan, is_known_plan
 from simulator.domain.rules import Refusal
 
 _ACCOUNT = Refusal(Reason.ACCOUNT)
@@ -35,10 +35,12 @@ def check_amount(draft: Draft) -> Refusal | None:
     if field is None:
         return None
     if field.type == "select":
-        return None if amount in offered_to(draft, field.id).by_denomination else _DENOMINATION
+        is_sold = amount in offered_to(draft, field.id).by_denomination or is_known_plan(draft)
+    else:
+        is_sold = _is_sold_in(field, amount)
     low, high = _limits(draft, field)
     fits = (low is None or low <= amount) and (high is None or amount <= high)
-    return None if fits and _is_sold_in(field, amount) else _DENOMINATION
+    return None if is_sold and fits else _DENOMINATION
 
 
 def _is_sold_in(field: FormField, amount: Decimal) -> bool:

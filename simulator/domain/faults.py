@@ -7,7 +7,8 @@ from datetime import timedelta
 @dataclass(frozen=True, slots=True)
 class FaultThen:
     """`delay` is a range to draw from. `disconnect` closes the connection: `head` before any byte, `body` in the
-    middle of the body. With `after_commit` the request is carried out first and only its answer is damaged.
+    middle of the body. With `after_commit` the request is carried out first and only its answer is damaged; a refusal
+    is not.
     `needs_body` says that the rule's `when` looks at what only the body tells, so that it is tried after it was read.
     """
 

@@ -42,6 +42,18 @@ def check_plan(draft: Draft) -> Refusal | None:
     return None if plan.denomination == draft.amount else _refusal(Reason.PLAN_MISMATCH, draft)
 
 
+def is_known_plan(draft: Draft) -> bool:
+    """True when the code and the amount are those of one of the product's plans, be it on sale, offered to this
+    account, or neither: what is wrong then is the code, not the amount."""
+    product, code = draft.product, draft.extras.get(PLAN_CODE)
+    field = plan_field(product)
+    if field is None or not isinstance(code, str):
+        return False
+    written = (found for (field_id, _), found in product.options_for.items() if field_id == field.id)
+    plans = (found.by_code.get(code) for found in (product.options[field.id], *written))
+    return any(plan is not None and plan.denomination == draft.amount for plan in plans)
+
+
 def remarks(reason: Reason, extras: Mapping[str, object], amount: Decimal) -> str:
     """What a refusal for the sake of a plan code says; empty for other reasons. Long codes are shortened."""
     code = str(extras.get(PLAN_CODE, ""))[:SHOWN_LENGTH_MAX]

@@ -3,7 +3,12 @@
 from decimal import Decimal
 
 from simulator.domain.catalog import Adjustment, Product
-from simulator.domain.money import ZERO, cents
+from simulator.domain.money import CENT, ZERO, cents
+from simulator.domain.options import limits
+
+# Where nothing else bounds an amount.
+LEAST = CENT
+GREATEST = Decimal(10**9)
 
 
 def face_value(product: Product, amount: Decimal) -> Decimal:
@@ -44,18 +49,25 @@ def has_loss_risk(product: Product) -> bool:
 
 
 def _sample(product: Product) -> list[Decimal]:
-    """The amounts at which a loss can begin: every denomination on sale, or the ends of a money field's range.
+    """The amounts at which a loss can begin: every denomination on sale, or the ends of the range that can be entered.
 
     Price and cost are linear in the amount, so that between two ends without a loss there is none.
     """
-    pricing = product.pricing
-    if pricing is None:
+    field = product.pricing
+    if field is None:
         return []
-    options = [item.denomination for item in product.options.get(pricing.id, ()) if item.denomination is not None]
-    if options:
-        return options
-    ends = (
-        product.min_amount.amount if product.min_amount else pricing.minimum,
-        product.max_amount.amount if product.max_amount else pricing.maximum,
-    )
-    return [end for end in ends if end is not None]
+    low, high = limits(product)
+    if field.type == "select":
+        written = (found for (field_id, _), found in product.options_for.items() if field_id == field.id)
+        lists = (product.options.get(field.id, ()), *written)
+        amounts = (option.denomination for found in lists for option in found if option.is_active)
+        return [each for each in amounts if each is not None and _is_within(each, low, high)]
+    ends = [LEAST if low is None else low, GREATEST if high is None else high]
+    billers = [option for found in product.options.values() for option in found if option.is_active]
+    lows = [option.min_amount.amount for option in billers if option.min_amount]
+    highs = [option.max_amount.amount for option in billers if option.max_amount]
+    return [min(ends + lows), max(ends + highs)]
+
+
+def _is_within(amount: Decimal, low: Decimal | None, high: Decimal | None) -> bool:
+    return (low is None or low <= amount) and (high is None or amount <= high)

@@ -155,6 +155,15 @@ def test_an_answer_is_lost_and_the_payment_made_or_not(
     assert whole["fault"] == f"magic-{outcome}"
 
 
+@pytest.mark.parametrize("outcome", ["04", "14"])
+def test_the_answer_of_a_payment_that_was_refused_is_not_lost(client: Client, outcome: str) -> None:
+    refused = client.pay("r", "7", account=f"01200000{outcome}")
+    assert (refused.status, refused.data["remarks"]) == (400, "Invalid_Denomination")
+    assert statuses(client) == []
+    journal = client.sim("GET", "/sandboxes/default/requests?path=/v2/topup").json["requests"]
+    assert client.sim("GET", f"/sandboxes/default/requests/{journal[0]['n']}").json["fault"] == ""
+
+
 def test_a_lost_payment_takes_the_time_that_its_account_says(client: Client) -> None:
     client.pay("r", account="0120000304")
     client.advance(299)

@@ -316,3 +316,17 @@ def test_whatever_is_asked_gets_an_answer_of_the_contract(client: Client, query:
     sent = {name: value.encode("utf-8", "surrogatepass") for name, value in query.items()}
     for path in ("/v2/options", "/v1/interbank/billers"):
         assert client.call("GET", f"{path}?{urlencode(sent)}").status in (200, 400, 404)
+
+
+TOLD: list[tuple[str, str, list[str]]] = [
+    ("limit=1&limit=2", "limit", ["was sent 2 times", "must be a whole number from 1 to 999999999"]),
+    ("limit=9999999999", "limit", ["must be a whole number from 1 to 999999999"]),
+    ("is_active=true&is_active=true&is_active=true", "is_active", ["was sent 3 times", "must be true or false"]),
+]
+
+
+@pytest.mark.parametrize(("query", "name", "texts"), TOLD)
+def test_a_refusal_says_what_was_wrong(client: Client, query: str, name: str, texts: list[str]) -> None:
+    answer = client.call("GET", f"/v2/options?product_code=RELOAD&field_id=amount&{query}")
+    assert (answer.status, answer.json["errors"]) == (400, {name: texts})
+    assert texts[0] in client.sim("GET", "/sandboxes/default/requests").json["requests"][0]["diagnosis"]

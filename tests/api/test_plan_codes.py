@@ -82,17 +82,35 @@ def test_the_refid_of_a_refused_plan_is_free(client: Client) -> None:
     assert pay(client, plan("D10W", "10", refid="again")).status == 200
 
 
-@pytest.mark.parametrize("amount", ["15", "7", "11.50"])
-def test_an_amount_that_no_active_plan_has_is_an_invalid_denomination(client: Client, amount: str) -> None:
-    refuse(client, plan("D15", amount), 58, "Invalid_Denomination")
+NO_DENOMINATION = [("D15", "7"), ("D15", "11.50"), ("D30", "15"), ("NOPE", "15"), ("d15", "15"), (None, "15")]
+
+
+@pytest.mark.parametrize(("code", "amount"), NO_DENOMINATION)
+def test_an_amount_that_no_active_plan_has_is_an_invalid_denomination(client: Client, code: Any, amount: str) -> None:
+    refuse(client, plan(code, amount), 58, "Invalid_Denomination")
+
+
+@pytest.mark.parametrize("amount", ["15", 15, "15.00"])
+def test_a_plan_that_is_sold_no_more_is_refused_by_its_code_at_its_own_amount(client: Client, amount: Any) -> None:
+    refuse(client, plan("D15", amount), 44, unknown("D15"))
+
+
+def test_a_plan_that_was_taken_off_sale_is_named() -> None:
+    with running() as client:
+        assert pay(client, plan("D30", "30", refid="before")).status == 200
+        off = {"options": {"D30": {"is_active": False}}}
+        assert client.sim("PATCH", "/sandboxes/default/catalog/products/DATA", off).status == 200
+        refuse(client, plan("D30", "30"), 44, unknown("D30"))
+        refuse(client, plan(None, "30"), 58, "Invalid_Denomination")
 
 
 def test_a_plan_must_be_offered_to_the_account(client: Client) -> None:
     offered = {account: pay(client, plan("D20L", "20", account=account, refid=account)) for account in numbers(40)}
     refused = [answer.data for answer in offered.values() if answer.status == 400]
     assert 5 < len(refused) < 35, "half of all numbers are offered it"
-    assert {data["statusCode"] for data in refused} == {58}, "nothing else costs that much"
+    assert {data["remarks"] for data in refused} == {unknown("D20L")}
     account = refused[0]["account"]
+    refuse(client, plan(None, "20", account=account), 58, "Invalid_Denomination")
     refuse(client, plan("D20L", "30", account=account), 44, unknown("D20L"))
 
 
@@ -106,6 +124,7 @@ def test_plans_may_be_written_for_an_account() -> None:
     with running({"catalog": catalog}) as client:
         assert pay(client, plan(None, "10", account="0111111111")).status == 200, "the amount is clear for this one"
         refuse(client, plan("D10W", "10", account="0111111111", refid="r2"), 44, unknown("D10W"))
+        refuse(client, plan("D30", "30", account="0111111111", refid="r2"), 44, unknown("D30"))
         refuse(client, plan(None, "10", refid="r2"), 44, AMBIGUOUS)
 
 

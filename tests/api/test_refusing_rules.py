@@ -65,3 +65,20 @@ def test_a_fault_tells_new_payments_from_requeries(
         assert client.pay().status == creating
         assert client.pay().status == again
         assert client.call("GET", "/v2/balance").status == elsewhere
+
+
+LOST: list[dict[str, Any]] = [{"status": 504}, {"disconnect": True}, {"disconnect": "body"}]
+
+
+@pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"product": "RELOAD"}], ids=["early", "by the body"])
+@pytest.mark.parametrize("then", LOST, ids=str)
+def test_a_fault_after_the_commit_needs_a_commit(when: dict[str, Any], then: dict[str, Any]) -> None:
+    with running({"faults": [{"when": when, "then": {**then, "after_commit": True}}]}) as client:
+        refused = client.pay(amount="7")
+        assert (refused.status, refused.data["statusCode"]) == (400, 58)
+        assert refused.data["refid"] == "ref-1", "whole"
+        assert client.pay(secret="AAAA").status == 401
+        assert not client.live.core.state.transactions
+        lost = client.pay()
+        assert lost.status == then.get("status", 0)
+        assert len(client.live.core.state.transactions) == 1

@@ -1,5 +1,6 @@
 """The checks of a new payment under any extras, and the parts that the application does not show."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -12,7 +13,7 @@ from simulator.domain.catalog import Catalog, FormField, Fulfillment, Money, Opt
 from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused, Reason
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.library import load_scenario
-from tests.domain.worlds import money_product, order, pay, refused, sandbox
+from tests.domain.worlds import fixed_product, money_product, order, pay, refused, sandbox
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 SCENARIO = load_scenario("default")
@@ -103,3 +104,23 @@ def test_an_options_limits_come_before_the_products_and_those_before_the_fields(
         assert pay(box, command).created
     else:
         assert refused(box, command).reason is Reason.DENOMINATION
+
+
+CARD = fixed_product(denominations=(5, 10, 20))
+
+
+@pytest.mark.parametrize(
+    ("limits", "sold"),
+    [
+        ({}, [5, 10, 20]),
+        ({"max_amount": Money(Decimal(10))}, [5, 10]),
+        ({"min_amount": Money(Decimal(10))}, [10, 20]),
+        ({"min_amount": Money(Decimal(6)), "max_amount": Money(Decimal(15))}, [10]),
+    ],
+)
+def test_the_limits_of_a_product_hold_for_what_is_chosen_too(limits: dict[str, Any], sold: list[int]) -> None:
+    box = sandbox(catalog=Catalog(products={"CARD": replace(CARD, **limits)}))
+    for amount in (5, 10, 20):
+        answer = box.apply(order(f"r{amount}", "CARD", amount), START)
+        assert isinstance(answer, PaymentAnswer) is (amount in sold)
+        assert isinstance(answer, PaymentAnswer) or answer.reason is Reason.DENOMINATION

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from simulator.domain import pricing
-from simulator.domain.catalog import Adjustment, Discount, Money, Product
+from simulator.domain.catalog import Adjustment, Discount, FormField, Money, Option, Options, Product
 from tests.domain.worlds import fixed_product, money_product
 
 PERCENT_3 = Discount("percentage", Decimal("0.97"), "3%")
@@ -75,6 +75,14 @@ def card(**changes: Any) -> Product:
     return fixed_product(denominations=(5, 100), **changes)
 
 
+def plans(on_sale: dict[int, bool]) -> Options:
+    return Options(Option(str(value), "", Decimal(value), is_active) for value, is_active in on_sale.items())
+
+
+BILLERS = {"biller": Options([Option("B", "", min_amount=Money(Decimal(2)), max_amount=Money(Decimal(9000)))])}
+UNBOUNDED = FormField("amount", "money", "decimal", "Amount", role="pricing")
+ONLY_5 = {("amount", "0123456789"): plans({5: True})}
+
 LOWER = Adjustment("percentage", Decimal("0.96"))
 MINUS_1 = Adjustment("fixed", Decimal(-1), "MYR")
 # product, whether some denomination is sold below its cost
@@ -94,6 +102,17 @@ RISKS: list[tuple[Product, bool]] = [
     (bill(price_adjustment=LOWER, discount=SEN_30), True),  # at the greatest amount
     (bill(price_adjustment=LOWER, discount=SEN_30, max_amount=Money(Decimal(5))), False),
     (money_product(fields=(), price_adjustment=LOWER), False),
+    # Any amount that is sold counts, by whatever it is bounded, and none that is not.
+    (bill(price_adjustment=LOWER, discount=SEN_30, max_amount=Money(Decimal(5)), options=BILLERS), True),
+    (bill(price_adjustment=MINUS_1, min_amount=Money(Decimal(50)), options=BILLERS), True),
+    (bill(price_adjustment=MINUS_1, fields=(UNBOUNDED,)), True),
+    (bill(price_adjustment=LOWER, discount=SEN_30, fields=(UNBOUNDED,)), True),
+    (bill(price_adjustment=Adjustment("percentage", Decimal("1.03")), fields=(UNBOUNDED,)), False),
+    (card(price_adjustment=MINUS_1, options={"amount": plans({5: False, 100: True})}), False),
+    (card(price_adjustment=MINUS_1, options={"amount": plans({5: True, 100: False})}), True),
+    (card(price_adjustment=MINUS_1, options={"amount": plans({5: False})}), False),
+    (card(price_adjustment=MINUS_1, min_amount=Money(Decimal(50))), False),  # 100 alone is sold
+    (card(price_adjustment=MINUS_1, options={"amount": plans({100: True})}, options_for=ONLY_5), True),
 ]
 
 
