@@ -39,7 +39,7 @@ def check_claim(call: Call, endpoint: Endpoint) -> Claim | Visitor | Denied | Re
     Of an API key and a bearer token the key counts; an empty one is none.
     """
     if endpoint.access is Access.OPEN:
-        call.is_unsigned = call.is_deprecated = True
+        call.is_unsigned = True
         return ANYBODY
     scenario = call.sandbox.scenario
     clock = scenario.clock

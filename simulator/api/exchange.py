@@ -93,7 +93,7 @@ class Endpoint:
     body), `query`, or nowhere.
 
     `invalid` makes the answer to input that violates the schema, `denied` the one to failed authentication.
-    `may_want_key`: a reseller may close it to bearer tokens (SPEC 5.3).
+    `may_want_key`: a reseller may close it to bearer tokens (SPEC 5.3). `is_deprecated`: its answers say so (SPEC 9).
     """
 
     handle: Callable[[Call], Reply]
@@ -103,3 +103,4 @@ class Endpoint:
     source: str = ""
     access: Access = Access.SIGNED
     may_want_key: bool = False
+    is_deprecated: bool = False

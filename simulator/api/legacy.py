@@ -1,21 +1,14 @@
 """`GET /v2/product-list` and `/v2/subproducts` (SPEC 4.7, 4.8): the catalog as old integrations read it, deprecated."""
 
-from simulator.api import refusals
-from simulator.api.exchange import Call, Problems, Reply
+from simulator.api.exchange import Call, Reply
 from simulator.api.options import account_problem
+from simulator.api.refusals import invalid_parameters
 from simulator.domain.options import offered, subproduct_field
 from simulator.wire import legacy as wire
 
 
-def invalid_parameters(call: Call, problems: Problems) -> Reply:
-    """400, deprecated like the answers that it stands for."""
-    call.is_deprecated = True
-    return refusals.invalid_parameters(call, problems)
-
-
 def product_list(call: Call) -> Reply:
     """200 with every product of the catalog as this reseller sees it, inactive ones included."""
-    call.is_deprecated = True
     state = call.sandbox.core.state
     seen = (call.owner.sees(state.catalog, code) for code in state.catalog.products)
     products = [product for product in seen if product is not None and not product.is_hidden]
@@ -24,7 +17,6 @@ def product_list(call: Call) -> Reply:
 
 def subproducts(call: Call) -> Reply:
     """200 with the active sub-products, none when the product has no such thing; 400 for what cannot be looked up."""
-    call.is_deprecated = True
     fields, state = call.fields, call.sandbox.core.state
     product = call.owner.sees(state.catalog, fields["product_code"])
     if product is None or product.is_hidden or not product.is_active:

@@ -118,7 +118,12 @@ class Pipeline:
             methods, call.places = self._paths.match(call.exchange.path)
         if methods is None:
             return refusals.unknown_path(call.exchange.path, self._paths.known)
-        return methods.get(call.exchange.method) or refusals.wrong_method(call.exchange.method, list(methods))
+        endpoint = methods.get(call.exchange.method)
+        if endpoint is None:
+            return refusals.wrong_method(call.exchange.method, list(methods))
+        if endpoint.is_deprecated:
+            call.is_deprecated = True
+        return endpoint
 
 
 async def _rest_of_body(call: Call, request: Request) -> bytes:

@@ -19,19 +19,33 @@ def routes() -> Routes:
     """Endpoints by path, then by method; made anew for each application, since some keep what they encoded."""
     return {
         PATH: {
-            "POST": Endpoint(tokens.token, invalid_parameters, tokens.denied_at_token, "token-request", "form", OPEN),
+            "POST": Endpoint(
+                tokens.token,
+                invalid_parameters,
+                tokens.denied_at_token,
+                "token-request",
+                "form",
+                OPEN,
+                is_deprecated=True,
+            ),
         },
         REFRESH_PATH: {
             "POST": Endpoint(
-                tokens.refresh, invalid_parameters, tokens.denied_at_token, "token-refresh-request", "form", OPEN
+                tokens.refresh,
+                invalid_parameters,
+                tokens.denied_at_token,
+                "token-refresh-request",
+                "form",
+                OPEN,
+                is_deprecated=True,
             ),
         },
         "/v2/product-list": {
-            "GET": Endpoint(legacy.product_list, legacy.invalid_parameters, denied, access=LEGACY),
+            "GET": Endpoint(legacy.product_list, invalid_parameters, denied, access=LEGACY, is_deprecated=True),
         },
         "/v2/subproducts": {
             "GET": Endpoint(
-                legacy.subproducts, legacy.invalid_parameters, denied, "subproducts-query", "query", LEGACY
+                legacy.subproducts, invalid_parameters, denied, "subproducts-query", "query", LEGACY, is_deprecated=True
             ),
         },
         "/v2/catalog": {

@@ -307,6 +307,30 @@ def test_legacy_endpoints_take_a_signature_or_a_token_and_say_that_they_are_depr
         assert client.send("POST", path).status == 405
 
 
+@pytest.mark.parametrize("target", ["/v2/product-list", "/v2/subproducts?product_code=RELOAD"])
+def test_a_refusal_of_a_legacy_endpoint_is_deprecated_like_its_answers(target: str) -> None:
+    fault = {"name": "late", "when": {"path": target.partition("?")[0]}, "times": 1, "then": {"status": 504}}
+    with running({"faults": [fault]}) as client:
+        refused = [
+            client.call("GET", target),
+            client.send("GET", *target.partition("?")[::2]),
+            client.call("GET", target, key="nobody"),
+            client.call("GET", target, secret="d3Jvbmc="),
+            client.call("GET", target, timestamp=0),
+        ]
+        client.sim("PATCH", "/sandboxes/default/resellers/RS001/settings", {"ip_allowlist": ["10.0.0.0/8"]})
+        refused.append(client.call("GET", target))
+        told = [(answer.status, answer.json["error"], answer.headers.get("deprecation")) for answer in refused]
+    assert told == [
+        (504, "integration_timeout", "@1789516800"),
+        (401, "missing_api_key", "@1789516800"),
+        (401, "invalid_api_key", "@1789516800"),
+        (401, "invalid_signature", "@1789516800"),
+        (401, "timestamp_expired", "@1789516800"),
+        (403, "ip_not_allowed", "@1789516800"),
+    ]
+
+
 def test_a_product_that_changes_while_it_runs_changes_here_too() -> None:
     change = {"at": "10s", "product": {"code": "RELOAD", "set": {"is_active": False, "name": "Sold no more"}}}
     with running({"schedule": [change]}) as client:

@@ -1,7 +1,9 @@
-"""Hundreds of random steps; then history, statement, balance, control API and ledger have to agree to the cent."""
+"""Hundreds of random steps, voids among them; then history, statement, balance, bills, control API and ledger have to
+agree to the cent."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -9,9 +11,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from simulator.domain.transactions import Status
 from tests.client import Client, Response, running
 
-STEPS = 500
+STEPS = 600
 OPENING = Decimal("2000.00")
 THIS_YEAR = "date=2026-01-01%20-%202027-12-31"
 DEPOSITS = "/sandboxes/default/resellers/RS001/deposits"
@@ -25,12 +28,27 @@ ENDINGS = {
     "5": [{"status": "Accepted"}, {"requery": 1, "status": "Processing"}, {"requery": 2, "status": "Succesful"}],
     "6": [{"status": "Accepted"}, {"requery": 2, "status": "Failed"}, {"after": "30h", "status": "Succesful"}],
 }
+# What becomes of a void, by the last digit of the account: taken or not, and how long it takes to be refunded, if ever.
+ORDINARY_VOID = (True, timedelta(seconds=60))
+VOIDS: dict[str, tuple[bool, timedelta | None]] = {
+    "7": (False, None),
+    "8": (True, timedelta(hours=30)),
+    "9": (True, None),
+}
+VOID_RULES = [
+    {"when": {"account": {"suffix": "7"}}, "then": {"status": "Failed"}},
+    {"when": {"account": {"suffix": "8"}}, "then": {"status": "Success", "refund_after": "30h"}},
+    {"when": {"account": {"suffix": "9"}}, "then": {"status": "Success", "refused_after": "2m"}},
+]
 SCENARIO = {
     "clock": {"mode": "manual", "start": "2026-11-20T12:00:00+08:00"},
     "resellers": [{"code": "RS001", "balance": str(OPENING)}],
     "payments": [{"when": {"account": {"suffix": digit}}, "then": steps} for digit, steps in ENDINGS.items()],
+    "voids": VOID_RULES,
+    "bills": [{"when": {"product": "ELECTRIC"}, "then": {"bill": {"Outstanding": "1500.00"}}}],
 }
 PRODUCTS = {"RELOAD": "01234567", "ELECTRIC": "12345678901", "WATER": "123456789"}
+BILLED = [(product, f"{PRODUCTS[product]}{digit}") for product in ("ELECTRIC", "WATER") for digit in range(10)]
 STANDINGS = {
     "Accepted": "PENDING",
     "Processing": "PENDING",
@@ -49,7 +67,11 @@ class Day:
         self.credits: Counter[str] = Counter()
         self.credited = Decimal(0)
         self.thresholds: list[tuple[int, Decimal]] = []  # how many entries there were, and the threshold from then on
-        self.wallet = client.live.core.state.resellers["RS001"].wallet
+        self.reseller = client.live.core.state.resellers["RS001"]
+        self.wallet = self.reseller.wallet
+        self.requested: set[tuple[str, str]] = set()  # cases: their path and the refid
+        self.refunds: dict[str, datetime] = {}  # when each void that will be refunded is, by refid
+        self.bills = {bill: self.outstanding(*bill) for bill in BILLED}
 
     def step(self) -> None:
         acts: list[tuple[Callable[[], None], int]] = [
@@ -59,6 +81,9 @@ class Day:
             (self.credit, 6),
             (self.set_threshold, 4),
             (self.read, 8),
+            (self.void, 30),
+            (self.dispute, 3),
+            (self.look_up, 5),
         ]
         self.random.choices([act for act, _ in acts], [weight for _, weight in acts])[0]()
 
@@ -78,7 +103,7 @@ class Day:
     def requery(self) -> None:
         if self.costs:
             refid = self.random.choice(list(self.costs))
-            one = self.client.live.core.state.resellers["RS001"].refids[refid]
+            one = self.reseller.refids[refid]
             told = self.client.pay(refid, str(one.amount), one.product, account=one.account).data
             assert (told["refid"], exact(told["amount"])) == (refid, one.amount)
 
@@ -106,6 +131,57 @@ class Day:
         limit = self.random.randint(1, 50)
         summary = self.get(f"/v2/balance-statement?{THIS_YEAR}&limit={limit}").json["summary"]
         assert summary["total_transactions"]["count"] == len(rows)
+
+    def void(self) -> None:
+        """Of any payment: taken when it succeeded, can be voided, was not asked before, and the biller agrees."""
+        if not self.costs:
+            return
+        refid = self.random.choice(list(self.costs))
+        one = self.reseller.refids[refid]
+        can_be = one.product != "RELOAD" and self.has_no_case(refid, "void")
+        is_taken, after = VOIDS.get(one.account[-1], ORDINARY_VOID)
+        body = {"refund_type": self.random.randint(1, 3), "refund_reason": "a mistake"}
+        answer = self.open_case("void", refid, body)
+        assert answer == ("Success" if can_be and is_taken else "Failed")
+        if can_be:
+            self.requested.add(("void", refid))
+            if after:
+                self.refunds[refid] = self.now() + after
+
+    def dispute(self) -> None:
+        if self.costs:
+            refid = self.random.choice(list(self.costs))
+            can_be = self.has_no_case(refid, "check")
+            assert self.open_case("check", refid, {}) == ("Success" if can_be else "Failed")
+            if can_be:
+                self.requested.add(("check", refid))
+
+    def has_no_case(self, refid: str, path: str) -> bool:
+        """True for a payment that stands as successful and was not asked for in this way before."""
+        is_successful = self.reseller.refids[refid].result.status is Status.SUCCESSFUL
+        return is_successful and (path, refid) not in self.requested
+
+    def open_case(self, path: str, refid: str, body: dict[str, Any]) -> str:
+        """Name the payment in one of three ways; `trxid` wins over a refid that means nothing."""
+        trxid = self.reseller.refids[refid].trxid
+        names = self.random.choice([{"refid": refid}, {"trxid": trxid}, {"refid": "nothing", "trxid": trxid}])
+        told = self.client.call("POST", f"/v2/transactions/{path}", body | names).data
+        assert told["refid"] == refid
+        return str(told["status"])
+
+    def look_up(self) -> None:
+        """What is outstanding is the bill less what history says was paid."""
+        product, account = bill = self.random.choice(BILLED)
+        paid = self.get(f"/v2/transactions?{THIS_YEAR}&limit=1&status=SUCCESSFUL&product={product}&account={account}")
+        left = self.bills[bill] - exact(paid.json["meta"]["total_amount"])
+        assert self.outstanding(*bill) == max(Decimal(0), left)
+
+    def outstanding(self, product: str, account: str) -> Decimal:
+        answer = self.get(f"/v2/bill-presentment?product={product}&account={account}")
+        return exact(answer.data["Outstanding"])
+
+    def now(self) -> datetime:
+        return datetime.fromisoformat(self.client.sim("GET", "/sandboxes/default/clock").json["now"])
 
     def get(self, target: str) -> Response:
         answer = self.client.call("GET", target)
@@ -161,17 +237,20 @@ def test_after_a_long_day_all_books_agree_to_the_cent(seed: int) -> None:
             day.step()
         check_history(day)
         check_statement(day)
+        check_bills(day)
         assert client.sim("GET", "/sandboxes/default/invariants").json == {"ok": True, "violations": []}
 
 
 def check_history(day: Day) -> None:
     records, meta = day.history()
     rows = day.transactions()
+    refunded = {refid for refid, due in day.refunds.items() if due <= day.now()}
+    assert {record["refid"] for record in records if record["status_code"] == "53"} == refunded
     assert [record["trxid"] for record in records] == [row["trxid"] for row in rows]
     assert {record["refid"] for record in records} == set(day.costs)
     for record, row in zip(records, rows, strict=True):
         assert record["status_name"].upper() == STANDINGS[row["status"]]
-        price = Decimal(0) if row["status"] == "Failed" else day.costs[record["refid"]]
+        price = Decimal(0) if row["status"] in ("Failed", "Refund") else day.costs[record["refid"]]
         assert (exact(record["price"]), exact(record["amount"])) == (price, exact(row["amount"]))
     spent = total(record["price"] for record in records)
     assert day.balance() == OPENING + day.credited - spent
@@ -226,5 +305,22 @@ def check_statement(day: Day) -> None:
     ):
         amount = total(entry["amount"] for entry in entries if entry["type"] == type_)
         assert (exact(summary[name]["amount"]), summary[name]["count"]) == (amount, by_type[type_])
+    meta = day.history()[1]
+    assert by_type["REFUND"] == int(meta["failed_count"]) + int(meta["refund_count"])
+    voided = [entry for entry in entries if entry["type"] == "REFUND" and entry["remarks"].startswith("void of ")]
+    assert total(entry["amount"] for entry in voided) == total(
+        day.costs[refid] for refid, due in day.refunds.items() if due <= day.now()
+    )
     alerts = day.client.sim("GET", "/sandboxes/default/notifications?kind=low_balance&limit=1000").json
     assert len(alerts["notifications"]) + alerts["left_out"] == below
+
+
+def check_bills(day: Day) -> None:
+    records, _ = day.history()
+    for (product, account), whole in day.bills.items():
+        paid = total(
+            one["amount"]
+            for one in records
+            if (one["product_code"], one["account"], one["status_name"]) == (product, account, "Successful")
+        )
+        assert day.outstanding(product, account) == max(Decimal(0), whole - paid)

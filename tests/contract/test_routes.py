@@ -22,6 +22,17 @@ def test_the_reseller_api_is_described_whole() -> None:
     assert described(OPENAPI) == {(method, path) for path, methods in routes().items() for method in methods}
 
 
+def test_what_the_contract_calls_deprecated_says_so_in_its_answers() -> None:
+    """The endpoints of SPEC 9 whose answers carry `Deprecation`."""
+    paths = load(OPENAPI)["paths"]
+    marked = {
+        (method, path) for path, methods in routes().items() for method, one in methods.items() if one.is_deprecated
+    }
+    assert marked == {
+        (method, path) for method, path in described(OPENAPI) if paths[path][method.lower()].get("deprecated")
+    }
+
+
 @pytest.mark.parametrize("path", routes())
 def test_every_endpoint_validates_with_a_schema_of_the_contract(path: str) -> None:
     wanted = {endpoint.schema for endpoint in routes()[path].values() if endpoint.schema}
