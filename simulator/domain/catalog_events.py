@@ -39,6 +39,17 @@ def announce(state: State, before: Catalog, now: datetime) -> None:
         deliveries.emit(state, webhook, "", change.type, change.entry, now, *change.key, state.catalog_changes)
 
 
+def announce_overlay(state: State, reseller: str, product: Product, now: datetime) -> None:
+    """Tell of a product that changed for one reseller alone, as that reseller sees it now."""
+    webhook = state.catalog_webhook
+    if not webhook.enabled or state.assumes("catalog-overlay-events", "not_told"):
+        return
+    state.catalog_changes += 1
+    entry = CatalogEntry(product, reseller=reseller)
+    key = (product.code, reseller, state.catalog_changes)
+    deliveries.emit(state, webhook, "", f"product.{UPDATED}", entry, now, *key)
+
+
 def changes(before: Catalog, after: Catalog) -> Iterator[Change]:
     """Every difference: groups, categories, products, options."""
     for change, id_, group in _differences(_groups(before), _groups(after)):

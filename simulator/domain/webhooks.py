@@ -76,11 +76,13 @@ class BalanceAdded:
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """What a catalog event tells: one resource. An option comes with its product and the field that offers it."""
+    """What a catalog event tells: one resource. An option comes with its product and the field that offers it, what
+    changed for one reseller alone with that reseller's code."""
 
     resource: Product | Option | Category | Group
     product: Product | None = None
     field_id: str = ""
+    reseller: str = ""
 
 
 EventData = BalanceAdded | CatalogEntry
