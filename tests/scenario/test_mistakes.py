@@ -301,6 +301,10 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("a wait that is no duration", "webhooks: {retry_after: [10]}\n", ["1:26: type"]),
     ("a signature that there is not", "webhooks: {signature: none}\n", ["1:23: bad_signature"]),
     ("a signature in a header that cannot be", "webhooks: {signature: {header: 'X Y'}}\n", ["1:32: bad_header"]),
+    *(
+        (f"a signature in {name}", f"webhooks: {{signature: {{header: {name}}}}}\n", ["1:32: bad_header"])
+        for name in ("Content-Length", "transfer-encoding", "Host", "Connection", "content-type", "User-Agent")
+    ),
     ("a signature in no header", "webhooks: {signature: {prefix: v1}}\n", ["1:23: missing_key"]),
     ("a key of another kind", "webhooks: {signature: {header: X, key: hex}}\n", ["1:40: unknown_value"]),
     ("a short webhook secret", "webhooks: {catalog: {url: 'inbox:a', secret: abc}}\n", ["1:46: bad_secret"]),
