@@ -110,7 +110,8 @@ class DeliveryState(StrEnum):
 @dataclass(slots=True)
 class Delivery:
     """One job that delivers an event. `webhook` says how it is signed, now and not when the job was made; `url` stays
-    as it was. `n` numbers jobs in the order in which they ended, 0 before that; `original` is the replayed job."""
+    as it was. `serial` numbers jobs in the order of their making, `n` in that of their ending, 0 before; `original` is
+    the replayed job."""
 
     id: str
     event: Event
@@ -120,6 +121,7 @@ class Delivery:
     retry_limit: int
     created: datetime
     original: str | None = None
+    serial: int = 0
     n: int = 0
     state: DeliveryState = DeliveryState.UNDER_WAY
     error: str = ""
