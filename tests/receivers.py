@@ -2,12 +2,18 @@
 
 import asyncio
 import json
+import struct
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from socket import SO_LINGER, SOL_SOCKET
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 Answer = int | bytes | None  # a status, raw bytes, or silence
+
+
+class Reset(bytes):
+    """What is answered before the connection ends with a RST instead of a FIN."""
 
 
 @dataclass
@@ -81,6 +87,9 @@ class Receiver:
         if isinstance(answer, bytes):
             writer.write(answer)
             await writer.drain()
+            if isinstance(answer, Reset):
+                writer.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
+                writer.transport.abort()
             return False
         rest = "\r\n" if answer == 204 else "Content-Length: 2\r\n\r\nok"
         writer.write(f"HTTP/1.1 {answer} X\r\n{rest}".encode())

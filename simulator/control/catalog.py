@@ -1,15 +1,17 @@
-"""`/_sim/sandboxes/{id}/catalog`: changes of products while it runs."""
+"""`/_sim/sandboxes/{id}/catalog`: changes of products, categories and groups while it runs."""
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control.http import body_of, refuse_other_parameters, reply, sandbox_of
 from simulator.domain.accounts import reseller_of
-from simulator.domain.commands import ChangeProduct
+from simulator.domain.catalog import TreeKind
+from simulator.domain.commands import ChangeProduct, ChangeTree
 from simulator.domain.errors import Unknown
 from simulator.domain.products import ProductChange
-from simulator.scenario.changes import build_changes
-from simulator.wire.catalog import product_as_shown
+from simulator.domain.tree import TreeChange, find
+from simulator.scenario.changes import build_changes, build_tree_changes
+from simulator.wire.catalog import product_as_shown, resource
 from simulator.wire.timestamps import iso_utc_exact
 
 
@@ -35,5 +37,33 @@ async def change_product(request: Request) -> Response:
             "options": [change.after.code for change in done.options],
             "last_updated": iso_utc_exact(updated),
             "product": product_as_shown(done.after),
+        }
+    )
+
+
+async def change_category(request: Request) -> Response:
+    """Change a category for everybody."""
+    return await _change_tree(request, TreeKind.CATEGORY)
+
+
+async def change_group(request: Request) -> Response:
+    """Change a group for everybody."""
+    return await _change_tree(request, TreeKind.GROUP)
+
+
+async def _change_tree(request: Request, kind: TreeKind) -> Response:
+    live = sandbox_of(request)
+    refuse_other_parameters(request)
+    state, id_ = live.core.state, request.path_params["id"]
+    find(state.catalog, kind, id_)
+    body = await body_of(request, f"{kind}-request")
+    command = ChangeTree(kind, id_, build_tree_changes(body, kind, state.catalog))
+    done: TreeChange = live.core.apply(command, live.clock.now())
+    live.driver.rearm()
+    return reply(
+        {
+            "changed": list(done.changed),
+            "last_updated": iso_utc_exact(state.catalog_updated),
+            kind.value: resource(done.after),
         }
     )

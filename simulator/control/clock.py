@@ -11,7 +11,7 @@ from simulator.control.http import Bad, body_of, reply, sandbox_of
 from simulator.control.times import parse_time
 from simulator.domain.cases import Case
 from simulator.domain.sandbox import Fired
-from simulator.domain.state import AttemptDue, CaseDue, DeliveryDue, DepositDue, ProductDue, StepDue
+from simulator.domain.state import AttemptDue, CaseDue, DeliveryDue, DepositDue, ProductDue, StepDue, TreeDue
 from simulator.runtime.driver import Advance
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number
@@ -116,6 +116,8 @@ def _fired(one: Fired) -> dict[str, Any]:
         case ProductDue(change):
             told |= {"kind": "product", "product": change.code}
             told |= {"reseller": change.reseller} if change.reseller else {}
+        case TreeDue(change):
+            told |= {"kind": change.kind.value, change.kind.value: change.id}
     return told
 
 

@@ -1,7 +1,6 @@
 """`/_sim/sandboxes/{id}/deliveries`: every webhook delivery with its attempts, and the console's replay."""
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 from starlette.requests import Request
@@ -9,16 +8,7 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.callbacks import attempt
-from simulator.control.http import (
-    PAGE_DEFAULT,
-    PAGE_MAX,
-    error,
-    refuse_other_parameters,
-    reply,
-    sandbox_of,
-    wait_of,
-    whole_number,
-)
+from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.deliveries import ReplayRefused
 from simulator.domain.webhooks import Delivery, DeliveryState
@@ -58,8 +48,7 @@ async def list_all(request: Request) -> Response:
     """Deliveries, oldest first; with `wait_for`, once that many ended or the time is up."""
     live = sandbox_of(request)
     refuse_other_parameters(request, "reseller", "state", "event", "limit", "cursor", "wait_for", "timeout")
-    limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
-    offset = whole_number(request, "cursor", 0, 0, 2**53)
+    asked = page_of(request)
     wait_for, timeout_s = wait_of(request)
     reseller, state, event = (request.query_params.get(name) for name in ("reseller", "state", "event"))
     log = live.core.state.deliveries
@@ -75,17 +64,9 @@ async def list_all(request: Request) -> Response:
     complete = True
     if wait_for:
         complete = await live.driver.bell.wait_until(lambda: ended() >= wait_for, timeout_s)
-    page = list(islice(matching(), offset, offset + limit + 1))
-    more = len(page) > limit
-    return reply(
-        {
-            "deliveries": [row(one) for one in page[:limit]],
-            "cursor": str(offset + limit) if more else None,
-            "has_more": more,
-            "left_out": log.left_out,
-            "complete": complete,
-        }
-    )
+    behind = (one for one in matching() if one.serial > asked.cursor)
+    told = page("deliveries", asked, behind, row, lambda one: one.serial)
+    return reply(told | {"left_out": log.left_out, "complete": complete})
 
 
 async def show(request: Request) -> Response:

@@ -194,7 +194,8 @@ def refuse_other_parameters(request: Request, *known: str) -> None:
     """Raise `Bad` for a query parameter that is not `known`: a misspelt filter would let everything through."""
     unknown = set(request.query_params) - set(known)
     if unknown:
-        raise Bad(f"there is no parameter {min(unknown)!r}; use {', '.join(known)}", min(unknown))
+        text = f"use {', '.join(known)}" if known else "this endpoint takes none"
+        raise Bad(f"there is no parameter {min(unknown)!r}; {text}", min(unknown))
 
 
 def wait_of(request: Request) -> tuple[int, float]:

@@ -9,6 +9,7 @@ import socket
 from contextvars import ContextVar
 from dataclasses import dataclass
 from ipaddress import ip_address
+from itertools import product
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -26,6 +27,8 @@ from simulator.delivery.targets import AddressPolicy
 KEEP_ALIVE_S = 4.0
 """Idle connections are dropped after this; common servers close theirs after 5 s."""
 
+_HEAD_END = b"\r\n\r\n"
+_BODILESS = tuple(b"HTTP/1.%d %d" % pair for pair in product((0, 1), (204, 304)))
 _HEAD_FIELD_BYTES = 16 * 1024
 _UNREAD_HEADS = 16
 _AUTOMATIC_HEADERS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
@@ -57,8 +60,15 @@ class Wire(ResponseHandler):
     heard = False
 
     def data_received(self, data: bytes) -> None:
-        """Bytes from the receiver."""
-        self.heard = True
+        """Bytes from the receiver.
+
+        The head of an answer that has no body is parsed before what came with it: some receivers write a body all
+        the same, which cannot be read, but the answer can.
+        """
+        starts, self.heard = not self.heard, True
+        if starts and data.startswith(_BODILESS):
+            head, end, data = data.partition(_HEAD_END)
+            super().data_received(head + end)
         super().data_received(data)
 
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
+from enum import StrEnum
 from functools import cached_property
 
 from simulator.domain.bills import BillProfile
@@ -249,6 +250,13 @@ class Group:
     name: str
     icon_url: str
     categories: tuple[Category, ...]
+
+
+class TreeKind(StrEnum):
+    """What the tree is made of; the value is the prefix of its events (SPEC 6.4)."""
+
+    CATEGORY = "category"
+    GROUP = "group"
 
 
 @dataclass(frozen=True)

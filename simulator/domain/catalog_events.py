@@ -39,6 +39,17 @@ def announce(state: State, before: Catalog, now: datetime) -> None:
         deliveries.emit(state, webhook, "", change.type, change.entry, now, *change.key, state.catalog_changes)
 
 
+def announce_overlay(state: State, reseller: str, product: Product, now: datetime) -> None:
+    """Tell of a product that changed for one reseller alone, as that reseller sees it now."""
+    webhook = state.catalog_webhook
+    if not webhook.enabled or state.assumes("catalog-overlay-events", "not_told"):
+        return
+    state.catalog_changes += 1
+    entry = CatalogEntry(_as_told(product), reseller=reseller)
+    key = (product.code, reseller, state.catalog_changes)
+    deliveries.emit(state, webhook, "", f"product.{UPDATED}", entry, now, *key)
+
+
 def changes(before: Catalog, after: Catalog) -> Iterator[Change]:
     """Every difference: groups, categories, products, options."""
     for change, id_, group in _differences(_groups(before), _groups(after)):
@@ -46,15 +57,26 @@ def changes(before: Catalog, after: Catalog) -> Iterator[Change]:
     for change, id_, category in _differences(_categories(before), _categories(after)):
         yield Change(f"category.{change}", (id_,), CatalogEntry(category))
     for change, code, product in _differences(before.products, after.products, _is_same_product):
-        yield Change(f"product.{change}", (code,), CatalogEntry(product))
+        yield Change(f"product.{change}", (code,), CatalogEntry(_as_told(product)))
     for code, product in after.products.items():
         if (was := before.products.get(code)) is not None and was is not product:
             yield from _option_changes(was, product)
 
 
 def _option_changes(before: Product, after: Product) -> Iterator[Change]:
+    told = replace(after, options={}, options_for={})
     for change, (field_id, code), option in _differences(_options(before), _options(after)):
-        yield Change(f"option.{change}", (after.code, field_id, code), CatalogEntry(option, after, field_id))
+        yield Change(f"option.{change}", (after.code, field_id, code), CatalogEntry(option, told, field_id))
+
+
+def _as_told(product: Product) -> Product:
+    """The product without the options that no event shows, so that the log does not keep old lists of them alive.
+
+    Those of the pricing field say whether there is a loss risk.
+    """
+    pricing = product.pricing.id if product.pricing else ""
+    kept = {field_id: options for field_id, options in product.options.items() if field_id == pricing}
+    return replace(product, options=kept, options_for={})
 
 
 def _options(product: Product) -> dict[tuple[str, str], Option]:

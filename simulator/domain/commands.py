@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from simulator.domain.bills import Bill
 from simulator.domain.cases import CaseKind
+from simulator.domain.catalog import TreeKind
 from simulator.domain.network import NetworkStatus
 from simulator.domain.rules import Rule
 from simulator.domain.scenario import ResellerStart
@@ -135,6 +136,14 @@ class ChangeProduct(NamedTuple):
     changes: Mapping[str, Any] = MappingProxyType({})
     options: Mapping[str, bool] = MappingProxyType({})
     reseller: str | None = None
+
+
+class ChangeTree(NamedTuple):
+    """Change properties of the category or group (`kind`) with this id, for everybody."""
+
+    kind: TreeKind
+    id: str
+    changes: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +277,7 @@ Command = (
     | LookUpBill
     | SetNetwork
     | ChangeProduct
+    | ChangeTree
     | AddRule
     | RemoveRule
 )

@@ -19,6 +19,7 @@ class DeliveryLog:
         self._bytes = 0
         self._by_id: dict[str, Delivery] = {}
         self._by_n: dict[int, Delivery] = {}
+        self._last_serial = 0
         self._last_n = 0
         self.left_out = 0
 
@@ -45,7 +46,9 @@ class DeliveryLog:
             n -= 1
 
     def add(self, delivery: Delivery) -> None:
-        """Keep a new job."""
+        """Keep a new job, and number it."""
+        self._last_serial += 1
+        delivery.serial = self._last_serial
         self._by_id[delivery.id] = delivery
 
     def end(self, delivery: Delivery, state: DeliveryState, error: str, now: datetime) -> None:

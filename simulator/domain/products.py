@@ -1,4 +1,4 @@
-"""Changes of products: for everybody, or of what one reseller sees. The one place where a catalog changes."""
+"""Changes of products: for everybody, or of what one reseller sees."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -62,11 +62,17 @@ def change_product(state: State, command: ChangeProduct, now: datetime) -> Produ
     after = replace(changed, **command.changes)
     change = ProductChange(product, after, _differing(product, after, command.changes), options)
     if change:
-        before = state.catalog
-        state.catalog = Catalog(before.groups, MappingProxyType({**before.products, product.code: after}))
-        state.catalog_updated = _later(state, now)
-        catalog_events.announce(state, before, now)
+        products = MappingProxyType({**state.catalog.products, product.code: after})
+        put_catalog(state, Catalog(state.catalog.groups, products), now)
     return change
+
+
+def put_catalog(state: State, catalog: Catalog, now: datetime) -> None:
+    """Let the sandbox have another catalog, move `last_updated`, and tell what differs."""
+    before = state.catalog
+    state.catalog = catalog
+    state.catalog_updated = _later(state, now)
+    catalog_events.announce(state, before, now)
 
 
 def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, now: datetime) -> ProductChange:
@@ -82,6 +88,7 @@ def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, no
     change = ProductChange(before, after, _differing(before, after, command.changes), reseller=reseller.code)
     if change:
         reseller.overlay_updated = _later(state, now)
+        catalog_events.announce_overlay(state, reseller.code, after, now)
     return change
 
 

@@ -21,6 +21,7 @@ from simulator.domain import (
     presentment,
     products,
     timeline,
+    tree,
     webhook_settings,
 )
 from simulator.domain.callbacks import Callback
@@ -30,6 +31,7 @@ from simulator.domain.commands import (
     AddRule,
     ChangeProduct,
     ChangeSettings,
+    ChangeTree,
     Command,
     CreatePayment,
     Credit,
@@ -50,8 +52,18 @@ from simulator.domain.effects import Outcome, Send
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Fields, Rule
-from simulator.domain.scenario import Scenario, ScheduledDeposit
-from simulator.domain.state import AttemptDue, CaseDue, DeliveryDue, DepositDue, Item, ProductDue, State, StepDue
+from simulator.domain.scenario import Scenario, Scheduled, ScheduledChange, ScheduledDeposit, ScheduledTreeChange
+from simulator.domain.state import (
+    AttemptDue,
+    CaseDue,
+    DeliveryDue,
+    DepositDue,
+    Item,
+    ProductDue,
+    State,
+    StepDue,
+    TreeDue,
+)
 from simulator.domain.wallet import Entry
 from simulator.domain.webhooks import Delivery
 
@@ -76,8 +88,7 @@ class Sandbox:
         for reseller in scenario.resellers:
             accounts.open_account(self.state, reseller)
         for one in scenario.schedule:
-            due = DepositDue(one) if isinstance(one, ScheduledDeposit) else ProductDue(one)
-            self.state.agenda.add(started + one.at, due)
+            self.state.agenda.add(started + one.at, _due(one))
 
     @property
     def next_due(self) -> datetime | None:
@@ -164,6 +175,19 @@ class Sandbox:
                 wanted = ChangeProduct(change.code, change.changes, change.options, change.reseller)
                 products.change_product(self.state, wanted, now)
                 return Fired(now, item)
+            case TreeDue(change):
+                tree.change_tree(self.state, ChangeTree(change.kind, change.id, change.changes), now)
+                return Fired(now, item)
+
+
+def _due(one: Scheduled) -> Item:
+    match one:
+        case ScheduledDeposit():
+            return DepositDue(one)
+        case ScheduledChange():
+            return ProductDue(one)
+        case ScheduledTreeChange():
+            return TreeDue(one)
 
 
 def _add_rule(state: State, command: AddRule, now: datetime) -> None:
@@ -206,6 +230,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     LookUpBill: presentment.look_up,
     SetNetwork: _set_network,
     ChangeProduct: products.change_product,
+    ChangeTree: tree.change_tree,
     AddRule: _add_rule,
     RemoveRule: _remove_rule,
 }

@@ -9,7 +9,7 @@ from typing import Any
 from simulator.domain.bills import BillThen
 from simulator.domain.callbacks import CallbackConfig, RetryPolicy
 from simulator.domain.cases import CaseThen
-from simulator.domain.catalog import Catalog, Overlay
+from simulator.domain.catalog import Catalog, Overlay, TreeKind
 from simulator.domain.faults import FaultThen
 from simulator.domain.magic import NO_MAGIC, Magic
 from simulator.domain.network import Plan
@@ -65,6 +65,19 @@ class ScheduledChange:
     changes: Mapping[str, Any]
     options: Mapping[str, bool]
     reseller: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledTreeChange:
+    """A change of a category or group that comes `at` after the start; the rest is a `ChangeTree`'s."""
+
+    at: timedelta
+    kind: TreeKind
+    id: str
+    changes: Mapping[str, Any]
+
+
+Scheduled = ScheduledDeposit | ScheduledChange | ScheduledTreeChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +142,7 @@ class Scenario:
     faults: tuple[Rule[FaultThen], ...] = ()
     magic: Magic = NO_MAGIC
     network: Mapping[str, Plan] = field(default_factory=dict)
-    schedule: tuple[ScheduledDeposit | ScheduledChange, ...] = ()
+    schedule: tuple[Scheduled, ...] = ()
     limits: Limits = Limits()
     webhooks: WebhookPolicy = WebhookPolicy()
     assume: Mapping[str, object] = field(default_factory=dict)

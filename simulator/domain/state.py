@@ -17,7 +17,7 @@ from simulator.domain.network import Network
 from simulator.domain.notifications import NotificationLog
 from simulator.domain.resellers import ApiKey, Reseller, User
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
-from simulator.domain.scenario import Scenario, ScheduledChange, ScheduledDeposit
+from simulator.domain.scenario import Scenario, ScheduledChange, ScheduledDeposit, ScheduledTreeChange
 from simulator.domain.transactions import Transaction
 from simulator.domain.webhooks import Delivery, Webhook
 
@@ -81,7 +81,13 @@ class ProductDue(NamedTuple):
     change: ScheduledChange
 
 
-Item = StepDue | AttemptDue | DeliveryDue | DepositDue | CaseDue | ProductDue
+class TreeDue(NamedTuple):
+    """Agenda: a change of a category or group of the scenario's schedule."""
+
+    change: ScheduledTreeChange
+
+
+Item = StepDue | AttemptDue | DeliveryDue | DepositDue | CaseDue | ProductDue | TreeDue
 
 
 class State:

@@ -76,11 +76,13 @@ class BalanceAdded:
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """What a catalog event tells: one resource. An option comes with its product and the field that offers it."""
+    """What a catalog event tells: one resource. An option comes with its product and the field that offers it, what
+    changed for one reseller alone with that reseller's code."""
 
     resource: Product | Option | Category | Group
     product: Product | None = None
     field_id: str = ""
+    reseller: str = ""
 
 
 EventData = BalanceAdded | CatalogEntry
@@ -108,7 +110,8 @@ class DeliveryState(StrEnum):
 @dataclass(slots=True)
 class Delivery:
     """One job that delivers an event. `webhook` says how it is signed, now and not when the job was made; `url` stays
-    as it was. `n` numbers jobs in the order in which they ended, 0 before that; `original` is the replayed job."""
+    as it was. `serial` numbers jobs in the order of their making, `n` in that of their ending, 0 before; `original` is
+    the replayed job."""
 
     id: str
     event: Event
@@ -118,6 +121,7 @@ class Delivery:
     retry_limit: int
     created: datetime
     original: str | None = None
+    serial: int = 0
     n: int = 0
     state: DeliveryState = DeliveryState.UNDER_WAY
     error: str = ""

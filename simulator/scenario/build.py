@@ -4,16 +4,16 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from simulator.domain.catalog import Catalog
+from simulator.domain.catalog import Catalog, TreeKind
 from simulator.domain.magic import Magic
 from simulator.domain.money import is_whole_cents
 from simulator.domain.rules import Rule
-from simulator.domain.scenario import ResellerStart, Scenario, ScheduledChange, ScheduledDeposit
+from simulator.domain.scenario import ResellerStart, Scenario, Scheduled, ScheduledDeposit
 from simulator.domain.wallet import EntryType
 from simulator.scenario import accounts, rules
 from simulator.scenario.assumptions import assumptions
 from simulator.scenario.bounds import clock, limits
-from simulator.scenario.changes import scheduled_change
+from simulator.scenario.changes import scheduled_change, scheduled_tree_change
 from simulator.scenario.check import check
 from simulator.scenario.document import Document, Node, Report
 from simulator.scenario.load import load_object
@@ -33,6 +33,9 @@ DEFINITIONS = {
     "bills": "bill_rule",
     "faults": "fault_rule",
 }
+
+# What a scheduled item may be, besides `at`.
+SCHEDULED = ("deposit", "product", *(kind.value for kind in TreeKind))
 
 
 def build(document: Document, name: str) -> Scenario:
@@ -108,11 +111,14 @@ def _refuse_repeated_labels(root: Reader, taken_by_magic: Magic) -> None:
             label.problem("duplicate", f"{label.text()!r} is what a magic account's rule is called")
 
 
-def _scheduled(item: Reader, found: Catalog, known: rules.Known) -> ScheduledDeposit | ScheduledChange:
-    if item["deposit"].is_given == item["product"].is_given:
-        item.problem("missing_key", "a scheduled item has either 'deposit' or 'product'")
+def _scheduled(item: Reader, found: Catalog, known: rules.Known) -> Scheduled:
+    if sum(item[key].is_given for key in SCHEDULED) != 1:
+        item.problem("missing_key", f"a scheduled item has one of {', '.join(map(repr, SCHEDULED))}")
     if item["product"].is_given:
         return scheduled_change(item, found.products, known.resellers or ())
+    for kind in TreeKind:
+        if item[kind.value].is_given:
+            return scheduled_tree_change(item, kind, found)
     return _deposit(item, known)
 
 

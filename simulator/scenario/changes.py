@@ -1,14 +1,16 @@
-"""Changes of a product: in a scenario's schedule, or brought by the control API."""
+"""Changes of products, categories and groups: in a scenario's schedule, or brought by the control API."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from simulator.domain.catalog import Product
-from simulator.domain.scenario import ScheduledChange
+from simulator.domain.catalog import Catalog, Product, TreeKind
+from simulator.domain.scenario import ScheduledChange, ScheduledTreeChange
+from simulator.domain.tree import of_kind
 from simulator.scenario.check import check, suggestion
 from simulator.scenario.document import Report
 from simulator.scenario.load import load_object
 from simulator.scenario.pricing import discount, price_adjustment
+from simulator.scenario.products import product_codes
 from simulator.scenario.reader import Reader
 
 SHARED_ONLY = ("name", "note", "discount", "options")
@@ -34,6 +36,38 @@ def scheduled_change(item: Reader, products: Mapping[str, Product], resellers: C
         wanted["reseller"].problem("unknown_reseller", text)
     made = changes(wanted["set"], product, is_overlay=reseller is not None)
     return ScheduledChange(item["at"].duration(), code, made.properties, made.options, reseller)
+
+
+def scheduled_tree_change(item: Reader, kind: TreeKind, found: Catalog) -> ScheduledTreeChange:
+    """`{at, category: {id, set: {...}}}`, or the same with `group`."""
+    wanted = item[kind.value]
+    id_ = wanted["id"].text()
+    ids = [one.id for one in of_kind(found, kind)]
+    if wanted["id"].is_given and id_ not in ids:
+        wanted["id"].problem(f"unknown_{kind}", f"there is no {kind} {id_!r} in the catalog{suggestion(id_, ids)}")
+    return ScheduledTreeChange(item["at"].duration(), kind, id_, tree_changes(wanted["set"], kind, found.products))
+
+
+def build_tree_changes(data: Mapping[str, object], kind: TreeKind, found: Catalog) -> Mapping[str, Any]:
+    """Changes of a category or group from an object. Raises `ScenarioError`."""
+    document = load_object(data, kind)
+    report = Report(document.problems)
+    check(document, report, f"{kind}_changes")
+    made = tree_changes(Reader.of(document.root, report), kind, found.products)
+    report.raise_if_any()
+    return made
+
+
+def tree_changes(item: Reader, kind: TreeKind, products: Mapping[str, Product]) -> Mapping[str, Any]:
+    """What is to change of a category or group."""
+    made: dict[str, Any] = {}
+    if item["name"].is_given:
+        made["name"] = item["name"].text()
+    if kind is TreeKind.GROUP and item["icon_url"].is_given:
+        made["icon_url"] = item["icon_url"].text()
+    if kind is TreeKind.CATEGORY and item["product_codes"].is_given:
+        made["product_codes"] = product_codes(item["product_codes"], products)
+    return made
 
 
 def build_changes(data: Mapping[str, object], product: Product, *, is_overlay: bool) -> Changes:

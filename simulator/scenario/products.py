@@ -36,13 +36,18 @@ def _group(item: Reader, products: Mapping[str, Product]) -> Group:
 
 
 def _category(item: Reader, products: Mapping[str, Product]) -> Category:
-    codes = item["product_codes"].items()
+    return Category(item["id"].text(), item["name"].text(), product_codes(item["product_codes"], products))
+
+
+def product_codes(item: Reader, products: Mapping[str, Product]) -> tuple[str, ...]:
+    """The products of a category, in display order."""
+    codes = item.items()
     refuse_repeats(codes, "product")
     for code in codes:
         if code.text() not in products:
             text = f"there is no product {code.text()!r} in the catalog{suggestion(code.text(), list(products))}"
             code.problem("unknown_product", text)
-    return Category(item["id"].text(), item["name"].text(), tuple(code.text() for code in codes))
+    return tuple(code.text() for code in codes)
 
 
 def product(item: Reader) -> Product:

@@ -4,7 +4,25 @@ from simulator.domain.webhooks import Signature, WebhookPolicy, WebhookStart
 from simulator.scenario.reader import Reader
 from simulator.scenario.values import target
 
-STANDARD = "standard"
+# What HTTP itself or every delivery uses; a second value would make the request unreadable, or another one.
+TAKEN_HEADERS = frozenset(
+    [
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+        "x-forwarded-for",
+    ]
+)
 
 
 def webhook(item: Reader) -> WebhookStart | None:
@@ -32,7 +50,10 @@ def _signature(item: Reader) -> Signature:
     """`standard`, or an object that names a header."""
     if not item.is_mapping:
         return Signature()
-    return Signature(item["header"].text(), item["prefix"].text(), item["key"].text("bytes"))
+    header = item["header"]
+    if header.text().lower() in TAKEN_HEADERS:
+        header.problem("bad_header", f"{header.text()!r} is taken; name one that every delivery does not carry already")
+    return Signature(header.text(), item["prefix"].text(), item["key"].text("bytes"))
 
 
 def refuse_plain_addresses(resellers: list[Reader], environment: str) -> None:

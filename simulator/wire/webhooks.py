@@ -60,7 +60,8 @@ def _data(told: EventData) -> dict[str, Any]:
     if isinstance(told.resource, Option):
         assert told.product is not None, "an option comes with its product"
         return options.option(told.product, told.field_id, told.resource)
-    return catalog.resource(told.resource)
+    shown = catalog.resource(told.resource)
+    return shown | {"resellerCode": told.reseller} if told.reseller else shown
 
 
 def record(one: Delivery) -> dict[str, Any]:

@@ -64,11 +64,68 @@ def test_a_scheduled_change_is_told_when_it_happens() -> None:
         assert told(client) == ["product.updated GAME"]
 
 
-def test_what_changes_for_one_reseller_alone_is_not_told() -> None:
+def test_what_changes_for_one_reseller_alone_is_told_as_that_reseller_sees_it() -> None:
     with running(TARGET) as client:
+        change(client, "GAME", "?reseller=RS001", is_active=False)
+        change(client, "GAME", "?reseller=RS001", is_active=False)
+        change(client, "GAME", name="Other")
+        client.advance()
+        assert told(client) == ["product.updated GAME"] * 2
+        mine, shared = (item["json"]["data"] for item in client.inbox("catalog"))
+        assert (mine["resellerCode"], mine["is_active"]) == ("RS001", False)
+        assert "resellerCode" not in shared
+        assert shared["is_active"] is True
+
+
+def test_overlays_are_not_told_when_the_scenario_says_so() -> None:
+    with running(TARGET | {"assume": {"catalog-overlay-events": "not_told"}}) as client:
         change(client, "GAME", "?reseller=RS001", is_active=False)
         client.advance()
         assert told(client) == []
+
+
+def in_tree(client: Client, path: str, **wanted: Any) -> Any:
+    answer = client.sim("PATCH", f"/sandboxes/default/catalog/{path}", wanted)
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def test_categories_and_groups_that_change_are_told() -> None:
+    with running(TARGET) as client:
+        first = client.call("GET", "/v2/catalog").json["last_updated"]
+        answer = in_tree(client, "categories/games", name="Play", product_codes=["GAME", "VOUCHER"])
+        category = {"id": "games", "name": "Play", "product_codes": ["GAME", "VOUCHER"]}
+        assert (answer["changed"], answer["category"]) == (["name", "product_codes"], category)
+        answer = in_tree(client, "groups/leisure", icon_url="https://images.example.com/fun.png")
+        assert answer["changed"] == ["icon_url"]
+        in_tree(client, "groups/leisure", name="Leisure")
+        client.advance()
+        events = [item["json"] for item in client.inbox("catalog")]
+        types = [event["type"] for event in events]
+        assert types == ["group.updated", "category.updated", "group.updated"], "a group changes with its categories"
+        catalog = client.call("GET", "/v2/catalog").json
+        assert catalog["last_updated"] > first
+        (group,) = (one for one in catalog["tree"]["groups"] if one["id"] == "leisure")
+        assert events[1]["data"] == category == group["categories"][0]
+        assert events[2]["data"] == answer["group"] == group
+        assert not [event for event in events if validator("catalog-event").problems(event)]
+
+
+def test_a_scheduled_change_of_a_category_or_group_is_told_when_it_happens() -> None:
+    schedule = [
+        {"at": "10s", "category": {"id": "games", "set": {"name": "Play"}}},
+        {"at": "20s", "group": {"id": "leisure", "set": {"name": "Fun"}}},
+    ]
+    with running(TARGET | {"schedule": schedule}) as client:
+        done = client.advance(10)["fired"]
+        assert [(one["kind"], one.get("category")) for one in done[:1]] == [("category", "games")]
+        assert [one["type"] for one in done[1:]] == ["group.updated", "category.updated"]
+        done = client.advance(10)["fired"]
+        assert [(one["kind"], one.get("group"), one.get("type")) for one in done] == [
+            ("group", "leisure", None),
+            ("webhook", None, "group.updated"),
+        ]
+        assert client.inbox("catalog")[-1]["json"]["data"]["name"] == "Fun"
 
 
 def test_catalog_events_are_tried_again_and_replayed_but_are_no_resellers() -> None:

@@ -12,7 +12,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from simulator.app import wall_clock
 from tests.api.webhooks import WEBHOOK, answering, deposit, failed_job, hooked, listed, put, replay, secret_of
 from tests.client import Client, running
-from tests.receivers import Got, refused_url
+from tests.receivers import Got, Reset, refused_url
 
 SCHEDULE = ["04:00:00", "04:00:10", "04:01:10", "04:06:10"]
 
@@ -173,6 +173,28 @@ def test_anything_but_a_2xx_is_tried_again_and_told(answer: Any, error: str) -> 
         assert row["status"] == "failed"
         assert error in row["error"]
         assert row["retryCount"] == 3
+
+
+@pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 20", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
+def test_a_reset_in_mid_answer_is_tried_again_and_no_request_is_sent_twice(sent: bytes) -> None:
+    with hooked(Reset(sent), Reset(sent), 200) as (client, receiver, _):
+        deposit(client)
+        client.advance()
+        assert [attempt["ending"] for attempt in attempts(client)] == ["connection", "connection", "answered"]
+        assert times(client) == SCHEDULE[:3]
+        assert len(receiver.got) == 3
+        (row,) = listed(client)
+        assert (row["status"], row["retryCount"], row["responseCode"]) == ("success", 2, 200)
+
+
+def test_resets_alone_spend_the_retries() -> None:
+    with hooked(Reset(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")) as (client, receiver, _):
+        deposit(client)
+        client.advance()
+        (row,) = listed(client)
+        assert (row["status"], row["retryCount"], row["responseCode"], row["responseBody"]) == ("failed", 3, None, None)
+        assert "broke off" in row["error"] or "reset" in row["error"]
+        assert len(receiver.got) == 4
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])

@@ -237,3 +237,24 @@ def test_the_control_api_lists_deliveries_under_filters() -> None:
         assert ids("?limit=1&cursor=1") == [new["id"]]
         assert client.sim("GET", "/sandboxes/default/deliveries?status=failed").status == 400
         assert client.sim("GET", f"/sandboxes/default/deliveries/{job}").json["attempts"][3]["status"] == 500
+
+
+def test_walking_the_control_apis_list_skips_nothing_that_is_kept_while_old_ones_are_evicted() -> None:
+    with running({"limits": {"deliveries": 6}}) as client:
+        put(client)
+
+        def page(query: str) -> tuple[list[int], str | None]:
+            told = client.sim("GET", f"/sandboxes/default/deliveries?limit=2{query}").json
+            return [one["event"]["data"]["amount"] for one in told["deliveries"]], told["cursor"]
+
+        for amount in range(1, 7):
+            deposit(client, amount)
+        client.advance()
+        walked, cursor = page("")
+        for amount in range(7, 9):
+            deposit(client, amount)
+        client.advance()
+        while cursor:
+            amounts, cursor = page(f"&cursor={cursor}")
+            walked += amounts
+        assert walked == [1, 2, 3, 4, 5, 6, 7, 8]

@@ -33,6 +33,7 @@ CHOICES = {
     "unsupported-extras": ("ignore", "check_plan_code", "reject"),
     "option-account": ("Invalid_Account", "Invalid_Extras"),
     "webhook-credits": ("deposits", "deposits_and_commissions"),
+    "catalog-overlay-events": ("told", "not_told"),
     "voided-cost": ("zero", "keep"),
     "case-lifecycle": ("once", "again_after_refusal"),
     "low-balance-at-setting": ("silent", "alert"),

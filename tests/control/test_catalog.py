@@ -194,3 +194,46 @@ def test_a_bad_change_is_refused_whole(
     answer = patch(untouched, code, body, query)
     assert (answer.status, answer.json["error"]) == (status, error)
     assert untouched.call("GET", "/v2/catalog").json == before
+
+
+TREE_REFUSALS = [
+    ("categories/nothing", {"name": "x"}, 404, "unknown_category"),
+    ("groups/games", {"name": "x"}, 404, "unknown_group"),
+    ("categories/leisure", {"name": "x"}, 404, "unknown_category"),
+    ("categories/games?reseller=RS001", {"name": "x"}, 400, "bad_request"),
+    ("categories/games", {}, 400, "bad_request"),
+    ("categories/games", [], 400, "bad_request"),
+    ("categories/games", None, 400, "bad_request"),
+    ("categories/games", {"name": 5}, 400, "bad_request"),
+    ("categories/games", {"name": "a\nb"}, 400, "bad_scenario"),
+    ("categories/games", {"icon_url": "https://images.example.com/x.png"}, 400, "bad_scenario"),
+    ("categories/games", {"product_codes": "GAME"}, 400, "bad_request"),
+    ("categories/games", {"product_codes": None}, 400, "bad_request"),
+    ("categories/games", {"name": "x", "product_codes": ["GAME", "NOTHING"]}, 400, "bad_scenario"),
+    ("categories/games", {"product_codes": ["GAME", "GAME"]}, 400, "bad_scenario"),
+    ("categories/games", {"id": "x"}, 400, "bad_scenario"),
+    ("groups/leisure", {"icon_url": "images/x.png"}, 400, "bad_scenario"),
+    ("groups/leisure", {"categories": []}, 400, "bad_scenario"),
+    ("groups/leisure", {"name": None}, 400, "bad_request"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "status", "error"), TREE_REFUSALS)
+def test_a_bad_change_of_the_tree_is_refused_whole(
+    untouched: Client, path: str, body: Any, status: int, error: str
+) -> None:
+    before = untouched.call("GET", "/v2/catalog").json
+    answer = untouched.sim("PATCH", f"/sandboxes/default/catalog/{path}", body)
+    assert (answer.status, answer.json["error"]) == (status, error)
+    assert untouched.call("GET", "/v2/catalog").json == before
+
+
+def test_a_product_may_leave_every_category_and_stays_on_sale() -> None:
+    with running() as client:
+        answer = client.sim("PATCH", "/sandboxes/default/catalog/categories/games", {"product_codes": []})
+        assert answer.json["changed"] == ["product_codes"]
+        assert "GAME" in catalog(client)["products"]
+        assert client.pay("r", 100, "GAME", account="player1").status == 200
+        client.advance()
+        (row,) = client.call("GET", "/v2/transactions?limit=5&date=2026-11-21").json["data"]
+        assert row["product_code"] == "GAME"

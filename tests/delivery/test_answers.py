@@ -57,6 +57,20 @@ def test_bodies_come_in_every_framing(run: Run, answer: bytes, body: str) -> Non
     assert (outcome.ending, outcome.status, outcome.body) == (Ending.ANSWERED, 200, body)
 
 
+@pytest.mark.parametrize("status", [204, 304])
+def test_a_body_behind_a_status_that_has_none_is_left_alone(run: Run, status: int) -> None:
+    """Some receivers write one; the answer is the status all the same, and the connection is not used again."""
+
+    async def main() -> None:
+        head = f"HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\n".encode()
+        async with sender() as http, Receiver(says(head + b"ok")) as receiver:
+            for _ in range(3):
+                outcome = await http.send(post(receiver.url), 5)
+                assert (outcome.ending, outcome.status, outcome.body) == (Ending.ANSWERED, status, "")
+
+    run(main())
+
+
 def test_cookies_of_an_answer_are_neither_shown_nor_sent_back(run: Run) -> None:
     async def main() -> None:
         answer = b"HTTP/1.1 200 OK\r\nSet-Cookie: session=hunter2\r\nContent-Length: 0\r\n\r\n"

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
 from simulator.contract.validate import validator
-from simulator.domain.catalog import Catalog, Category, Group, Option, Options, Product
+from simulator.domain.catalog import Adjustment, Catalog, Category, Group, Option, Options, Product
 from simulator.domain.catalog_events import announce, changes
+from simulator.domain.deliveries import emit
 from simulator.domain.sandbox import Sandbox
 from simulator.domain.webhooks import WebhookPolicy, WebhookStart
 from simulator.wire import webhooks
@@ -124,3 +126,26 @@ def test_without_an_enabled_target_nothing_is_told(target: WebhookStart | None) 
     box.state.catalog = with_products(CARD=None)
     announce(box.state, BEFORE, START)
     assert len(box.state.deliveries) == 0
+
+
+def test_an_event_keeps_no_list_of_options_alive_that_it_does_not_show() -> None:
+    """A change of one option of 25,000 makes a new list; a log full of such events would hold thousands of them."""
+    codes = [Option(f"{number}", "Biller") for number in range(50)]
+    card = replace(CARD, options={**CARD.options, "biller": Options(codes)}, options_for={("amount", "1"): Options()})
+    after = replace(card, name="Other", options={**card.options, "biller": Options(codes[:1])})
+    catalogs = [Catalog((GROUP,), {**BEFORE.products, "CARD": one}) for one in (card, after)]
+    found = list(changes(*catalogs))
+    assert [change.type for change in found] == ["product.updated", *["option.deleted"] * 49]
+    for change in found:
+        product = change.entry.product or change.entry.resource
+        assert isinstance(product, Product)
+        assert set(product.options) <= {"amount"}
+        assert product.options_for == {}
+
+
+def test_a_product_is_told_with_the_loss_risk_that_its_options_have() -> None:
+    loss = replace(CARD, price_adjustment=Adjustment("percentage", Decimal("0.1")))
+    (change,) = changes(BEFORE, with_products(CARD=loss))
+    box = box_with(WebhookStart("inbox:catalog"))
+    told = emit(box.state, box.state.catalog_webhook, "", change.type, change.entry, START)
+    assert webhooks.event(told.event)["data"]["pricing"]["has_loss_risk"] is True

@@ -7,12 +7,20 @@ from pathlib import Path
 import pytest
 
 from simulator.domain.callbacks import CallbackConfig, RetryPolicy
-from simulator.domain.catalog import Adjustment, Discount, Money, Overlay, Source
+from simulator.domain.catalog import Adjustment, Discount, Money, Overlay, Source, TreeKind
 from simulator.domain.commands import Reason
 from simulator.domain.faults import FaultThen
 from simulator.domain.resellers import KeyState, User
 from simulator.domain.rules import CallbackPlan, PaymentThen, Refusal
-from simulator.domain.scenario import ClockStart, KeyStart, Limits, Scenario, ScheduledChange, ScheduledDeposit
+from simulator.domain.scenario import (
+    ClockStart,
+    KeyStart,
+    Limits,
+    Scenario,
+    ScheduledChange,
+    ScheduledDeposit,
+    ScheduledTreeChange,
+)
 from simulator.domain.transactions import Status
 from simulator.domain.wallet import EntryType
 from simulator.domain.webhooks import Signature, WebhookPolicy, WebhookStart
@@ -253,6 +261,15 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
             "COINS",
             {"name": "Other Coins", "note": None, "discount": Discount("fixed", Decimal("-0.10"), "ten sen")},
             {"PACK-500": True},
+        ),
+        ScheduledTreeChange(
+            40 * second, TreeKind.CATEGORY, "category-1", {"name": "Other", "product_codes": ("BILL",)}
+        ),
+        ScheduledTreeChange(
+            50 * second,
+            TreeKind.GROUP,
+            "group-1",
+            {"name": "Other", "icon_url": "https://images.example.com/other.png"},
         ),
     )
     assert scenario.limits == Limits(

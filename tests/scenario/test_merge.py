@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.domain.scenario import Scenario
+from simulator.domain.scenario import Scenario, ScheduledDeposit
 from simulator.scenario.document import ScenarioError
 from simulator.scenario.library import load_scenario, scenario_from_object
 from simulator.scenario.load import load_text
@@ -71,7 +71,8 @@ def test_rules_come_before_the_inherited_ones(tmp_path: Path) -> None:
 
 def test_schedules_are_added(tmp_path: Path) -> None:
     scenario = laid_over(tmp_path, "schedule: [{ at: 2s, deposit: { reseller: B, amount: 2 } }]\n")
-    assert [deposit.reseller for deposit in scenario.schedule] == ["A", "B"]
+    deposits = [one for one in scenario.schedule if isinstance(one, ScheduledDeposit)]
+    assert [deposit.reseller for deposit in deposits] == ["A", "B"]
 
 
 def test_resellers_and_keys_are_merged_by_code_and_key(tmp_path: Path) -> None:

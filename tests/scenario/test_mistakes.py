@@ -164,6 +164,21 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         for name, item, place in (
             ("nothing at all", "", "12: missing_key"),
             (
+                "a product and its category",
+                "product: {code: GAME, set: {name: x}}, category: {id: mobile, set: {name: x}}",
+                "12: missing_key",
+            ),
+            ("a category of no catalog", "category: {id: nothing, set: {name: x}}", "36: unknown_category"),
+            ("a group of no catalog", "group: {id: nothing, set: {name: x}}", "33: unknown_group"),
+            ("a group that stays", "group: {id: leisure, set: {}}", "47: out_of_range"),
+            ("a category's icon", "category: {id: games, set: {icon_url: x}}", "49: unknown_key"),
+            ("a category of nothing", "category: {id: games, set: {product_codes: [NOTHING]}}", "65: unknown_product"),
+            (
+                "a category that shows one twice",
+                "category: {id: games, set: {product_codes: [GAME, GAME]}}",
+                "71: duplicate",
+            ),
+            (
                 "two things at once",
                 "deposit: {reseller: RS001, amount: 1}, product: {code: GAME, set: {name: x}}",
                 "12: missing_key",
@@ -286,6 +301,10 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("a wait that is no duration", "webhooks: {retry_after: [10]}\n", ["1:26: type"]),
     ("a signature that there is not", "webhooks: {signature: none}\n", ["1:23: bad_signature"]),
     ("a signature in a header that cannot be", "webhooks: {signature: {header: 'X Y'}}\n", ["1:32: bad_header"]),
+    *(
+        (f"a signature in {name}", f"webhooks: {{signature: {{header: {name}}}}}\n", ["1:32: bad_header"])
+        for name in ("Content-Length", "transfer-encoding", "Host", "Connection", "content-type", "User-Agent")
+    ),
     ("a signature in no header", "webhooks: {signature: {prefix: v1}}\n", ["1:23: missing_key"]),
     ("a key of another kind", "webhooks: {signature: {header: X, key: hex}}\n", ["1:40: unknown_value"]),
     ("a short webhook secret", "webhooks: {catalog: {url: 'inbox:a', secret: abc}}\n", ["1:46: bad_secret"]),
