@@ -4,7 +4,7 @@ Matchers arrive compiled, as plain callables. How often a rule matched and how o
 sandbox and live in its `RuleBook`; the rules themselves are shared and never change.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -118,6 +118,11 @@ class RuleBook(Generic[Then]):
         self._magic: MagicRules[Then] = magic or MagicRules({})
         self.tallies = {rule.id: Tally() for rule in rules}
         self._look_over()
+
+    def listed(self) -> Iterator[tuple[Rule[Then], Tally]]:
+        """Every rule with its tally, in the order in which they are tried; not those of magic accounts."""
+        for rule in (*self.rules, *self._fallbacks):
+            yield rule, self.tallies[rule.id]
 
     def put_first(self, rule: Rule[Then]) -> None:
         """Place a rule before all others of its kind."""
