@@ -4,6 +4,7 @@ Matchers arrive compiled, as plain callables. How often a rule matched and how o
 sandbox and live in its `RuleBook`; the rules themselves are shared and never change.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -106,6 +107,11 @@ class RuleBook(Generic[Then]):
         self._fallbacks = [rule for rule in rules if rule.fallback]
         self._magic: MagicRules[Then] = magic or MagicRules({})
         self.tallies = {rule.id: Tally() for rule in rules}
+        self.magic_chosen: Counter[str] = Counter()
+
+    def all(self) -> list[Rule[Then]]:
+        """The rules in the order in which they are tried, without those of magic accounts."""
+        return [*self.rules, *self._fallbacks]
 
     def put_first(self, rule: Rule[Then]) -> None:
         """Place a rule before all others of its kind."""
@@ -122,7 +128,7 @@ class RuleBook(Generic[Then]):
 
     def named(self, name: str) -> Rule[Then] | None:
         """The rule that carries this name or id."""
-        for rule in (*self.rules, *self._fallbacks):
+        for rule in self.all():
             if name in (rule.name, rule.id):
                 return rule
         return self._magic.named(name)
@@ -146,10 +152,13 @@ class RuleBook(Generic[Then]):
             if tally := self.tallies.get(rule.id):
                 tally.matched += 1
                 tally.chosen += 1
+            else:
+                self.magic_chosen[rule.id] += 1
             return rule
         if self.rules and (rule := self._first(self.rules, facts)):
             return rule
         if (rule := self._magic.of(facts.get("account"))) and rule.when(facts):
+            self.magic_chosen[rule.id] += 1
             return rule
         return self._first(self._fallbacks, facts)
 

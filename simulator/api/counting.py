@@ -1,0 +1,20 @@
+"""Counting answers where the journal is written: by endpoint, status, error and what became of the connection."""
+
+from simulator.api.paths import PathTable
+from simulator.runtime.journal import Exchange
+from simulator.runtime.tally import Tally
+
+
+def count_answer(tally: Tally, paths: PathTable, exchange: Exchange, ending: str) -> None:
+    """Count one answer; what a client may write at will, unknown paths and methods, is all one."""
+    method, path = exchange.method, exchange.path
+    if method not in paths.exact.get(path, ()):
+        method, path = _named(paths, method, path)
+    answers, key = tally.answers, (method, path, exchange.status, exchange.error, ending)
+    answers[key] = answers.get(key, 0) + 1
+
+
+def _named(paths: PathTable, method: str, path: str) -> tuple[str, str]:
+    name = paths.name_of(path)
+    methods = paths.exact.get(path) or paths.match(path)[0] or ()
+    return method if method in methods else "*", name
