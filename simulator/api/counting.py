@@ -12,6 +12,20 @@ def count_answer(tally: Tally, paths: PathTable, exchange: Exchange, ending: str
         method, path = _named(paths, method, path)
     answers, key = tally.answers, (method, path, exchange.status, exchange.error, ending)
     answers[key] = answers.get(key, 0) + 1
+    if tally.calls:
+        tally.note_call(_facts(exchange, ending))
+
+
+def _facts(exchange: Exchange, ending: str) -> dict[str, object]:
+    """What an expectation may look at; a connection that was closed without an answer has the status 0."""
+    return {
+        "method": exchange.method,
+        "path": exchange.path,
+        "status": "0" if ending == "abort" else str(exchange.status),
+        "error": str(exchange.error),
+        "reseller": exchange.reseller,
+        "refid": exchange.refid,
+    }
 
 
 def _named(paths: PathTable, method: str, path: str) -> tuple[str, str]:

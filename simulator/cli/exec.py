@@ -46,9 +46,10 @@ def command(ctx: click.Context, /, coverage: bool, **flags: Any) -> int:
     """Run a command against a simulator of its own.
 
     The simulator takes a free port, runs COMMAND, and ends with it; the exit code is COMMAND's, 128+N when signal N
-    ended it, and 3 when it cannot be run. COMMAND finds RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET,
-    RESELLER_USERNAME, RESELLER_PASSWORD, RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY,
-    RESELLER_SIM_SECRET and, when there is a token, RESELLER_SIM_CONTROL_TOKEN in its environment.
+    ended it, and 3 when it cannot be run; 1 when COMMAND ended well but what the scenario expects did not happen.
+    COMMAND finds RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
+    RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and, when there is a
+    token, RESELLER_SIM_CONTROL_TOKEN in its environment.
 
     With --coverage, or RESELLER_SIM_COVERAGE=1, it says at the end which rules, endpoints and outcomes were met.
 
@@ -72,12 +73,20 @@ def command(ctx: click.Context, /, coverage: bool, **flags: Any) -> int:
 
 
 def _report(running: "Running", status: int, *, with_coverage: bool) -> int:
-    """Say what was met, when that is asked for; returns our exit code. Nothing happens in the sandboxes any more."""
+    """Say what was met, when that is asked for, and what the scenario expected in vain; returns our exit code.
+
+    Nothing happens in the sandboxes any more.
+    """
+    from simulator.runtime.expectations import verdicts
+
     if with_coverage:
         from simulator.cli.coverage import page
 
         click.echo(page(running), err=True)
-    return status
+    unmet = [verdict.message for verdict in verdicts(running.sandbox) if not verdict.ok]
+    for message in unmet:
+        click.echo(f"reseller-sim exec: not as expected: {message}", err=True)
+    return 1 if unmet and status == 0 else status
 
 
 def environment(running: "Running") -> dict[str, str]:

@@ -66,7 +66,7 @@ class LiveSandbox:
         limits = scenario.limits
         self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
         self.journal = Journal(limits.journal, limits.journal_bytes)
-        self.tally = Tally()
+        self.tally = Tally(scenario.expect)
         self.courier = Courier(scenario, self.inboxes, self._sender)
         self.driver = Driver(self.core, self.clock, self.courier)
 

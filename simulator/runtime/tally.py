@@ -1,11 +1,26 @@
-"""How often a sandbox gave each sort of answer. The journal forgets; this does not, and there are few sorts."""
+"""What a sandbox counts of its answers: each sort, and the calls that its scenario expects. The journal forgets; this
+does not, since there are few sorts and few expectations."""
+
+from collections.abc import Iterable
+
+from simulator.domain.expectations import Expectation, Kind
+from simulator.domain.rules import Fields
 
 # Method, path as the contract writes it, status, error, what became of the connection; `Answered` of the domain.
 Key = tuple[str, str, int, str, str]
 
 
 class Tally:
-    """Counters that are filled where the journal is written; `answers` by sort."""
+    """Counters that are filled where the journal is written: `answers` by sort, `calls` by the place of their
+    expectation. When `calls` is empty no request needs to be looked at."""
 
-    def __init__(self) -> None:
+    def __init__(self, expected: Iterable[Expectation] = ()) -> None:
         self.answers: dict[Key, int] = {}
+        self._tests = [(place, one.test) for place, one in enumerate(expected) if one.kind is Kind.CALLS]
+        self.calls = {place: 0 for place, _ in self._tests}
+
+    def note_call(self, facts: Fields) -> None:
+        """Count a call for each expectation that it fits."""
+        for place, test in self._tests:
+            if test(facts):
+                self.calls[place] += 1

@@ -141,3 +141,30 @@ def test_coverage_tells_at_the_end_what_was_met_and_what_never() -> None:
     assert "    never POST /v2/topup" in lines
     assert any("Failed after Processing" in line and "Refund" in line for line in lines)
     assert any(line.startswith("    GET /v2/balance: 401 missing_api_key x1; never 200") for line in lines)
+
+
+BALANCE = f"{sys.executable} -m simulator call GET /v2/balance >/dev/null 2>&1"
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "unmet"),
+    [
+        (BALANCE, 0, []),
+        ("exit 0", 1, ["looked: expected 1, got 0"]),
+        ("exit 7", 7, ["looked: expected 1, got 0"]),
+        (f"{BALANCE}; {BALANCE}", 1, ["looked: expected 1, got 2"]),
+    ],
+)
+def test_a_run_fails_when_what_the_scenario_expects_did_not_happen(
+    script: str, status: int, unmet: list[str], tmp_path: Path
+) -> None:
+    scenario = tmp_path / "mine.yaml"
+    scenario.write_text(
+        "extends: default\n"
+        "expect:\n"
+        "  - { name: looked, calls: { path: /v2/balance, status: 200 }, count: 1 }\n"
+        "  - { payments: {}, count: 0 }\n"
+    )
+    done = run("exec", str(scenario), "--", "sh", "-c", script)
+    assert done.status == status
+    assert done.err.splitlines() == [f"reseller-sim exec: not as expected: {message}" for message in unmet]
