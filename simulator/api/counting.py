@@ -7,11 +7,13 @@ from simulator.runtime.tally import Tally
 
 def count_answer(tally: Tally, paths: PathTable, exchange: Exchange, ending: str) -> None:
     """Count one answer; what a client may write at will, unknown paths and methods, is all one."""
-    method, path = exchange.method, exchange.path
-    if method not in paths.exact.get(path, ()):
-        method, path = _named(paths, method, path)
-    answers, key = tally.answers, (method, path, exchange.status, exchange.error, ending)
-    answers[key] = answers.get(key, 0) + 1
+    answers = tally.answers
+    key = (exchange.method, exchange.path, exchange.status, exchange.error, ending)
+    count = answers.get(key)
+    if count is None:  # what stands there already has the names of the contract
+        key = (*_named(paths, exchange.method, exchange.path), *key[2:])
+        count = answers.get(key, 0)
+    answers[key] = count + 1
     if tally.calls:
         tally.note_call(_facts(exchange, ending))
 

@@ -82,8 +82,7 @@ def _books(state: State) -> Iterable[tuple[str, RuleBook[object]]]:
 def _rules(state: State) -> dict[RuleKey, Tally]:
     found = {}
     for section, book in _books(state):
-        for rule in book.all():
-            tally = book.tallies[rule.id]
+        for rule, tally in book.tallied():
             key = RuleKey(state.scenario.name, section, rule.id, rule.name)
             found[key] = Tally(tally.matched, tally.chosen)
     return found
@@ -97,7 +96,8 @@ def _magic(state: State) -> dict[str, MagicFigures]:
             found[name[-2:]].chosen.setdefault(section, 0)
     for section, book in _books(state):
         for name, count in book.magic_chosen.items():
-            found[name[-2:]].chosen[section] += count
+            if one := found.get(name[-2:]):
+                one.chosen[section] += count
     return found
 
 

@@ -103,20 +103,20 @@ class RuleBook(Generic[Then]):
 
     def __init__(self, seed: int, rules: tuple[Rule[Then], ...], magic: MagicRules[Then] | None = None) -> None:
         self._seed = seed
+        self.magic_chosen: Counter[str] = Counter()  # those of magic accounts, by id
         self.rules = [rule for rule in rules if not rule.fallback]
         self._fallbacks = [rule for rule in rules if rule.fallback]
         self._magic: MagicRules[Then] = magic or MagicRules({})
         self.tallies = {rule.id: Tally() for rule in rules}
-        self.magic_chosen: Counter[str] = Counter()
-
-    def all(self) -> list[Rule[Then]]:
-        """The rules in the order in which they are tried, without those of magic accounts."""
-        return [*self.rules, *self._fallbacks]
 
     def put_first(self, rule: Rule[Then]) -> None:
         """Place a rule before all others of its kind."""
         (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
         self.tallies[rule.id] = Tally()
+
+    def tallied(self) -> list[tuple[Rule[Then], Tally]]:
+        """The rules but for those of magic accounts, fallbacks last, each with what was counted."""
+        return [(rule, self.tallies[rule.id]) for rule in (*self.rules, *self._fallbacks)]
 
     def remove(self, rule_id: str) -> bool:
         """Take a rule out; False when there is none of this id."""
@@ -128,7 +128,7 @@ class RuleBook(Generic[Then]):
 
     def named(self, name: str) -> Rule[Then] | None:
         """The rule that carries this name or id."""
-        for rule in self.all():
+        for rule in (*self.rules, *self._fallbacks):
             if name in (rule.name, rule.id):
                 return rule
         return self._magic.named(name)

@@ -12,7 +12,7 @@ from simulator.wire.payment import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 def verdicts(live: LiveSandbox) -> list[Verdict]:
     """One verdict for each expectation, in the order of the scenario. Goes through all that the sandbox keeps."""
-    expected = live.scenario.expect
+    expected = live.tally.expected
     outcomes = live.figures().outcomes if any(one.kind is Kind.OUTCOME for one in expected) else Counter()
     return [_verdict(live, place, one, outcomes) for place, one in enumerate(expected)]
 
