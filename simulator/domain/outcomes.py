@@ -108,13 +108,8 @@ def _answer(id_: str, group: str, text: str, of_answer: Callable[[Answered], boo
 
 
 _A, _P, _S, _F = Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED
-_NOTED, _REFUSALS, _CASES, _AUTH, _LIMITS = (
-    "callbacks",
-    "refused payments",
-    "voids and disputes",
-    "authentication",
-    "limits",
-)
+_CALLBACKS, _REFUSALS, _CASES = "callbacks", "refused payments", "voids and disputes"
+_AUTH, _LIMITS = "authentication", "limits"
 
 OUTCOMES: tuple[KnownOutcome, ...] = (
     _payment("successful-after-processing", "Accepted, Processing, then success", _went(_A, _P, _S)),
@@ -140,13 +135,13 @@ OUTCOMES: tuple[KnownOutcome, ...] = (
     _answer("case-of-unknown-transaction", _CASES, "400 for an unknown transaction", _refused("unknown_transaction")),
     _answer("bill-found", "bills", "a bill", _bill(200)),
     _answer("bill-refused", "bills", "a bill that cannot be looked up", _bill(400)),
-    KnownOutcome(Noted.CALLBACK_DELIVERED, _NOTED, "a callback that was delivered"),
-    KnownOutcome(Noted.CALLBACK_RETRIED, _NOTED, "a callback that was tried again"),
-    KnownOutcome(Noted.CALLBACK_DELIVERED_LATE, _NOTED, "a callback that was delivered by a retry"),
-    KnownOutcome(Noted.CALLBACK_FAILED, _NOTED, "a callback that failed for good"),
-    KnownOutcome(Noted.CALLBACK_DUPLICATED, _NOTED, "duplicate callbacks"),
-    KnownOutcome(Noted.CALLBACK_DROPPED, _NOTED, "a callback that never came"),
-    KnownOutcome(Noted.CALLBACKS_REVERSED, _NOTED, "callbacks in reverse order"),
+    KnownOutcome(Noted.CALLBACK_DELIVERED, _CALLBACKS, "a callback that was delivered"),
+    KnownOutcome(Noted.CALLBACK_RETRIED, _CALLBACKS, "a callback that was tried again"),
+    KnownOutcome(Noted.CALLBACK_DELIVERED_LATE, _CALLBACKS, "a callback that was delivered by a retry"),
+    KnownOutcome(Noted.CALLBACK_FAILED, _CALLBACKS, "a callback that failed for good"),
+    KnownOutcome(Noted.CALLBACK_DUPLICATED, _CALLBACKS, "duplicate callbacks"),
+    KnownOutcome(Noted.CALLBACK_DROPPED, _CALLBACKS, "a callback that never came"),
+    KnownOutcome(Noted.CALLBACKS_REVERSED, _CALLBACKS, "callbacks in reverse order"),
     KnownOutcome(Noted.WEBHOOK_DELIVERED, "webhooks", "a webhook that was delivered"),
     KnownOutcome(Noted.WEBHOOK_RETRIED, "webhooks", "a webhook that was tried again"),
     KnownOutcome(Noted.WEBHOOK_FAILED, "webhooks", "a webhook that failed for good"),
