@@ -1,10 +1,13 @@
 """`expect`: what should have happened by the end of a run, compiled like the rules' `when`."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from simulator.domain.expectations import Count, Expectation, Kind
+from simulator.domain.magic import Magic
 from simulator.domain.outcomes import IDS
+from simulator.domain.rules import Rule
 from simulator.scenario.check import suggestion
 from simulator.scenario.document import shown
 from simulator.scenario.reader import Reader
@@ -36,6 +39,12 @@ class Names:
 
     known: Known
     rules: Collection[str]
+
+
+def labels(sections: Mapping[str, Iterable[Rule[Any]]], magic: Magic) -> set[str]:
+    """All that rules are called by, those of magic accounts included."""
+    found = {label for rules in sections.values() for rule in rules for label in (rule.id, rule.name) if label}
+    return found | magic.names()
 
 
 def expectations(section: Reader, names: Names) -> tuple[Expectation, ...]:
