@@ -19,7 +19,7 @@ def text(coverage: Mapping[str, Any], sandboxes: int = 1) -> str:
     """Coverage as the control API tells it, in lines."""
     summary = coverage["summary"]
     lines = [f"coverage of {sandboxes} sandbox{'es' * (sandboxes != 1)}"]
-    lines += _part("rules", "chosen", summary, (_rule(one) for one in coverage["rules"] if not one["chosen"]))
+    lines += _part("rules", "chosen", summary, _rules(coverage["rules"]))
     lines += _part("magic", "met", summary, (_magic(one) for one in coverage["magic"] if not one["met"]))
     lines += _part("endpoints", "called", summary, (_endpoint(one) for one in _real(coverage) if not one["calls"]))
     lines += _part("outcomes", "met", summary, _groups(coverage["outcomes"]))
@@ -37,9 +37,14 @@ def _real(coverage: Mapping[str, Any]) -> list[Any]:
     return [one for one in coverage["endpoints"] if "*" not in (one["method"], one["path"])]
 
 
-def _rule(rule: Mapping[str, Any]) -> str:
-    matched = f", though it matched {rule['matched']} times" if rule["matched"] else ""
-    return f"{rule['section']}: {rule['name'] or rule['id']}{matched}"
+def _rules(rules: list[Mapping[str, Any]]) -> Iterable[str]:
+    """Those that were never chosen, with their scenario when there are several."""
+    has_several = len({rule["scenario"] for rule in rules}) > 1
+    for rule in rules:
+        if not rule["chosen"]:
+            matched = f", though it matched {rule['matched']} times" if rule["matched"] else ""
+            scenario = f" of {rule['scenario']}" if has_several else ""
+            yield f"{rule['section']}{scenario}: {rule['name'] or rule['id']}{matched}"
 
 
 def _magic(one: Mapping[str, Any]) -> str:
