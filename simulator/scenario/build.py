@@ -16,6 +16,7 @@ from simulator.scenario.bounds import clock, limits
 from simulator.scenario.changes import scheduled_change, scheduled_tree_change
 from simulator.scenario.check import check
 from simulator.scenario.document import Document, Node, Report
+from simulator.scenario.expect import Names, expectations, labels
 from simulator.scenario.load import load_object
 from simulator.scenario.magic import magic
 from simulator.scenario.network import network
@@ -75,6 +76,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         limits=limits(root["limits"]),
         webhooks=webhooks(root["webhooks"]),
         assume=assumptions(root["assume"]),
+        expect=expectations(root["expect"], Names(known, labels(sections, accounts_with_magic))),
     )
 
 
