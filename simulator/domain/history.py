@@ -5,11 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from enum import IntEnum
+from itertools import groupby
 from typing import NamedTuple
 
 from simulator.domain.indexes import Days, DaySums, Marks, places, span
 from simulator.domain.money import ZERO
 from simulator.domain.transactions import Status, Transaction
+
+# From so many transactions on an account has shelves of its own; those of others are walked through.
+REGULAR = 1000
 
 
 class Standing(IntEnum):
@@ -105,7 +109,17 @@ class Shelf:
 class History:
     """All transactions of a reseller in the order of their creation."""
 
-    __slots__ = ("_all", "_before", "_changed", "_days", "_latest_of", "_of_product", "_whole")
+    __slots__ = (
+        "_all",
+        "_before",
+        "_changed",
+        "_counts",
+        "_days",
+        "_latest_of",
+        "_of_product",
+        "_of_regular",
+        "_whole",
+    )
 
     def __init__(self) -> None:
         self._all: list[Transaction] = []
@@ -116,6 +130,8 @@ class History:
         # The transactions of one account are a chain: its latest place, and from each place the one before, plus 1.
         self._latest_of: dict[str, int] = {}
         self._before = places()
+        self._counts: dict[str, int] = {}  # of accounts that have more than one
+        self._of_regular: dict[str, dict[str, Shelf]] = {}  # by account, then by product, "" for all
 
     def __len__(self) -> int:
         return len(self._all)
@@ -155,12 +171,12 @@ class History:
         """`limit` transactions behind the first `offset`, and the figures of the whole search."""
         self.catch_up()
         low, high = self._days.between(wanted.first, wanted.last, len(self._all))
-        if wanted.account:
+        if wanted.account and wanted.account not in self._of_regular:
             matching = list(self._of_account(wanted, low, high))[::-1]
             begin, end = span(len(matching), offset, limit, newest_first=newest_first)
             page, figures = matching[begin:end], Figures.of(matching)
         else:
-            shelf = self._of_product.get(wanted.product, Shelf()) if wanted.product else self._whole
+            shelf = self._shelf(wanted)
             low, high = bisect_left(shelf.places, low), bisect_left(shelf.places, high)
             figures = shelf.figures(wanted, low, high)
             begin, end = span(sum(figures.counts.values()), offset, limit, newest_first=newest_first)
@@ -168,31 +184,48 @@ class History:
             page = [self._all[shelf.places[index]] for index in found]
         return (page[::-1] if newest_first else page), figures
 
+    def _shelf(self, wanted: Wanted) -> Shelf:
+        if wanted.account:
+            return self._of_regular[wanted.account].get(wanted.product) or Shelf()
+        return self._of_product.get(wanted.product, Shelf()) if wanted.product else self._whole
+
     def _extend(self, latest: list[Transaction], day: int) -> None:
-        first = len(self._before)
         standings = bytes([STANDINGS[one.results[-1].status] for one in latest])
-        by_product: dict[str, list[int]] = {}
-        before, latest_of = self._before, self._latest_of
+        before, latest_of, counts = self._before, self._latest_of, self._counts
+        regulars: dict[str, list[int]] = {}
         for index, one in enumerate(latest):
-            by_product.setdefault(one.product, []).append(index)
-            before.append(latest_of.get(one.account, -1) + 1)
+            previous = latest_of.get(one.account, -1)
+            before.append(previous + 1)
             latest_of[one.account] = one.place
-        amounts = prices = ZERO
-        for product, indexes in by_product.items():
-            marks = bytes([standings[index] for index in indexes])
-            paid = [latest[index] for index in indexes if standings[index] == Standing.SUCCESSFUL]
-            amount, price = sum([one.amount for one in paid], ZERO), sum([one.cost for one in paid], ZERO)
-            shelf = self._of_product.get(product) or self._of_product.setdefault(product, Shelf())
-            shelf.extend([first + index for index in indexes], marks, day, amount, price)
-            amounts, prices = amounts + amount, prices + price
-        self._whole.extend(range(first, first + len(latest)), standings, day, amounts, prices)
+            if previous >= 0:
+                counts[one.account] = count = counts.get(one.account, 1) + 1
+                if count >= REGULAR:
+                    regulars.setdefault(one.account, []).append(index)
+        _shelve(self._whole, self._of_product, latest, standings, day)
+        for account, indexes in regulars.items():
+            shelves = self._of_regular.get(account)
+            if shelves is None:
+                self._make_regular(account)
+            else:
+                ones, marks = [latest[index] for index in indexes], bytes([standings[index] for index in indexes])
+                _shelve(shelves[""], shelves, ones, marks, day)
+
+    def _make_regular(self, account: str) -> None:
+        """Give an account shelves of its own, with all that it has on them."""
+        shelves = self._of_regular[account] = {"": Shelf()}
+        whole = list(self._of_account(Wanted(date.min, date.max, account=account), 0, len(self._all)))[::-1]
+        for day, of_day in groupby(whole, lambda one: self._days.of(one.place)):
+            ones = list(of_day)
+            _shelve(shelves[""], shelves, ones, bytes([self._whole.standings[one.place] for one in ones]), day)
 
     def _move(self, one: Transaction) -> None:
         before, after = self._whole.standings[one.place], STANDINGS[one.results[-1].status]
         if before == after:
             return
         day = self._days.of(one.place)
-        for shelf in (self._whole, self._of_product[one.product]):
+        own = self._of_regular.get(one.account)
+        of_account = (own[""], own[one.product]) if own else ()
+        for shelf in (self._whole, self._of_product[one.product], *of_account):
             shelf.move(one, before, after, day)
 
     def _of_account(self, wanted: Wanted, low: int, high: int) -> Iterator[Transaction]:
@@ -204,6 +237,22 @@ class History:
             if place < high and wanted.product in ("", one.product) and standings[place] in wanted.standings:
                 yield one
             place = self._before[place] - 1
+
+
+def _shelve(whole: Shelf, of_product: dict[str, Shelf], ones: list[Transaction], marks: bytes, day: int) -> None:
+    """Put transactions of one day on the shelf of all, and on those of their products."""
+    by_product: dict[str, list[int]] = {}
+    for index, one in enumerate(ones):
+        by_product.setdefault(one.product, []).append(index)
+    amounts = prices = ZERO
+    for product, indexes in by_product.items():
+        paid = [ones[index] for index in indexes if marks[index] == Standing.SUCCESSFUL]
+        amount, price = sum([one.amount for one in paid], ZERO), sum([one.cost for one in paid], ZERO)
+        shelf = of_product.get(product) or of_product.setdefault(product, Shelf())
+        of_product_marks = bytes([marks[index] for index in indexes])
+        shelf.extend([ones[index].place for index in indexes], of_product_marks, day, amount, price)
+        amounts, prices = amounts + amount, prices + price
+    whole.extend([one.place for one in ones], marks, day, amounts, prices)
 
 
 def _created(one: Transaction) -> datetime:

@@ -2,8 +2,7 @@
 
 Both grow with every payment and are read seldom, so a payment only notes what is new or has changed; who reads
 brings the indexes up to date first. At `LAG_MAX` a payment does it, so that no reader finds more to catch up with than
-a few milliseconds' worth. A page then costs the same however much there is, its figures included; only a search by
-account walks all transactions of that account.
+a few milliseconds' worth. A page then costs the same however much there is, its figures included.
 """
 
 from simulator.domain.history import History

@@ -7,9 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from simulator.domain import history as history_module
 from simulator.domain import records as records_module
 from simulator.domain.history import STANDINGS, Figures, Standing, Wanted
 from simulator.domain.records import Records
@@ -60,9 +61,13 @@ class Books:
             self.records.note_change(one)
 
 
-@given(st.data())
-@settings(deadline=None, max_examples=25)
-def test_a_search_finds_what_a_walk_over_all_finds(data: st.DataObject) -> None:
+@pytest.mark.parametrize("regular", [1, 2, 9, 1000])
+@given(data=st.data())
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_search_finds_what_a_walk_over_all_finds(
+    data: st.DataObject, regular: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_module, "REGULAR", regular)
     books, now = Books(), START
     statuses = st.sampled_from(list(Status))
     for _ in range(data.draw(st.integers(1, 30))):
@@ -119,7 +124,8 @@ def grown(count: int) -> Books:
     ends = [Status.SUCCESSFUL] * 18 + [Status.FAILED, Status.PROCESSING]
     for number in range(count):
         at = START + timedelta(days=30) * number / count
-        books.pay(at, ends[number % 20], f"P{number % 9}", f"A{number % (count // 4)}")
+        account = "regular" if number % 2 else f"A{number % (count // 4)}"
+        books.pay(at, ends[number // 2 % 20], f"P{number % 9}", account)
     return books
 
 
@@ -150,9 +156,11 @@ def steps_of(question: Callable[[], Any]) -> int:
         Wanted(date(2026, 11, 10), date(2026, 11, 20)),
         Wanted(FIRST, LAST, product="P3"),
         Wanted(FIRST, LAST, frozenset({Standing.SUCCESSFUL, Standing.PENDING})),
-        Wanted(FIRST, LAST, account="A7"),
+        Wanted(FIRST, LAST, account="A8"),
+        Wanted(FIRST, LAST, account="regular"),
+        Wanted(FIRST, LAST, frozenset({Standing.PENDING}), "P3", "regular"),
     ],
-    ids=["all", "ten days", "one product", "two statuses", "one account"],
+    ids=["all", "ten days", "one product", "two statuses", "one account", "a regular", "all of a regular's"],
 )
 def test_a_page_of_history_takes_as_many_steps_of_many_as_of_few(sizes: tuple[Books, Books], wanted: Wanted) -> None:
     few, many = (steps_of(lambda b=books: b.records.history.find(wanted, 0, 20)) for books in sizes)  # type: ignore[misc]
