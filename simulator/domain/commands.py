@@ -11,7 +11,7 @@ from simulator.domain.bills import Bill
 from simulator.domain.cases import CaseKind
 from simulator.domain.network import NetworkStatus
 from simulator.domain.rules import Rule
-from simulator.domain.scenario import ResellerStart
+from simulator.domain.scenario import ResellerStart, Scenario
 from simulator.domain.transactions import Result, Transaction
 from simulator.domain.wallet import EntryType
 
@@ -236,6 +236,13 @@ class SetNetwork:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadScenario:
+    """Go on with another scenario."""
+
+    scenario: Scenario
+
+
+@dataclass(frozen=True, slots=True)
 class AddRule:
     """Place a rule before all others of its section."""
 
@@ -270,4 +277,5 @@ Command = (
     | ChangeProduct
     | AddRule
     | RemoveRule
+    | LoadScenario
 )

@@ -64,7 +64,7 @@ def change_product(state: State, command: ChangeProduct, now: datetime) -> Produ
     if change:
         before = state.catalog
         state.catalog = Catalog(before.groups, MappingProxyType({**before.products, product.code: after}))
-        state.catalog_updated = _later(state, now)
+        state.catalog_updated = later(state, now)
         catalog_events.announce(state, before, now)
     return change
 
@@ -81,11 +81,11 @@ def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, no
     assert after is not None
     change = ProductChange(before, after, _differing(before, after, command.changes), reseller=reseller.code)
     if change:
-        reseller.overlay_updated = _later(state, now)
+        reseller.overlay_updated = later(state, now)
     return change
 
 
-def _later(state: State, now: datetime) -> datetime:
+def later(state: State, now: datetime) -> datetime:
     """`now`, or a tick after all that anybody saw before: under a clock that stands still `last_updated` moves too."""
     seen = [state.catalog_updated, *(one.overlay_updated for one in state.resellers.values() if one.overlay_updated)]
     return max(now, max(seen) + TICK)

@@ -17,6 +17,7 @@ from simulator.domain import (
     deliveries,
     dispatch,
     invariants,
+    loading,
     payments,
     presentment,
     products,
@@ -34,6 +35,7 @@ from simulator.domain.commands import (
     CreatePayment,
     Credit,
     EnableWebhook,
+    LoadScenario,
     LookUpBill,
     OpenCase,
     RemoveRule,
@@ -208,4 +210,5 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     ChangeProduct: products.change_product,
     AddRule: _add_rule,
     RemoveRule: _remove_rule,
+    LoadScenario: loading.load,
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from simulator.domain.accounts import drawn_key
+from simulator.domain.commands import LoadScenario
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.resellers import User
 from simulator.domain.sandbox import Sandbox
@@ -74,6 +75,19 @@ class LiveSandbox:
     def start(self) -> None:
         """Let its time run; needs a running event loop."""
         self.driver.rearm()
+
+    def load(self, scenario: Scenario) -> tuple[str, ...]:
+        """Go on with another scenario; a reset begins with it. Answers what has to wait for one, a line each.
+
+        Raises `Conflict` before anything changed. Not for a sandbox with credentials of its own.
+        """
+        assert not self.request.unique_credentials
+        told: tuple[str, ...] = self.core.apply(LoadScenario(scenario), self.driver.catch_up())
+        self.request = replace(self.request, scenario=scenario)
+        self.scenario = scenario
+        self.courier.follow(scenario)
+        self.driver.rearm()
+        return told
 
     async def reset(self) -> None:
         """Go back to where the scenario starts. Raises `Conflict` during an advance."""
