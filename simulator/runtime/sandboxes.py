@@ -63,6 +63,7 @@ class LiveSandbox:
         self.core = Sandbox(scenario, self.seed, self.clock.now(), key_scope)
         limits = scenario.limits
         self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
+        self.inboxes.follow(scenario.inboxes)
         self.journal = Journal(limits.journal, limits.journal_bytes)
         self.courier = Courier(scenario, self.inboxes, self._sender)
         self.driver = Driver(self.core, self.clock, self.courier)
@@ -83,6 +84,8 @@ class LiveSandbox:
         """
         assert not self.request.unique_credentials
         told: tuple[str, ...] = self.core.apply(LoadScenario(scenario), self.driver.catch_up())
+        if scenario.inboxes != self.scenario.inboxes:
+            self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.request = replace(self.request, scenario=scenario)
         self.scenario = scenario
         self.courier.follow(scenario)

@@ -98,6 +98,20 @@ def test_faults_network_codes_and_limits_follow() -> None:
         assert client.call("GET", "/v2/balance").status == 200
 
 
+def test_inboxes_follow_and_those_that_are_named_no_more_answer_200_again() -> None:
+    def statuses() -> list[int]:
+        client.pay(f"r{len(client.inbox())}")
+        client.advance(5)
+        return [item["status"] for item in client.inbox()]
+
+    with running({"inboxes": {"callbacks": [{"status": 404}]}}) as client:
+        assert statuses() == [404, 404]
+        load(client, inboxes={"callbacks": [{"status": 400}, {"status": 403}]})
+        assert statuses()[2:] == [400, 403]
+        load(client)
+        assert statuses()[4:] == [200, 200]
+
+
 def test_a_network_status_that_was_set_stays() -> None:
     with running({}) as client:
         client.sim("PUT", "/sandboxes/default/network/WATER", {"status": "Interruption"})
