@@ -14,7 +14,7 @@ from simulator.cli.flags import json_flag, verb
 )
 @click.pass_context
 def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> None:
-    """List the bundled scenarios, print one, the magic accounts, or the schema.
+    """List the bundled scenarios, print one, or what belongs to them.
 
     What `show` prints is a file to begin your own from; `extends: NAME` in a file of yours takes over all of one.
 
