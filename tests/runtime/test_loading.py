@@ -135,6 +135,28 @@ def test_a_catalog_that_differs_replaces_the_old_one_and_is_announced() -> None:
         assert told == [("product.updated", "GAME"), ("product.updated", "WATER"), ("product.updated", "GAME")]
 
 
+def test_payments_of_a_product_that_is_gone_go_on() -> None:
+    with running({}) as client:
+        client.pay()
+        client.pay("bill", "50", "ELECTRIC", account="210012345678")
+        client.advance(5)
+        client.pay("later")
+        load(client, extends=None)
+        client.advance()
+        assert client.pay("later").data["status"] == "Succesful"
+        assert client.pay("new").data["remarks"] == "Invalid_Product"
+        for target in (
+            "/v2/transactions?limit=9&date=2026-11-21",
+            "/v2/balance-statement?date=2026-11-21",
+            "/v2/catalog",
+        ):
+            assert client.call("GET", target).status == 200
+        body = {"refid": "bill", "refund_type": 1}
+        assert client.call("POST", "/v2/transactions/void", body).status in (200, 400)
+        assert client.sim("GET", "/sandboxes/default/transactions?refid=later").status == 200
+        assert client.live.core.violations() == []
+
+
 def test_a_catalog_that_says_the_same_is_the_same_however_it_came() -> None:
     own = {"catalog": {"products": [{"code": "WATER", "name": "Cold Water"}]}}
     with running(own) as client:
