@@ -38,8 +38,8 @@ Answer = tuple[int, list[tuple[bytes, bytes]], bytes, str]
 
 class Reply(msgspec.Struct, frozen=True):
     """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is what becomes of the connection:
-    nothing unusual, `abort` before the first byte, `cut` in the middle of the body; `journaled` is what the journal
-    keeps of a body that shows a secret, as long as that."""
+    nothing unusual, `abort` before the first byte, `cut` in the middle of the body, `drip N` for so many bytes of the
+    body a second; `journaled` is what the journal keeps of a body that shows a secret, as long as that."""
 
     status: int
     body: Any

@@ -1,6 +1,8 @@
 """Faults as they meet a call: which one, how long it delays, what it makes of the answer (DESIGN 9)."""
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from simulator.api.exchange import Call, Reply
@@ -9,7 +11,9 @@ from simulator.domain import draw
 from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Rule
 from simulator.wire import errors
+from simulator.wire.json import encode
 
+ONE_SECOND = timedelta(seconds=1)
 ERROR_CODES = {504: ("integration_timeout", "The integration did not answer within 29 seconds.")}
 
 
@@ -22,6 +26,8 @@ async def meet_fault(call: Call, *, needs_body: bool) -> FaultThen | None:
         return None
     exchange.fault = rule.label
     await _delay(call, rule, book.times_chosen(rule))
+    if rule.then.drip is not None:  # a wait like any other: a faster clock makes it shorter
+        return replace(rule.then, drip=rule.then.drip / call.sandbox.clock.wall_seconds(ONE_SECOND))
     return rule.then
 
 
@@ -34,7 +40,17 @@ def spoiled(fault: FaultThen, reply: Reply) -> Reply:
         return Reply(reply.status, b"", ending="abort")
     if fault.disconnect == "body":
         return Reply(reply.status, reply.body, reply.headers, "cut", reply.journaled)
+    if fault.malformed:
+        body = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
+        reply = Reply(reply.status, _broken(body), reply.headers, "", reply.journaled and _broken(reply.journaled))
+    if fault.drip is not None:
+        return Reply(reply.status, reply.body, reply.headers, f"drip {fault.drip}", reply.journaled)
     return reply
+
+
+def _broken(content: bytes) -> bytes:
+    """The first half and a comma, with which no JSON ends."""
+    return content[: len(content) // 2] + b","
 
 
 def _error_body(status: int) -> dict[str, Any]:

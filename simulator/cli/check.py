@@ -1,24 +1,37 @@
 """`reseller-sim check`: what is wrong with scenario files."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli.flags import verb
+from simulator.cli.flags import option, verb
+
+if TYPE_CHECKING:
+    from simulator.scenario.document import Problem
 
 
 @verb("check")
+@option(
+    "--format",
+    type=click.Choice(["text", "github"]),
+    default="text",
+    show_default=True,
+    help="How a problem is written: `file:line:column: code message`, or as an annotation of GitHub Actions.",
+)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-def command(files: tuple[Path, ...]) -> int:
+def command(files: tuple[Path, ...], format: str) -> int:
     """Tell what is wrong with scenario files.
 
-    Each problem is one line, `file:line:column: code message`, as editors and CI annotations read it. A file that can
-    be used is `ok`. Exit code 1 means that there are problems.
+    Each problem is one line, `file:line:column: code message`, as editors read it. What cannot be used is told, and
+    what is there in vain, such as a rule that never acts. A file without either is `ok`. Exit code 1 means that there
+    are problems.
 
     \b
     Examples:
       reseller-sim check mine.yaml
       reseller-sim check scenarios/*.yaml
+      reseller-sim check --format github scenarios/*.yaml
     """
     from simulator.scenario.library import problems
 
@@ -26,8 +39,22 @@ def command(files: tuple[Path, ...]) -> int:
     for file in files:
         found = problems(file)
         for problem in found:
-            click.echo(problem)
+            click.echo(_annotation(problem) if format == "github" else problem)
         if not found:
             click.echo(f"{file}: ok")
         is_good = is_good and not found
     return 0 if is_good else 1
+
+
+def _annotation(problem: "Problem") -> str:
+    """A workflow command of GitHub Actions, which escapes what would end a property or the line."""
+    place = f"file={_property(problem.source)},line={problem.line},col={problem.column}"
+    return f"::error {place},title={_property(problem.code)}::{_escaped(problem.message)}"
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

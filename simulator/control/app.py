@@ -55,6 +55,7 @@ ROUTES = [
     Route(ONE + "/clock", clock.show, methods=["GET"]),
     Route(ONE + "/clock", clock.put, methods=["PUT"]),
     Route(ONE + "/clock/advance", clock.advance, methods=["POST"]),
+    Route(ONE + "/rules", rules.list_all, methods=["GET"]),
     Route(ONE + "/rules", rules.add, methods=["POST"]),
     Route(ONE + "/rules/{rule}", rules.remove, methods=["DELETE"]),
     Route(ONE + "/network/{product}", network.put, methods=["PUT"]),

@@ -1,11 +1,27 @@
-"""`/_sim/sandboxes/{id}/rules`: a scenario rule for the running sandbox, placed first."""
+"""`/_sim/sandboxes/{id}/rules`: the rules of the running sandbox, how often each acted, one more, one less."""
+
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control.http import body_of, nothing, reply, sandbox_of
+from simulator.control.http import body_of, nothing, page, page_of, refuse_other_parameters, reply, sandbox_of
 from simulator.domain.commands import AddRule, RemoveRule
+from simulator.domain.rules import Rule, Tally
 from simulator.scenario.build import build_rule
+
+
+async def list_all(request: Request) -> Response:
+    """Every rule in the order in which it is tried, with how often its `when` matched and how often it acted."""
+    live = sandbox_of(request)
+    refuse_other_parameters(request, "limit", "cursor")
+    listed = ((section, *entry) for section, book in live.core.state.sections() for entry in book.listed())
+    return reply(page("rules", page_of(request), listed, lambda entry: _row(*entry)))
+
+
+def _row(section: str, rule: Rule[Any], tally: Tally) -> dict[str, Any]:
+    told = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
+    return told | {"matched": tally.matched, "chosen": tally.chosen}
 
 
 async def add(request: Request) -> Response:

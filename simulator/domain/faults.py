@@ -7,7 +7,8 @@ from datetime import timedelta
 @dataclass(frozen=True, slots=True)
 class FaultThen:
     """`delay` is a range to draw from. `disconnect` closes the connection: `head` before any byte, `body` in the
-    middle of the body. With `after_commit` the request is carried out first and only its answer is damaged.
+    middle of the body. `malformed` leaves an answer that is no JSON, `drip` sends its body at so many bytes a second.
+    With `after_commit` the request is carried out first and only its answer is damaged.
     `needs_body` says that the rule's `when` looks at what only the body tells, so that it is tried after it was read.
     """
 
@@ -15,6 +16,8 @@ class FaultThen:
     body: object = None
     delay: tuple[timedelta, timedelta] | None = None
     disconnect: str | None = None
+    malformed: bool = False
+    drip: float | None = None
     after_commit: bool = False
     nonce_service_down: bool = False
     internal_error: bool = False

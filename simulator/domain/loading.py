@@ -68,7 +68,7 @@ def _rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
     labels |= new.magic.names()
     rule_books(state, new)
     for place, book in enumerate(before):
-        for rule, tally in reversed(book.tallied()):
+        for rule, tally in reversed(list(book.listed())):
             if rule.id in from_file:
                 continue
             if {rule.id, rule.name} & labels:

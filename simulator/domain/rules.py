@@ -4,7 +4,7 @@ Matchers arrive compiled, as plain callables. How often a rule matched and how o
 sandbox and live in its `RuleBook`; the rules themselves are shared and never change.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -107,14 +107,15 @@ class RuleBook(Generic[Then]):
         self._magic: MagicRules[Then] = magic or MagicRules({})
         self.tallies = {rule.id: Tally() for rule in rules}
 
+    def listed(self) -> Iterator[tuple[Rule[Then], Tally]]:
+        """Every rule with its tally, in the order in which they are tried; not those of magic accounts."""
+        for rule in (*self.rules, *self._fallbacks):
+            yield rule, self.tallies[rule.id]
+
     def put_first(self, rule: Rule[Then], tally: Tally | None = None) -> None:
         """Place a rule before all others of its kind; `tally` is what was counted of it elsewhere."""
         (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
         self.tallies[rule.id] = tally or Tally()
-
-    def tallied(self) -> list[tuple[Rule[Then], Tally]]:
-        """The rules but for those of magic accounts, fallbacks last, each with what was counted."""
-        return [(rule, self.tallies[rule.id]) for rule in (*self.rules, *self._fallbacks)]
 
     def remove(self, rule_id: str) -> bool:
         """Take a rule out; False when there is none of this id."""

@@ -128,6 +128,11 @@ class State:
         """The rules of every section; those of `faults` are in two books."""
         return self.payments, self.voids, self.disputes, self.bills, self.early_faults, self.body_faults
 
+    def sections(self) -> tuple[tuple[str, RuleBook[Any]], ...]:
+        """The books with the names of their sections, in the order of a scenario."""
+        names = ("payments", "voids", "disputes", "bills", "faults", "faults")
+        return tuple(zip(names, self.books(), strict=True))
+
     def book_for(self, section: str, rule: Rule[Any]) -> RuleBook[Any]:
         """Where a rule of this section belongs."""
         if section == "faults":

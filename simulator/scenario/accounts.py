@@ -9,7 +9,6 @@ from simulator.domain.catalog import Overlay
 from simulator.domain.money import is_whole_cents
 from simulator.domain.resellers import KeyState, User
 from simulator.domain.scenario import KeyStart, ResellerStart
-from simulator.scenario.check import suggestion
 from simulator.scenario.document import Mark
 from simulator.scenario.pricing import price_adjustment
 from simulator.scenario.reader import Reader
@@ -107,7 +106,6 @@ def _network(entry: Reader) -> str:
 
 def _overlay(code: str, entry: Reader, products: Collection[str] | None) -> Overlay:
     if products is not None and code not in products:
-        text = f"there is no product {code!r} in the catalog{suggestion(code, list(products))}"
-        entry.problem("unknown_product", text, at_key=True)
+        entry.unknown("product", code, "in the catalog", products, at_key=True)
     is_active = entry["is_active"].boolean() if entry["is_active"].is_given else None
     return Overlay(is_active, price_adjustment(entry["price_adjustment"]))

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from simulator.domain.catalog import Product
 from simulator.domain.scenario import ScheduledChange
-from simulator.scenario.check import check, suggestion
+from simulator.scenario.check import check
 from simulator.scenario.document import Report
 from simulator.scenario.load import load_object
 from simulator.scenario.pricing import discount, price_adjustment
@@ -27,11 +27,9 @@ def scheduled_change(item: Reader, products: Mapping[str, Product], resellers: C
     code, reseller = wanted["code"].text(), wanted["reseller"].text() or None
     product = products.get(code)
     if wanted["code"].is_given and product is None:
-        text = f"there is no product {code!r} in the catalog{suggestion(code, list(products))}"
-        wanted["code"].problem("unknown_product", text)
+        wanted["code"].unknown("product", code, "in the catalog", products)
     if reseller and reseller not in resellers:
-        text = f"there is no reseller {reseller!r} in this scenario{suggestion(reseller, list(resellers))}"
-        wanted["reseller"].problem("unknown_reseller", text)
+        wanted["reseller"].unknown("reseller", reseller, "in this scenario", resellers)
     made = changes(wanted["set"], product, is_overlay=reseller is not None)
     return ScheduledChange(item["at"].duration(), code, made.properties, made.options, reseller)
 

@@ -1,7 +1,7 @@
 """A document against `contracts/scenario.schema.json`: every violation becomes a problem where it stands."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -12,6 +12,7 @@ from simulator.scenario.document import Document, Path, Report, shown
 from simulator.scenario.patterns import finder
 
 SUGGESTED_LENGTH_MAX = 64
+COMPARED_MAX = 100
 
 _KINDS: Mapping[str, str] = {
     "array": "a list",
@@ -74,8 +75,8 @@ def check(document: Document, report: Report, definition: str = "") -> None:
         for at_key, where, code, message in _explained(error, path, rule):
             mark = document.key_mark(where) if at_key else document.mark(where)
             report.add_another(mark, where, code, message)
-        if report.is_full:
-            return
+            if report.is_full:
+                return
 
 
 def _keyed(path: list[Any], data: Any) -> Path:
@@ -156,12 +157,20 @@ def _pattern_code(schema_path: list[Any]) -> str:
     return f"bad_{_SORTS.get(name, name)}"
 
 
-def suggestion(wrong: object, known: list[str]) -> str:
+def suggestion(wrong: object, known: Iterable[str]) -> str:
     """` (did you mean 'x'?)` when one of `known` is near, else nothing."""
     import difflib  # only a mistake needs it
+    from heapq import nlargest
 
     if not isinstance(wrong, str) or len(wrong) > SUGGESTED_LENGTH_MAX:
         return ""
     lower = {name.lower(): name for name in known}
+    if len(lower) > COMPARED_MAX:  # those that begin alike, since to compare with thousands would take seconds
+        lower = {name: lower[name] for name in nlargest(COMPARED_MAX, lower, lambda name: _alike(wrong.lower(), name))}
     near = difflib.get_close_matches(wrong.lower(), lower, n=1, cutoff=0.6)
     return f" (did you mean {lower[near[0]]!r}?)" if near else ""
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

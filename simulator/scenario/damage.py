@@ -13,15 +13,23 @@ def damage(item: Reader, *, needs_body: bool) -> FaultThen:
     if item["body"].is_given and status is None:
         item["body"].problem("misplaced", "a body goes with a status; write 'status' beside it", at_key=True)
     after_commit = item["after_commit"].boolean()
-    if after_commit and status is None and disconnect is None:
-        text = "after_commit needs 'status' or 'disconnect' beside it: what happens to the answer"
+    malformed, drip = item["malformed"].boolean(), item["drip"]["bytes_per_second"].optional_amount()
+    if after_commit and status is None and disconnect is None and not malformed and drip is None:
+        text = "after_commit needs 'status', 'disconnect', 'malformed' or 'drip' beside it: what happens to the answer"
         item["after_commit"].problem("misplaced", text, at_key=True)
+    if disconnect is not None:
+        for spoiler in ("malformed", "drip"):
+            if item[spoiler].is_given:
+                text = f"a connection that is closed has no answer for {spoiler!r}; leave one of the two out"
+                item[spoiler].problem("misplaced", text, at_key=True)
     body = item["body"].node
     return FaultThen(
         status=status,
         body=body.plain() if body is not None else None,
         delay=_delay(item["delay"]),
         disconnect=disconnect,
+        malformed=malformed,
+        drip=None if drip is None else float(drip),
         after_commit=after_commit,
         nonce_service_down=item["nonce_service"].text() == "down",
         internal_error=item["internal_error"].boolean(),

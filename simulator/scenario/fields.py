@@ -63,7 +63,7 @@ def _check_options(form: Reader, kind: str) -> None:
 
 def refuse_unknown_field(reader: Reader, ids: list[str]) -> None:
     """Report the name of a field that the product does not have."""
-    if reader.text() and reader.text() not in ids:
+    if reader.text() and reader.text() not in ids and not reader.report.is_full:
         text = f"this product has no field {reader.text()!r}{suggestion(reader.text(), ids)}"
         reader.problem("unknown_field", text)
 

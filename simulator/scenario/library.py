@@ -6,7 +6,8 @@ from pathlib import Path as FilePath
 from simulator.domain.scenario import Scenario
 from simulator.scenario.build import build
 from simulator.scenario.check import suggestion
-from simulator.scenario.document import Problem, ScenarioError
+from simulator.scenario.document import Problem, Report, ScenarioError
+from simulator.scenario.lint import lint
 from simulator.scenario.load import load_object
 from simulator.scenario.sources import (
     Fingerprint,
@@ -43,12 +44,19 @@ def scenario_from_object(value: object) -> Scenario:
 
 
 def problems(path: FilePath) -> list[Problem]:
-    """All that is wrong with a scenario file; empty when it can be used."""
+    """All that is wrong with a scenario file, and what it says in vain; empty when there is nothing to tell."""
     try:
-        load_scenario(path)
+        document = read_file(path)
     except ScenarioError as error:
         return list(error.problems)
-    return []
+    try:
+        build(document, path.stem)
+    except ScenarioError as error:
+        report = Report(error.problems)
+    else:
+        report = Report()
+    lint(document, report)
+    return report.problems()
 
 
 def descriptions() -> dict[str, str]:

@@ -5,7 +5,6 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from simulator.domain.network import NetworkStatus, Plan
-from simulator.scenario.check import suggestion
 from simulator.scenario.reader import Reader
 
 
@@ -14,8 +13,7 @@ def network(section: Reader, products: Collection[str]) -> Mapping[str, Plan]:
     plans: dict[str, Plan] = {}
     for code, entry in section.entries():
         if code not in products:
-            text = f"there is no product {code!r} in the catalog{suggestion(code, list(products))}"
-            entry.problem("unknown_product", text, at_key=True)
+            entry.unknown("product", code, "in the catalog", products, at_key=True)
         plans[code] = _plan(entry)
     return MappingProxyType(plans)
 

@@ -11,6 +11,7 @@ from simulator.scenario.reader import Reader
 from simulator.scenario.values import ONE
 
 FIRST_GENERATED = 100_001
+GENERATED_MAX = 100_000  # in all fields of a catalog together
 # What only the options of a dynamic field can have, since it depends on the account number.
 PERSONAL = ("share", "account_digits")
 
@@ -105,6 +106,16 @@ def _check_limits(item: Reader, low: Money | None, high: Money | None) -> None:
 
 def _lines(item: Reader) -> tuple[str, ...]:
     return tuple(entry.text() for entry in item.items())
+
+
+def refuse_too_many(forms: list[Reader]) -> None:
+    """Report the field with which a catalog generates more options than it may."""
+    total = 0
+    for form in forms:
+        total += form["generate"]["count"].integer(0)
+        if total > GENERATED_MAX:
+            text = f"a catalog generates at most {GENERATED_MAX} options; with these it is {total}"
+            form["generate"]["count"].problem("out_of_range", text)
 
 
 def _generated(form: Reader, taken: set[str]) -> list[Option]:

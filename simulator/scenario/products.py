@@ -8,9 +8,8 @@ from simulator.domain.catalog import Catalog, Category, Fulfilled, Fulfillment, 
 from simulator.domain.rules import Text
 from simulator.scenario.accounts import refuse_repeats
 from simulator.scenario.bills import bill_profile
-from simulator.scenario.check import suggestion
 from simulator.scenario.fields import form_field, refuse_unknown_field
-from simulator.scenario.options import drawn, options, options_for
+from simulator.scenario.options import drawn, options, options_for, refuse_too_many
 from simulator.scenario.pricing import MYR, discount, money, price_adjustment
 from simulator.scenario.reader import Reader
 from simulator.scenario.templates import template
@@ -23,6 +22,7 @@ def catalog(section: Reader) -> Catalog:
     """Groups and products."""
     items = section["products"].items()
     refuse_repeats([item["code"] for item in items], "product")
+    refuse_too_many([form for item in items for form in item["fields"].items()])
     products = {item["code"].text(): product(item) for item in items}
     groups = section["groups"].items()
     refuse_repeats([item["id"] for item in groups], "group")
@@ -40,8 +40,7 @@ def _category(item: Reader, products: Mapping[str, Product]) -> Category:
     refuse_repeats(codes, "product")
     for code in codes:
         if code.text() not in products:
-            text = f"there is no product {code.text()!r} in the catalog{suggestion(code.text(), list(products))}"
-            code.problem("unknown_product", text)
+            code.unknown("product", code.text(), "in the catalog", products)
     return Category(item["id"].text(), item["name"].text(), tuple(code.text() for code in codes))
 
 

@@ -3,13 +3,14 @@
 What the schema refused already is passed over in silence and read as absent.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import TypeVar
 
 from simulator.scenario import values
+from simulator.scenario.check import suggestion
 from simulator.scenario.document import Mark, Node, Path, Report, child, shown
 
 T = TypeVar("T")
@@ -77,6 +78,12 @@ class Reader:
     def problem(self, code: str, message: str, *, at_key: bool = False) -> None:
         """Report this value, or its key."""
         self.report.add(self.key_mark if at_key else self.mark, self.path, code, message)
+
+    def unknown(self, what: str, name: str, where: str, known: Iterable[str], *, at_key: bool = False) -> None:
+        """Report `name`, a code of a `what` that there is not, with the nearest of those that there are."""
+        if not self.report.is_full:  # to look for what is near is work
+            text = f"there is no {what} {name!r} {where}{suggestion(name, known)}"
+            self.problem(f"unknown_{what}", text, at_key=at_key)
 
     def text(self, default: str = "") -> str:
         """Text; a number as it was written."""

@@ -11,7 +11,6 @@ from simulator.domain.commands import Reason
 from simulator.domain.faults import FaultThen
 from simulator.domain.rules import CallbackPlan, PaymentThen, Refusal, Rule
 from simulator.scenario.bills import presented
-from simulator.scenario.check import suggestion
 from simulator.scenario.damage import damage
 from simulator.scenario.matchers import BODY_FACTS, COUNTS, When, compile_when, number
 from simulator.scenario.patterns import finder
@@ -179,5 +178,4 @@ def check_codes(entry: Reader, codes: Collection[str] | None, what: str) -> None
         return
     for value in _values(entry):
         if (code := value.text()) and code not in codes:
-            text = f"there is no {what} {code!r} in this scenario{suggestion(code, list(codes))}"
-            value.problem(f"unknown_{what}", text)
+            value.unknown(what, code, "in this scenario", codes)

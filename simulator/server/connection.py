@@ -23,6 +23,8 @@ EXTENSION: Final = "reseller_sim.connection"
 
 Headers = Iterable[tuple[bytes, bytes]]
 _STEPS_PER_SECOND = 10
+DRIP: Final = "drip "
+"""How an ending begins that names a pace."""
 
 
 class Connection(Protocol):
@@ -196,7 +198,8 @@ async def _start(cycle: RequestResponseCycle, status: int, headers: Headers, len
 async def deliver(
     scope: Mapping[str, Any], send: Any, status: int, headers: list[tuple[bytes, bytes]], content: bytes, ending: str
 ) -> None:
-    """Send an answer the way its `ending` says: whole, `cut` in the middle, or not at all (`abort`, `gone`).
+    """Send an answer the way its `ending` says: whole, `cut` in the middle, slowly (`drip N`, N bytes a second), or not
+    at all (`abort`, `gone`).
 
     On another server than ours an answer goes out by ASGI's two messages, and what it cannot do is not done.
     """
@@ -204,12 +207,14 @@ async def deliver(
     if ending == "gone":
         return
     if connection is None:
-        if not ending:
+        if not ending or ending.startswith(DRIP):
             await send({"type": "http.response.start", "status": status, "headers": headers})
             await send({"type": "http.response.body", "body": content})
     elif not ending:
         await connection.answer(status, headers, content)
     elif ending == "abort":
         connection.abort()
+    elif ending.startswith(DRIP):
+        await connection.drip(status, headers, content, float(ending.removeprefix(DRIP)))
     else:
         await connection.cut(status, headers, content, len(content) // 2)

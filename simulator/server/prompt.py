@@ -20,7 +20,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 # What an application answers: status, headers, body, and what becomes of the connection: nothing unusual (""), `abort`
-# before the first byte, `cut` in the middle of the body, `gone` when there is nobody left to answer.
+# before the first byte, `cut` in the middle of the body, `drip N` for N bytes a second, `gone` when nobody is left.
 Answer = tuple[int, Headers, bytes, str]
 Making = Coroutine[Any, Any, Answer]
 # method, path, query, headers, client's address, body; None for what it does not take this way

@@ -123,3 +123,17 @@ def test_how_long_a_magic_account_takes_is_told() -> None:
     printed = invoke("scenarios", "magic").stdout
     assert all(line in printed.splitlines() for line in ("0   as usual", "3   300 seconds"))
     assert "1 three seconds, 2 thirty seconds, 3 five minutes, 4 an hour" in " ".join(README.split())
+
+
+def test_problems_are_annotations_of_github_when_asked(tmp_path: Path) -> None:
+    bad = tmp_path / "a,b.yaml"
+    bad.write_text("extends: default\nsed: 1\npayments: [{when: {account: '50%'}, nth: 2, every: 3, then: []}]\n")
+    result = invoke("check", "--format", "github", str(bad))
+    escaped = str(bad).replace(",", "%2C")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[0] == (
+        f"::error file={escaped},line=2,col=1,title=unknown_key::there is no key 'sed' here (did you mean 'seed'?)"
+    )
+    assert len(result.stdout.splitlines()) == 3
+    assert invoke("check", str(bad), RESELLER_SIM_FORMAT="github").stdout.startswith("::error ")
+    assert invoke("check", "--format", "xml", str(bad)).exit_code == 2

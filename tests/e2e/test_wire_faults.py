@@ -19,9 +19,9 @@ BODY = {"refid": "lost", "product": "RELOAD", "account": "0123456789", "amount":
 
 
 @asynccontextmanager
-async def serving(faults: list[Any]) -> AsyncIterator[tuple[App, int]]:
+async def serving(faults: list[Any], clock: str = "manual") -> AsyncIterator[tuple[App, int]]:
     """The application on a real socket."""
-    scenario = {"scenario": "faults", "extends": "default", "clock": {"mode": "manual"}, "faults": faults}
+    scenario = {"scenario": "faults", "extends": "default", "clock": clock, "faults": faults}
     app = build_app(Options(), scenario=scenario_from_object(scenario))
     ready = asyncio.Event()
     server = make_server(app, "127.0.0.1", 0, on_ready=ready.set)
@@ -108,6 +108,56 @@ def test_an_answer_can_be_cut_in_its_middle() -> None:
     promised = int(next(line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))[15:])
     assert (made, 0 < len(body) < promised) == (1, True)
     assert again.startswith(b"HTTP/1.1 200")
+
+
+def parted(answer: bytes) -> tuple[bytes, bytes]:
+    """Head and body, which is as long as the head promises."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"content-length: %d\r\n" % len(body) in head.lower() + b"\r\n"
+    return head, body
+
+
+@pytest.mark.parametrize(
+    ("then", "status", "made"),
+    [
+        ({"malformed": True}, b"200", 1),
+        ({"malformed": True, "after_commit": True}, b"200", 1),
+        ({"malformed": True, "status": 502}, b"502", 0),
+        ({"malformed": True, "status": 502, "after_commit": True}, b"502", 1),
+        ({"malformed": True, "drip": {"bytes_per_second": 100_000}}, b"200", 1),
+        ({"malformed": True, "status": 200, "body": "7"}, b"200", 0),
+        ({"malformed": True, "status": 200, "body": ""}, b"200", 0),
+    ],
+)
+@pytest.mark.parametrize("when", [TOPUP, {"product": "RELOAD"}])
+def test_an_answer_can_be_no_json(when: dict[str, Any], then: dict[str, Any], status: bytes, made: int) -> None:
+    first, after_first, again = answer_to({"when": when, "times": 1, "then": then})
+    head, body = parted(first)
+    assert (head[9:12], after_first) == (status, made)
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(body)
+    assert again.startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("when", [TOPUP, {"product": "RELOAD"}])
+def test_an_answer_can_drip(when: dict[str, Any]) -> None:
+    """The head has come before the body is whole; a fast clock makes the drops larger."""
+
+    async def main() -> tuple[bytes, bytes, bytes]:
+        fault = {"when": when, "times": 1, "then": {"drip": {"bytes_per_second": 1}}}
+        async with serving([fault], clock="x1000") as (app, port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(request(app, "POST", "/v2/topup", BODY))
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+            begun = reader._buffer[:]  # type: ignore[attr-defined]  # what has come with the head
+            rest = await asyncio.wait_for(reader.read(), 10)
+            writer.close()
+            return head, bytes(begun), rest
+
+    head, begun, body = asyncio.run(main())
+    assert head.startswith(b"HTTP/1.1 200")
+    assert len(begun) < len(body)
+    assert json.loads(body)["data"]["refid"] == "lost"
 
 
 def test_a_504_says_what_it_is() -> None:

@@ -197,7 +197,8 @@ def test_a_payment_rule(scenario: Scenario) -> None:
 
 
 def test_a_fault(scenario: Scenario) -> None:
-    first, second, third = scenario.faults
+    first, second, third, fourth = scenario.faults
+    assert fourth.then == FaultThen(malformed=True, drip=20.0)
     assert (first.id, first.name, second.id) == ("fault-1", "a fault", "faults-2")
     assert first.then == FaultThen(
         status=503,

@@ -243,6 +243,74 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("a delay from long to short", "faults: [{then: {delay: [2s, 1s]}}]\n", ["1:25: out_of_range"]),
     ("a delay of three", "faults: [{then: {delay: [1s, 2s, 3s]}}]\n", ["1:25: out_of_range"]),
     ("disconnect: false", "faults: [{then: {disconnect: false}}]\n", ["1:30: unknown_value"]),
+    ("malformed: false", "faults: [{then: {malformed: false}}]\n", ["1:29: unknown_value"]),
+    ("a drip without a pace", "faults: [{then: {drip: {}}}]\n", ["1:24: missing_key"]),
+    ("a drip that stands still", "faults: [{then: {drip: {bytes_per_second: 0}}}]\n", ["1:43: out_of_range"]),
+    ("a drip in words", "faults: [{then: {drip: {bytes_per_second: slow}}}]\n", ["1:43: type"]),
+    (
+        "a drip per minute",
+        "faults: [{then: {drip: {bytes_per_minute: 9}}}]\n",
+        ["1:24: missing_key", "1:25: unknown_key"],
+    ),
+    ("a drip that is a number", "faults: [{then: {drip: 20}}]\n", ["1:24: type"]),
+    ("spoiled and not sent", "faults: [{then: {disconnect: true, malformed: true}}]\n", ["1:36: misplaced"]),
+    (
+        "slowly and not at all",
+        "faults: [{then: {drip: {bytes_per_second: 1}, disconnect: body}}]\n",
+        ["1:18: misplaced"],
+    ),
+    ("a nonce service that is up", "faults: [{then: {nonce_service: up}}]\n", ["1:33: unknown_value"]),
+    ("a fallback fault", "faults: [{fallback: true, then: {status: 500}}]\n", ["1:11: unknown_key"]),
+    ("a status in words", "faults: [{then: {status: Failed}}]\n", ["1:26: type"]),
+    ("a rule that is text", "payments: [always]\n", ["1:12: type"]),
+    ("a times of nothing", "payments: [{times: 0, then: [{status: Failed}]}]\n", ["1:20: out_of_range"]),
+    ("an nth that is half", "payments: [{nth: 1.5, then: [{status: Failed}]}]\n", ["1:18: type"]),
+    ("a matcher of nothing", "payments: [{when: {account: null}, then: [{status: Failed}]}]\n", ["1:29: type"]),
+    (
+        "a matcher with a glob key",
+        "payments: [{when: {account: {glob: a}}, then: [{status: Failed}]}]\n",
+        ["1:30: unknown_key"],
+    ),
+    ("min of a word", "payments: [{when: {amount: {min: ten}}, then: [{status: Failed}]}]\n", ["1:34: bad_amount"]),
+    (
+        "an empty list of values",
+        "payments: [{when: {account: []}, then: [{status: Failed}]}]\n",
+        ["1:29: out_of_range"],
+    ),
+    ("a refusal that there is not", "payments: [{then: {refuse: Nothing}}]\n", ["1:28: unknown_value"]),
+    (
+        "a refusal with callbacks",
+        "payments: [{then: {refuse: Invalid_Account}, callbacks: {drop: true}}]\n",
+        ["1:46: misplaced"],
+    ),
+    ("a duplicate in words", "payments: [{then: [{status: Failed}], callbacks: {duplicate: many}}]\n", ["1:62: type"]),
+    ("the same key twice", "seed: 1\nseed: 2\n", ["2:1: duplicate_key"]),
+    ("a tag", "seed: !!int 3\n", ["1:7: tag"]),
+    ("an alias", "seed: &a 3\ndescription: *a\n", ["1:7: anchor", "2:14: alias"]),
+    ("a key that is a number", "assume:\n  7: x\n", ["2:3: key_not_text"]),
+    (
+        "a scheduled time that is no duration",
+        "schedule: [{at: soon, deposit: {reseller: A, amount: 1}}]\n",
+        ["1:17: bad_duration", "1:43: unknown_reseller"],
+    ),
+    ("a misspelt limit", "limits: { nonce: 5 }\n", ["1:11: unknown_key"]),
+    ("a tolerance in words", "limits: { timestamp_tolerance: any }\n", ["1:32: bad_duration"]),
+    ("a status code that is none", "assume: {payment-status-codes: {Accepted: one}}\n", ["1:43: type"]),
+    (
+        "a username twice",
+        "resellers: [{code: A, users: [{username: u, password: p}, {username: u, password: q}]}]\n",
+        ["1:70: duplicate"],
+    ),
+    ("a code with a blank", "resellers: [{code: A B}]\n", ["1:20: bad_code"]),
+    (
+        "a state that there is not",
+        "resellers: [{code: A, api_keys: [{key: k, state: lost}]}]\n",
+        ["1:34: missing_key", "1:50: unknown_value"],
+    ),
+    ("a catalog that is a number", "catalog: 7\n", ["1:10: type"]),
+    ("a clock that is out of its mind", "clock: x1000000\n", ["1:8: bad_clock"]),
+    ("a rate twice", "clock: {mode: x60, rate: 2}\n", ["1:20: duplicate"]),
+    ("magic digits", "magic: { outcomes: { '1': { outcome: x } } }\n", ["1:22: bad_digits"]),
     ("a clock that is none", "clock: manul\n", ["1:8: bad_clock"]),
     ("a clock mode that is none", "clock: {mode: fast}\n", ["1:15: bad_clock"]),
     ("xN without N", "clock: {mode: xN}\n", ["1:15: missing_key"]),
@@ -307,6 +375,11 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
 @pytest.mark.parametrize(("text", "expected"), [row[1:] for row in MISTAKES], ids=[row[0] for row in MISTAKES])
 def test_a_mistake_is_told_where_it_stands(text: str, expected: list[str]) -> None:
     assert places(text) == expected
+
+
+def test_the_table_has_what_people_get_wrong_and_is_long() -> None:
+    assert len(MISTAKES) >= 140
+    assert len({row[0] for row in MISTAKES}) == len(MISTAKES)
 
 
 SUGGESTIONS = [

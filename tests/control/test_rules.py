@@ -1,0 +1,151 @@
+"""`/_sim/sandboxes/{id}/rules`: rules of a running sandbox, counted, added and taken out."""
+
+from typing import Any
+
+import pytest
+
+from tests.client import Client, running
+
+RULES = "/sandboxes/default/rules"
+FAILED = [{"status": "Failed"}]
+
+
+def counted(client: Client) -> dict[str, tuple[int, int]]:
+    """How often each rule matched and was chosen."""
+    rules = client.sim("GET", RULES).json["rules"]
+    return {rule["name"] or rule["id"]: (rule["matched"], rule["chosen"]) for rule in rules}
+
+
+def added(client: Client, section: str, **rule: Any) -> str:
+    response = client.sim("POST", RULES, {"section": section, "rule": rule})
+    assert response.status == 201, response.body
+    found: str = response.json["id"]
+    return found
+
+
+def test_rules_are_listed_by_section_in_the_order_in_which_they_are_tried() -> None:
+    scenario = {
+        "extends": None,
+        "payments": [{"fallback": True, "then": FAILED}, {"name": "mine", "then": FAILED}],
+        "faults": [
+            {"when": {"product": "A"}, "then": {"status": 500}},
+            {"id": "early", "when": {"path": "/v2/balance"}, "then": {"status": 500}},
+        ],
+        "catalog": {
+            "products": [
+                {
+                    "code": "A",
+                    "name": "A",
+                    "processing_time": "instant",
+                    "discount": {"type": "fixed", "value": 0},
+                }
+            ]
+        },
+    }
+    with running(scenario) as client:
+        found = client.sim("GET", RULES).json
+        assert [(rule["section"], rule["id"], rule["name"], rule["fallback"]) for rule in found["rules"]] == [
+            ("payments", "payments-2", "mine", False),
+            ("payments", "payments-1", None, True),
+            ("faults", "early", None, False),
+            ("faults", "faults-1", None, False),
+        ]
+        page = client.sim("GET", f"{RULES}?limit=3").json
+        assert (len(page["rules"]), page["has_more"]) == (3, True)
+        rest = client.sim("GET", f"{RULES}?limit=3&cursor={page['cursor']}").json
+        assert [rule["id"] for rule in rest["rules"]] == ["faults-1"]
+
+
+def test_a_fault_tells_how_often_it_matched_and_how_often_it_acted() -> None:
+    faults = [{"name": "third", "when": {"path": "/v2/balance", "nth": 3}, "then": {"status": 500}}]
+    with running({"faults": faults}) as client:
+        assert [client.call("GET", "/v2/balance").status for _ in range(4)] == [200, 200, 500, 200]
+        assert counted(client)["third"] == (4, 1)
+
+
+def test_a_fault_over_http_has_an_id_is_counted_and_can_be_taken_out() -> None:
+    with running() as client:
+        id_ = added(client, "faults", when={"path": "/v2/balance"}, times=2, then={"status": 500})
+        assert [client.call("GET", "/v2/balance").status for _ in range(3)] == [500, 500, 200]
+        assert counted(client)[id_] == (3, 2)
+        assert client.sim("DELETE", f"{RULES}/{id_}").status == 204
+        assert client.call("GET", "/v2/balance").status == 200
+        assert id_ not in counted(client)
+
+
+def test_a_rule_that_a_request_names_is_counted() -> None:
+    with running({"payments": [{"name": "no", "when": {"account": "x"}, "then": FAILED}]}) as client:
+        client.pay(headers={"X-Sim-Rule": "no"})
+        assert counted(client)["no"] == (1, 1)
+
+
+# What selects a fault beside its counts: (the test, a request that meets it, one that does not)
+BALANCE = ("GET", "/v2/balance", None)
+CATALOG = ("GET", "/v2/catalog", None)
+PAY = {"refid": "r", "product": "RELOAD", "account": "0123456789", "amount": "10"}
+GAME = {"refid": "s", "product": "GAME", "account": "player", "amount": "100"}
+
+
+@pytest.mark.parametrize(
+    ("when", "met", "spared"),
+    [
+        ({"method": "GET"}, BALANCE, ("POST", "/v2/topup", PAY)),
+        ({"path": "/v2/b*"}, BALANCE, CATALOG),
+        ({"reseller": "RS001", "path": "/v2/balance"}, BALANCE, CATALOG),
+        ({"reseller": {"not": "RS001"}}, None, BALANCE),
+        ({"account": {"prefix": "01"}}, ("POST", "/v2/topup", PAY), ("POST", "/v2/topup", GAME)),
+        ({"product": "RELOAD"}, ("POST", "/v2/topup", PAY), ("POST", "/v2/topup", GAME)),
+        ({"headers": {"X-Test": "a"}}, (*BALANCE, {"x-test": "a"}), (*BALANCE, {"X-Test": "b"})),
+    ],
+)
+def test_a_fault_is_chosen_by_what_a_request_is(when: dict[str, Any], met: Any, spared: Any) -> None:
+    with running({"faults": [{"when": when, "then": {"status": 418}}]}) as client:
+        for request, is_met in ((met, True), (spared, False)):
+            if request is not None:
+                method, path, body, *headers = request
+                answer = client.call(method, path, body, headers=headers[0] if headers else None)
+                assert (answer.status == 418) is is_met
+
+
+@pytest.mark.parametrize(
+    ("counts", "statuses"),
+    [
+        ({"nth": 2}, [200, 418, 200, 200, 200, 200]),
+        ({"times": 2}, [418, 418, 200, 200, 200, 200]),
+        ({"every": 2}, [200, 418, 200, 418, 200, 418]),
+        ({"every": 2, "times": 2}, [200, 418, 200, 418, 200, 200]),
+    ],
+)
+def test_a_fault_is_chosen_by_how_often_it_matched(counts: dict[str, int], statuses: list[int]) -> None:
+    with running({"faults": [{"when": {"path": "/v2/balance"}, **counts, "then": {"status": 418}}]}) as client:
+        assert [client.call("GET", "/v2/balance").status for _ in statuses] == statuses
+
+
+REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
+    ("payments", {"when": {"acount": "1"}, "then": FAILED}, "when.acount", "unknown_key"),
+    ("payments", {"then": [{"status": "Failed"}, {"after": "1s", "status": "Failed"}]}, "then[1].status", "timeline"),
+    ("payments", {"when": {"product": "RELOD"}, "then": FAILED}, "when.product", "unknown_product"),
+    ("voids", {"then": {"status": "Failed", "refund_after": "1s"}}, "then.refund_after", "misplaced"),
+    ("bills", {"then": {"bill": {"Name": "x"}}}, "then.bill.Name", "unknown_key"),
+    ("faults", {"then": {"drip": {}}}, "then.drip", "missing_key"),
+    ("faults", {"then": {"malformed": True, "disconnect": True}}, "then.malformed", "misplaced"),
+    ("faults", {"when": {"path": {"pattern": "("}}, "then": {"status": 500}}, "when.path.pattern", "bad_pattern"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("section", "rule", "path", "code"), REFUSED)
+def test_a_bad_rule_is_told_by_its_path_and_nothing_changes(
+    section: str, rule: dict[str, Any], path: str, code: str
+) -> None:
+    with running() as client:
+        before = counted(client)
+        answer = client.sim("POST", RULES, {"section": section, "rule": rule})
+        assert (answer.status, answer.json["error"], answer.json["path"]) == (400, "bad_scenario", path)
+        assert [problem["code"] for problem in answer.json["problems"]] == [code]
+        assert counted(client) == before
+
+
+@pytest.mark.parametrize("query", ["limit=0", "cursor=x", "section=faults"])
+def test_a_list_that_cannot_be_meant_is_refused(query: str) -> None:
+    with running() as client:
+        assert client.sim("GET", f"{RULES}?{query}").status == 400

@@ -1,0 +1,92 @@
+"""How much work a hostile scenario can cause, counted."""
+
+import difflib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from simulator.scenario.check import COMPARED_MAX, suggestion
+from simulator.scenario.document import NODES_MAX, PROBLEMS_MAX, ScenarioError
+from simulator.scenario.library import scenario_from_object
+from simulator.scenario.load import BYTES_MAX, load_text
+from simulator.scenario.options import GENERATED_MAX
+from tests.scenario.test_load import HOSTILE
+
+PRODUCT = {"name": "x", "processing_time": "instant", "discount": {"type": "fixed", "value": 0}}
+PRODUCTS = {"products": [PRODUCT | {"code": f"PRODUCT-{number:04}"} for number in range(1_000)]}
+UNKNOWN = [f"PRODUCTS-{number:04}" for number in range(300)]
+
+
+@pytest.mark.parametrize(("text", "code"), [row[1:] for row in HOSTILE], ids=[row[0] for row in HOSTILE])
+def test_no_more_of_a_hostile_text_is_parsed_than_a_scenario_may_hold(
+    text: str | bytes, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = 0
+    parse = yaml.parse
+
+    def counted(*arguments: Any, **named: Any) -> Iterator[Any]:
+        nonlocal seen
+        for event in parse(*arguments, **named):
+            seen += 1
+            yield event
+
+    monkeypatch.setattr(yaml, "parse", counted)
+    try:
+        found = load_text(text, "f").problems
+    except ScenarioError as error:
+        found = error.problems
+    assert found[0].code == code
+    assert (found[0].line, found[0].column) >= (1, 1)
+    assert seen <= (0 if len(text) > BYTES_MAX else 2 * NODES_MAX)
+
+
+def refused(scenario: dict[str, Any]) -> list[str]:
+    with pytest.raises(ScenarioError) as raised:
+        scenario_from_object(scenario)
+    return [problem.code for problem in raised.value.problems]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"payments": [{"when": {"product": {"in": UNKNOWN}}, "then": [{"status": "Failed"}]}]},
+        {"network": dict.fromkeys(UNKNOWN, "Healthy")},
+        {"resellers": [{"code": "A", "catalog": {code: {"is_active": False} for code in UNKNOWN}}]},
+        {"schedule": [{"at": "1s", "product": {"code": code, "set": {"name": "x"}}} for code in UNKNOWN]},
+        {f"payments{number}": 1 for number in range(300)},
+    ],
+    ids=["matcher", "network", "overlay", "schedule", "keys"],
+)
+def test_near_names_are_looked_for_a_hundred_times_among_a_hundred(
+    wrong: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[int] = []
+    near = difflib.get_close_matches
+
+    def counted(word: str, names: Any, **named: Any) -> list[str]:
+        compared.append(len(names))
+        return near(word, names, **named)
+
+    monkeypatch.setattr(difflib, "get_close_matches", counted)
+    assert len(refused({"catalog": PRODUCTS} | wrong)) == PROBLEMS_MAX
+    assert len(compared) <= PROBLEMS_MAX
+    assert max(compared) <= COMPARED_MAX
+
+
+def test_the_nearest_of_a_thousand_names_is_found_by_how_it_begins() -> None:
+    assert suggestion("product-0777x", [f"PRODUCT-{number:04}" for number in range(1_000)]) == (
+        " (did you mean 'PRODUCT-0777'?)"
+    )
+    assert suggestion("x", [f"PRODUCT-{number:04}" for number in range(1_000)]) == ""
+
+
+def test_a_catalog_generates_a_bounded_number_of_options() -> None:
+    def product(number: int) -> dict[str, Any]:
+        field = {"id": "f", "label": "f", "type": "select", "generate": {"count": 25_000}}
+        return PRODUCT | {"code": f"P{number}", "fields": [field]}
+
+    most = GENERATED_MAX // 25_000
+    codes = refused({"catalog": {"products": [product(number) for number in range(most + 3)]}})
+    assert codes == ["out_of_range"] * 3
