@@ -132,7 +132,7 @@ def build_app(
         scenario = load_scenario(options.scenario)
     if sender is None:
         sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
-    sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s)
+    sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)
     sandboxes.create(
         live.Request(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start),
     )

@@ -12,7 +12,7 @@ class Options:
     """`scenario` is a path or a bundled name. `mode`, `rate`, `start` and `seed` override what it says.
 
     `control_token` None leaves the control API open, which is right on a loopback address only. `url` is the address
-    that clients see.
+    that clients see. `keeps_coverage` lets figures of sandboxes outlive them.
     """
 
     scenario: str = "default"
@@ -26,3 +26,4 @@ class Options:
     public_callbacks_only: bool = False
     trust_forwarded: bool = False
     sandbox_ttl_s: float | None = None
+    keeps_coverage: bool = False

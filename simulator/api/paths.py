@@ -19,11 +19,21 @@ class PathTable:
                 parts = path.split("/")
                 self._templates.setdefault(len(parts), []).append((parts, methods))
 
+    def name_of(self, path: str) -> str:
+        """The path as the contract writes it, its parameters in braces; `*` for one that there is not."""
+        return path if path in self.exact else "/".join(self._find(path)[0]) or "*"
+
     def match(self, path: str) -> tuple[Methods | None, Mapping[str, str]]:
         """The methods of a path with parameters and their values; a parameter is one part of the path, not empty."""
+        template, methods = self._find(path)
+        pairs = zip(template, path.split("/"), strict=methods is not None)
+        return methods, {wanted[1:-1]: part for wanted, part in pairs if wanted[:1] == "{"}
+
+    def _find(self, path: str) -> tuple[list[str], Methods | None]:
+        """The template that a path fits, in parts, and its methods; no parts when there is none."""
         parts = path.split("/")
         for template, methods in self._templates.get(len(parts), ()):
-            pairs = list(zip(template, parts, strict=True))
+            pairs = zip(template, parts, strict=True)
             if all(part if wanted[:1] == "{" else wanted == part for wanted, part in pairs):
-                return methods, {wanted[1:-1]: part for wanted, part in pairs if wanted[:1] == "{"}
-        return None, {}
+                return template, methods
+        return [], None

@@ -18,6 +18,7 @@ from simulator.api.authentication import (
     refused_by,
 )
 from simulator.api.body import BodyTooLarge, ClientGone, read_body
+from simulator.api.counting import count_answer
 from simulator.api.deprecation import marked_deprecated
 from simulator.api.exchange import Answer, Call, Endpoint, Problems, Reply, Request
 from simulator.api.faults import meet_fault, spoiled
@@ -76,6 +77,7 @@ class Pipeline:
             exchange.own_headers = reply.headers
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         sandbox.journal.add(exchange)
+        count_answer(sandbox.tally, self._paths, exchange, reply.ending)
         call.sandbox.driver.rearm()
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 

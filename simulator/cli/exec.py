@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.cli.flags import CannotStart, ServerFlags, server_flags, verb
+from simulator.cli.flags import CannotStart, ServerFlags, option, server_flags, verb
 
 if TYPE_CHECKING:
     from simulator.cli.running import Running
@@ -40,30 +40,53 @@ class WithCommand(click.Command):
 
 @verb("exec", cls=WithCommand)
 @server_flags(port=0, port_variable=False)
+@option("--coverage", is_flag=True, help="Say at the end, on stderr, what was met and what never.")
 @click.pass_context
-def command(ctx: click.Context, /, **flags: Any) -> int:
+def command(ctx: click.Context, /, coverage: bool, **flags: Any) -> int:
     """Run a command against a simulator of its own.
 
     The simulator takes a free port, runs COMMAND, and ends with it; the exit code is COMMAND's, 128+N when signal N
-    ended it, and 3 when it cannot be run. COMMAND finds RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET,
-    RESELLER_USERNAME, RESELLER_PASSWORD, RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY,
-    RESELLER_SIM_SECRET and, when there is a token, RESELLER_SIM_CONTROL_TOKEN in its environment.
+    ended it, and 3 when it cannot be run; 1 when COMMAND ended well but what the scenario expects did not happen.
+    COMMAND finds RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
+    RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and, when there is a
+    token, RESELLER_SIM_CONTROL_TOKEN in its environment.
+
+    With --coverage, or RESELLER_SIM_COVERAGE=1, it says at the end which rules, endpoints and outcomes were met.
 
     \b
     Examples:
       reseller-sim exec -- npm test
       reseller-sim exec mine.yaml --clock manual -- pytest -x
+      reseller-sim exec --coverage -- pytest
       reseller-sim exec -- sh -c 'reseller-sim call GET /v2/balance'
     """
     to_run: list[str] = ctx.obj
     if shutil.which(to_run[0]) is None:
         raise CannotStart(f"reseller-sim exec: {to_run[0]!r} is no command that can be run: check its name and PATH")
-    running, thread = _serve_in_thread(ServerFlags(**flags))
+    running, thread = _serve_in_thread(ServerFlags(**flags), keeps_coverage=coverage)
     try:
-        return _run(to_run, environment(running))
+        status = _run(to_run, environment(running))
     finally:
         running.server.should_exit = True
         thread.join(STOP_TIMEOUT_S)
+    return _report(running, status, with_coverage=coverage)
+
+
+def _report(running: "Running", status: int, *, with_coverage: bool) -> int:
+    """Say what was met, when that is asked for, and what the scenario expected in vain; returns our exit code.
+
+    Nothing happens in the sandboxes any more.
+    """
+    from simulator.runtime.expectations import verdicts
+
+    if with_coverage:
+        from simulator.cli.coverage import page
+
+        click.echo(page(running), err=True)
+    unmet = [verdict.message for verdict in verdicts(running.sandbox) if not verdict.ok]
+    for message in unmet:
+        click.echo(f"reseller-sim exec: not as expected: {message}", err=True)
+    return 1 if unmet and status == 0 else status
 
 
 def environment(running: "Running") -> dict[str, str]:
@@ -87,12 +110,12 @@ def environment(running: "Running") -> dict[str, str]:
     return kept | {name: value for name, value in wanted.items() if value is not None}
 
 
-def _serve_in_thread(flags: ServerFlags) -> "tuple[Running, threading.Thread]":
+def _serve_in_thread(flags: ServerFlags, *, keeps_coverage: bool) -> "tuple[Running, threading.Thread]":
     """A server that answers. A thread cannot outlive us, however we end, which a process of its own could."""
     from simulator.cli.running import prepare
 
     answers_or_ended = threading.Event()
-    running = prepare(flags, lambda _: answers_or_ended.set())
+    running = prepare(flags, lambda _: answers_or_ended.set(), keeps_coverage=keeps_coverage)
 
     def serve() -> None:
         try:

@@ -52,10 +52,10 @@ class Running:
         return [render.reseller(one) for one in self.sandbox.core.state.resellers.values()]
 
 
-def prepare(flags: ServerFlags, on_ready: Callable[[Running], None]) -> Running:
+def prepare(flags: ServerFlags, on_ready: Callable[[Running], None], *, keeps_coverage: bool = False) -> Running:
     """Load the scenario and bind the port; `on_ready` is called when requests are answered. Raises `CannotStart`."""
     try:
-        app = build_app(_options(flags))
+        app = build_app(replace(_options(flags), keeps_coverage=keeps_coverage))
         server = make_server(app, flags.host, flags.port, on_ready=lambda: _ready(running, on_ready))
     except ScenarioError as error:
         raise CannotStart("\n".join(map(str, error.problems))) from None

@@ -12,6 +12,7 @@ from simulator.domain.cases import REFUND_AFTER, Case, CaseKind, CaseState, Case
 from simulator.domain.commands import CaseAnswer, NoSuchTransaction, OpenCase
 from simulator.domain.money import ZERO
 from simulator.domain.notifications import Kind
+from simulator.domain.outcomes import Noted
 from simulator.domain.rules import Rule, RuleBook
 from simulator.domain.state import CaseDue, State
 from simulator.domain.timeline import changed, template_facts
@@ -43,15 +44,26 @@ _NOT_SUCCESSFUL = {
 }
 
 
+# What is noted of a request by its kind and by whether it was taken.
+_NOTED: Mapping[tuple[CaseKind, bool], Noted] = {
+    (CaseKind.VOID, True): Noted.VOID_TAKEN,
+    (CaseKind.VOID, False): Noted.VOID_REFUSED,
+    (CaseKind.DISPUTE, True): Noted.DISPUTE_TAKEN,
+    (CaseKind.DISPUTE, False): Noted.DISPUTE_REFUSED,
+}
+
+
 def open_case(state: State, command: OpenCase, now: datetime) -> CaseAnswer | NoSuchTransaction:
     """Take or refuse a dispute or void. Nothing changes for what is refused before the rules are asked."""
     transaction = _find(state, command)
     if transaction is None:
         return NoSuchTransaction("trxid" if command.trxid else "refid")
     if objection := _objection(state, command.kind, transaction):
+        state.noted[_NOTED[command.kind, False]] += 1
         return CaseAnswer(transaction, False, objection, "")
     rule = _book(state, command.kind).choose(_facts(command, transaction), command.rule)
     case = _record(state, command, transaction, rule, now)
+    state.noted[_NOTED[command.kind, case.is_taken]] += 1
     return CaseAnswer(transaction, case.is_taken, case.message, case.rule)
 
 
@@ -65,6 +77,7 @@ def case_due(state: State, due: CaseDue, now: datetime) -> None:
         _notify(state, case, now, "The payment was refunded.")
     else:
         case.state = CaseState.REFUSED
+        state.noted[Noted.VOID_REFUSED_LATER] += 1
         _notify(state, case, now, _REFUSED[case.kind])
 
 

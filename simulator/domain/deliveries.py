@@ -7,6 +7,7 @@ from enum import StrEnum
 from simulator.domain import draw
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.effects import Attempt, Outcome, Send, is_accepted
+from simulator.domain.outcomes import Noted
 from simulator.domain.resellers import Reseller
 from simulator.domain.state import DeliveryDue, State
 from simulator.domain.wallet import Entry, EntryType
@@ -76,6 +77,7 @@ def attempt_due(state: State, delivery: Delivery, now: datetime) -> Send | None:
     if not delivery.webhook.enabled:
         text = "the webhook was disabled or removed before this attempt"
         state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
+        state.noted[Noted.WEBHOOK_FAILED] += 1
         return None
     attempt = Attempt(len(delivery.attempts) + 1, now)
     delivery.attempts.append(attempt)
@@ -88,15 +90,24 @@ def delivered(state: State, delivery: Delivery, attempt: Attempt, outcome: Outco
     attempt.outcome = replace(outcome, body=outcome.body[:RESPONSE_CHARS_MAX], headers=())
     if is_accepted(outcome):
         state.deliveries.end(delivery, DeliveryState.SUCCEEDED, "", now)
+        state.noted[Noted.WEBHOOK_DELIVERED] += 1
     elif attempt.number <= delivery.retry_limit:
         state.agenda.add(now + state.scenario.webhooks.wait(attempt.number), DeliveryDue(delivery))
+        state.noted[Noted.WEBHOOK_RETRIED] += 1
     else:
         text = outcome.error or f"the receiver answered {outcome.status}"
         state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
+        state.noted[Noted.WEBHOOK_FAILED] += 1
 
 
 def replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:
     """Make a new job for the event of a failed one, to where the webhook points now."""
+    made = _replay(state, command, now)
+    state.noted[Noted.WEBHOOK_REPLAYED if isinstance(made, Delivery) else Noted.REPLAY_REFUSED] += 1
+    return made
+
+
+def _replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:
     failed = state.deliveries.find(command.job)
     if failed is None or command.reseller not in (None, failed.reseller):
         return ReplayRefused.UNKNOWN

@@ -5,6 +5,7 @@ from datetime import datetime
 from simulator.domain.callbacks import Callback, is_retried
 from simulator.domain.callbacks import State as Standing
 from simulator.domain.effects import Attempt, Outcome, Send, is_accepted
+from simulator.domain.outcomes import Noted
 from simulator.domain.state import AttemptDue, State
 from simulator.domain.transactions import Result, Status, Transaction
 
@@ -21,6 +22,7 @@ def announce(state: State, transaction: Transaction, now: datetime) -> None:
     if not plan.reverse or transaction.result.status is Status.REFUNDED:
         _add_copies(state, transaction, transaction.result, now)
     elif transaction.is_settled:
+        state.noted[Noted.CALLBACKS_REVERSED] += 1
         for result in reversed(transaction.results[1:]):
             _add_copies(state, transaction, result, now)
 
@@ -34,8 +36,11 @@ def _add_copies(state: State, transaction: Transaction, result: Result, now: dat
         state.callbacks.add(callback)
         if plan.drop:
             callback.state = Standing.DROPPED
+            state.noted[Noted.CALLBACK_DROPPED] += 1
         else:
             state.agenda.add(now + plan.delay, AttemptDue(callback))
+            if copy:
+                state.noted[Noted.CALLBACK_DUPLICATED] += 1
 
 
 def attempt_due(callback: Callback, now: datetime) -> Send:
@@ -53,7 +58,12 @@ def delivered(state: State, callback: Callback, attempt: Attempt, outcome: Outco
     retried = is_retried(outcome, redirects=state.assumes("callback-redirect", "retry"))
     if is_accepted(outcome):
         callback.state = Standing.DELIVERED
+        state.noted[Noted.CALLBACK_DELIVERED] += 1
+        if attempt.number > 1:
+            state.noted[Noted.CALLBACK_DELIVERED_LATE] += 1
     elif retried and attempt.number <= policy.retries:
         state.agenda.add(now + policy.after, AttemptDue(callback))
+        state.noted[Noted.CALLBACK_RETRIED] += 1
     else:
         callback.state = Standing.FAILED
+        state.noted[Noted.CALLBACK_FAILED] += 1

@@ -61,13 +61,14 @@ def _laid_out(old: Limits, new: Limits) -> Iterator[str]:
 
 
 def _rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
-    """Counts of `times`, `nth` and `every` begin anew."""
+    """Counts of `times`, `nth` and `every` begin anew; those of magic accounts are coverage's alone, and go on."""
     before = list(state.books())
     from_file = {rule.id for section in _sections(old) for rule in section}
     labels = {label for section in _sections(new) for rule in section for label in (rule.id, rule.name) if label}
     labels |= new.magic.names()
     rule_books(state, new)
     for place, book in enumerate(before):
+        state.books()[place].magic_chosen = book.magic_chosen
         for rule, tally in reversed(list(book.listed())):
             if rule.id in from_file:
                 continue

@@ -4,6 +4,7 @@ Matchers arrive compiled, as plain callables. How often a rule matched and how o
 sandbox and live in its `RuleBook`; the rules themselves are shared and never change.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -102,6 +103,7 @@ class RuleBook(Generic[Then]):
 
     def __init__(self, seed: int, rules: tuple[Rule[Then], ...], magic: MagicRules[Then] | None = None) -> None:
         self._seed = seed
+        self.magic_chosen: Counter[str] = Counter()  # those of magic accounts, by id
         self.rules = [rule for rule in rules if not rule.fallback]
         self._fallbacks = [rule for rule in rules if rule.fallback]
         self._magic: MagicRules[Then] = magic or MagicRules({})
@@ -151,10 +153,13 @@ class RuleBook(Generic[Then]):
             if tally := self.tallies.get(rule.id):
                 tally.matched += 1
                 tally.chosen += 1
+            else:
+                self.magic_chosen[rule.id] += 1
             return rule
         if self.rules and (rule := self._first(self.rules, facts)):
             return rule
         if (rule := self._magic.of(facts.get("account"))) and rule.when(facts):
+            self.magic_chosen[rule.id] += 1
             return rule
         return self._first(self._fallbacks, facts)
 

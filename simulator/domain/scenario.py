@@ -10,6 +10,7 @@ from simulator.domain.bills import BillThen
 from simulator.domain.callbacks import CallbackConfig, RetryPolicy
 from simulator.domain.cases import CaseThen
 from simulator.domain.catalog import Catalog, Overlay
+from simulator.domain.expectations import Expectation
 from simulator.domain.faults import FaultThen
 from simulator.domain.magic import NO_MAGIC, Magic
 from simulator.domain.network import Plan
@@ -143,3 +144,4 @@ class Scenario:
     limits: Limits = Limits()
     webhooks: WebhookPolicy = WebhookPolicy()
     assume: Mapping[str, object] = field(default_factory=dict)
+    expect: tuple[Expectation, ...] = ()

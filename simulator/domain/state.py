@@ -1,5 +1,6 @@
 """All that a sandbox knows, in one place. Only the modules of the domain change it, through `Sandbox`."""
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from simulator.domain.faults import FaultThen
 from simulator.domain.limits import Nonces, RequestRates
 from simulator.domain.network import Network
 from simulator.domain.notifications import NotificationLog
+from simulator.domain.outcomes import Noted
 from simulator.domain.resellers import ApiKey, Reseller, User
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
 from simulator.domain.scenario import Limits, Scenario, ScheduledChange, ScheduledDeposit
@@ -119,6 +121,7 @@ class State:
         self.catalog_changes = 0
         self.notifications = NotificationLog(scenario.limits.notifications)
         self.keys_made = 0
+        self.noted: Counter[Noted] = Counter()  # what coverage counts and nothing else remembers
         limits = scenario.limits
         self.nonces = Nonces(limits.nonce_window, limits.nonces)
         self.rates = request_rates(limits)

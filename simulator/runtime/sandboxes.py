@@ -9,6 +9,7 @@ from datetime import datetime
 
 from simulator.domain.accounts import drawn_key
 from simulator.domain.commands import LoadScenario
+from simulator.domain.coverage import Figures, figures
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.resellers import User
 from simulator.domain.sandbox import Sandbox
@@ -18,6 +19,7 @@ from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.driver import Driver
 from simulator.runtime.inbox import Inboxes
 from simulator.runtime.journal import Journal
+from simulator.runtime.tally import Tally
 
 DEFAULT = "default"
 SANDBOXES_MAX = 10_000
@@ -48,6 +50,7 @@ class LiveSandbox:
         self.is_touched = True
         self.last_used_s = 0.0
         self.rules_added = 0
+        self.on_reset: Callable[[LiveSandbox], None] | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -65,6 +68,7 @@ class LiveSandbox:
         self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
         self.inboxes.follow(scenario.inboxes)
         self.journal = Journal(limits.journal, limits.journal_bytes)
+        self.tally = Tally(scenario.expect)
         self.courier = Courier(scenario, self.inboxes, self._sender)
         self.driver = Driver(self.core, self.clock, self.courier)
 
@@ -72,6 +76,10 @@ class LiveSandbox:
     def is_busy(self) -> bool:
         """True while something goes on or somebody waits here, so that it is not idle however long that takes."""
         return self.driver.is_busy or self.journal.bell.is_waited_for or self.inboxes.is_waited_for
+
+    def figures(self) -> Figures:
+        """What was met of its rules, answers and outcomes since it began, or since its last reset."""
+        return figures(self.core.state, self.tally.answers)
 
     def start(self) -> None:
         """Let its time run; needs a running event loop."""
@@ -89,6 +97,7 @@ class LiveSandbox:
         self.request = replace(self.request, scenario=scenario)
         self.scenario = scenario
         self.courier.follow(scenario)
+        self.tally.follow(scenario.expect)
         self.driver.rearm()
         return told
 
@@ -96,6 +105,8 @@ class LiveSandbox:
         """Go back to where the scenario starts. Raises `Conflict` during an advance."""
         self.driver.refuse_while_advancing()
         await self.close()
+        if self.on_reset is not None:
+            self.on_reset(self)
         self._begin()
         self.start()
 
@@ -119,12 +130,13 @@ def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> Resel
 
 
 class Sandboxes:
-    """All sandboxes by id. `on_end` is told of each that goes."""
+    """All sandboxes by id. With `keeps_coverage` the figures of those that were deleted or reset stay."""
 
-    def __init__(self, wall: Wall, sender: Sender, ttl_s: float | None = None) -> None:
+    def __init__(self, wall: Wall, sender: Sender, ttl_s: float | None = None, *, keeps_coverage: bool = False) -> None:
         self._wall = wall
         self._sender = sender
         self._ttl_s = ttl_s
+        self._past = Figures() if keeps_coverage else None
         self._by_id: dict[str, LiveSandbox] = {}
         self._unique_keys: dict[str, LiveSandbox] = {}
         self._unique_users: dict[str, LiveSandbox] = {}
@@ -169,6 +181,7 @@ class Sandboxes:
         if sandbox_id in self._by_id:
             raise Conflict("sandbox_exists", f"there is a sandbox {sandbox_id!r} already", "id")
         sandbox = LiveSandbox(sandbox_id, request, self._wall, self._sender)
+        sandbox.on_reset = self._remember
         self._by_id[sandbox_id] = sandbox
         self.learn_keys(sandbox)
         return sandbox
@@ -190,9 +203,21 @@ class Sandboxes:
         await sandbox.close()
 
     def _forget(self, sandbox: LiveSandbox) -> None:
+        self._remember(sandbox)
         del self._by_id[sandbox.id]
         self._unique_keys = {key: owner for key, owner in self._unique_keys.items() if owner is not sandbox}
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
+
+    def _remember(self, sandbox: LiveSandbox) -> None:
+        if self._past is not None:
+            self._past.add(sandbox.figures())
+
+    def figures(self) -> Figures:
+        """Those of all sandboxes together; with `keeps_coverage`, of all that there ever were."""
+        total = Figures()
+        for part in (self._past or Figures(), *(sandbox.figures() for sandbox in self)):
+            total.add(part)
+        return total
 
     def start(self, monotonic_s: Callable[[], float]) -> None:
         """Let the sandboxes' time run, and idle ones go."""

@@ -16,6 +16,7 @@ from simulator.scenario.bounds import clock, limits
 from simulator.scenario.changes import scheduled_change
 from simulator.scenario.check import check
 from simulator.scenario.document import Document, Node, Report
+from simulator.scenario.expect import Names, expectations
 from simulator.scenario.inboxes import inboxes
 from simulator.scenario.load import load_object
 from simulator.scenario.magic import magic
@@ -74,6 +75,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         limits=limits(root["limits"]),
         webhooks=webhooks(root["webhooks"]),
         assume=assumptions(root["assume"]),
+        expect=expectations(root["expect"], Names(known, _labels(sections, accounts_with_magic))),
     )
 
 
@@ -108,6 +110,12 @@ def _refuse_repeated_labels(root: Reader, taken_by_magic: Magic) -> None:
             label.problem("duplicate", f"{label.text()!r} is what a rule without an id is called by its place")
         if label.text() in magic_names:
             label.problem("duplicate", f"{label.text()!r} is what a magic account's rule is called")
+
+
+def _labels(sections: Mapping[str, tuple[Rule[Any], ...]], magic_accounts: Magic) -> set[str]:
+    """All that rules are called by."""
+    labels = {label for found in sections.values() for rule in found for label in (rule.id, rule.name) if label}
+    return labels | magic_accounts.names()
 
 
 def _scheduled(item: Reader, found: Catalog, known: rules.Known) -> ScheduledDeposit | ScheduledChange:

@@ -73,6 +73,6 @@ def _identity(node: Node, key: str) -> str | None:
 
 _JOINS: Mapping[Keys, Callable[[list[Node], list[Node], Keys], list[Node]]] = {
     **dict.fromkeys((("payments",), ("voids",), ("disputes",), ("bills",), ("faults",)), _before),
-    ("schedule",): _after,
+    **dict.fromkeys((("schedule",), ("expect",)), _after),
     **dict.fromkeys(IDENTITIES, _by_identity),
 }

@@ -159,15 +159,15 @@ def _check_patterns(entry: Reader) -> None:
         _check_patterns(entry["not"])
 
 
-def _values(entry: Reader) -> list[Reader]:
+def values_of(entry: Reader) -> list[Reader]:
     """The plain values that a matcher compares with, whichever way it is written."""
     if entry.is_mapping:
-        return [value for key in ("in", "not") if entry[key].is_given for value in _values(entry[key])]
+        return [value for key in ("in", "not") if entry[key].is_given for value in values_of(entry[key])]
     return entry.items() if entry.is_list else [entry]
 
 
 def _check_amounts(entry: Reader) -> None:
-    for value in _values(entry):
+    for value in values_of(entry):
         if value.node is not None and number(value.node.value) is None:
             value.problem("bad_amount", f"an amount is a number, not {value.text()!r}")
 
@@ -176,6 +176,6 @@ def check_codes(entry: Reader, codes: Collection[str] | None, what: str) -> None
     """Report each code that a matcher or a plain value names and that there is not."""
     if codes is None:
         return
-    for value in _values(entry):
+    for value in values_of(entry):
         if (code := value.text()) and code not in codes:
             value.unknown(what, code, "in this scenario", codes)

@@ -32,7 +32,7 @@ def test_every_flag_is_told_with_its_variable(verb: str) -> None:
         for name in option.opts:
             assert f"`{name}" in SECTIONS[verb], f"{verb} {name}"
         if option.allow_from_autoenv:
-            told = SECTIONS["serve"] if verb == "exec" else SECTIONS[verb]
+            told = SECTIONS["serve"] + SECTIONS["exec"] if verb == "exec" else SECTIONS[verb]
             assert f"`{VARIABLES}_{str(option.name).upper()}`" in told
 
 

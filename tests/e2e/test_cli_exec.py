@@ -119,3 +119,52 @@ def test_a_program_inside_may_start_a_server_of_its_own() -> None:
     done = run("exec", "--port", "0", "--", *PROGRAM, "exec", "--", "sh", "-c", "echo $RESELLER_BASE_URL; exit 5")
     assert done.status == 5
     assert done.out.startswith("http://127.0.0.1:")
+
+
+def test_coverage_tells_at_the_end_what_was_met_and_what_never() -> None:
+    script = (
+        "import json, os, urllib.request\n"
+        "sim = os.environ['RESELLER_SIM_URL'] + '/sandboxes'\n"
+        "made = urllib.request.urlopen(urllib.request.Request(sim, b'{\"id\": \"mine\"}', method='POST'))\n"
+        "try:\n"
+        "    urllib.request.urlopen(json.load(made)['url'] + '/v2/balance')\n"
+        "except urllib.error.HTTPError as error:\n"
+        "    print(error.status)\n"
+        "urllib.request.urlopen(urllib.request.Request(sim + '/mine', method='DELETE'))\n"
+        "raise SystemExit(4)\n"
+    )
+    done = run("exec", "--coverage", "--", sys.executable, "-c", script)
+    assert (done.status, done.out) == (4, "401\n")
+    lines = done.err.splitlines()
+    assert lines[0] == "coverage of 2 sandboxes"
+    assert "  endpoints: 1 of 27 called" in lines
+    assert "    never POST /v2/topup" in lines
+    assert any("Failed after Processing" in line and "Refund" in line for line in lines)
+    assert any(line.startswith("    GET /v2/balance: 401 missing_api_key x1; never 200") for line in lines)
+
+
+BALANCE = f"{sys.executable} -m simulator call GET /v2/balance >/dev/null 2>&1"
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "unmet"),
+    [
+        (BALANCE, 0, []),
+        ("exit 0", 1, ["looked: expected 1, got 0"]),
+        ("exit 7", 7, ["looked: expected 1, got 0"]),
+        (f"{BALANCE}; {BALANCE}", 1, ["looked: expected 1, got 2"]),
+    ],
+)
+def test_a_run_fails_when_what_the_scenario_expects_did_not_happen(
+    script: str, status: int, unmet: list[str], tmp_path: Path
+) -> None:
+    scenario = tmp_path / "mine.yaml"
+    scenario.write_text(
+        "extends: default\n"
+        "expect:\n"
+        "  - { name: looked, calls: { path: /v2/balance, status: 200 }, count: 1 }\n"
+        "  - { payments: {}, count: 0 }\n"
+    )
+    done = run("exec", str(scenario), "--", "sh", "-c", script)
+    assert done.status == status
+    assert done.err.splitlines() == [f"reseller-sim exec: not as expected: {message}" for message in unmet]

@@ -1,4 +1,4 @@
-"""lost-answers, bad-network, nonce-outage, rate-limit, api-key-only: what becomes of requests and their answers."""
+"""lost-answers, garbled-answers, bad-network, nonce-outage, rate-limit, api-key-only: what becomes of requests."""
 
 import pytest
 
@@ -27,6 +27,30 @@ def test_an_answer_is_lost_and_asking_again_is_right(ending: str, first: int, is
         assert buy(client, ending=ending, refid=refid)[1].status == second
         settle(client)
         assert balance(client) == (5000 if second == 504 else 4990.25)  # paid once, whatever was heard
+
+
+def test_an_answer_is_no_json_though_the_payment_was_made() -> None:
+    with running("garbled-answers") as client:
+        with pytest.raises(AssertionError, match="no valid JSON"):  # what this client, too, holds against an answer
+            buy(client, ending="81", refid="garbled")
+        assert buy(client, ending="81", refid="garbled")[1].data["status"] == "Accepted"
+        assert balance(client) == 4990.25
+
+
+@pytest.mark.parametrize(("ending", "first"), [("82", 502), ("99", 200)])
+def test_a_gateway_answers_though_the_payment_was_made(ending: str, first: int) -> None:
+    with running("garbled-answers") as client:
+        refid, answer = buy(client, ending=ending)
+        assert answer.status == first
+        assert answer.body.startswith(b"<html>") is (first == 502)
+        assert buy(client, ending=ending, refid=refid)[1].data["status"] == "Accepted"
+        assert balance(client) == 4990.25
+
+
+def test_one_answer_trickles_in() -> None:
+    with running("garbled-answers") as client:
+        rules = client.live.core.state.body_faults.rules
+        assert [rule.then.drip for rule in rules if "slowly" in rule.label] == [100]
 
 
 def test_on_a_bad_network_a_client_that_keeps_its_refid_pays_once() -> None:

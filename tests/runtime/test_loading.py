@@ -98,6 +98,20 @@ def test_faults_network_codes_and_limits_follow() -> None:
         assert client.call("GET", "/v2/balance").status == 200
 
 
+def test_expectations_follow_and_what_was_met_is_still_known() -> None:
+    called = {"name": "paid", "calls": {"path": "/v2/topup"}, "count": 2}
+    with running({"expect": [called]}) as client:
+        client.pay(account="0120000001")
+        load(client, expect=[called, {"name": "failed", "payments": {"status": "Failed"}}])
+        client.pay("second", account="0120000001")
+        client.advance()
+        told = client.sim("GET", "/sandboxes/default/expectations").json
+        assert [(one["name"], one["actual"]) for one in told["expectations"]] == [("paid", 2), ("failed", 2)]
+        assert told["ok"]
+        magic = client.sim("GET", "/sandboxes/default/coverage").json["magic"]
+        assert next(one for one in magic if one["digits"] == "01")["met"] == 2
+
+
 def test_inboxes_follow_and_those_that_are_named_no_more_answer_200_again() -> None:
     def statuses() -> list[int]:
         client.pay(f"r{len(client.inbox())}")

@@ -1,0 +1,36 @@
+"""Counting answers where the journal is written: by endpoint, status, error and what became of the connection."""
+
+from simulator.api.paths import PathTable
+from simulator.runtime.journal import Exchange
+from simulator.runtime.tally import Tally
+
+
+def count_answer(tally: Tally, paths: PathTable, exchange: Exchange, ending: str) -> None:
+    """Count one answer; what a client may write at will, unknown paths and methods, is all one."""
+    answers = tally.answers
+    key = (exchange.method, exchange.path, exchange.status, exchange.error, ending)
+    count = answers.get(key)
+    if count is None:  # what stands there already has the names of the contract
+        key = (*_named(paths, exchange.method, exchange.path), *key[2:])
+        count = answers.get(key, 0)
+    answers[key] = count + 1
+    if tally.calls:
+        tally.note_call(_facts(exchange, ending))
+
+
+def _facts(exchange: Exchange, ending: str) -> dict[str, object]:
+    """What an expectation may look at; a connection that was closed without an answer has the status 0."""
+    return {
+        "method": exchange.method,
+        "path": exchange.path,
+        "status": "0" if ending == "abort" else str(exchange.status),
+        "error": str(exchange.error),
+        "reseller": exchange.reseller,
+        "refid": exchange.refid,
+    }
+
+
+def _named(paths: PathTable, method: str, path: str) -> tuple[str, str]:
+    name = paths.name_of(path)
+    methods = paths.exact.get(path) or paths.match(path)[0] or ()
+    return method if method in methods else "*", name

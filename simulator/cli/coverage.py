@@ -1,0 +1,68 @@
+"""What a run met and what it never saw, as text for people: the end of `exec --coverage`."""
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any
+
+from simulator.cli.running import Running
+
+
+def page(running: Running) -> str:
+    """The coverage of all sandboxes that the server ever had."""
+    from simulator.control.coverage import told  # imports what answers the control API, which a run may never need
+
+    figures = running.app.sandboxes.figures()
+    return text(told(figures), figures.sandboxes)
+
+
+def text(coverage: Mapping[str, Any], sandboxes: int = 1) -> str:
+    """Coverage as the control API tells it, in lines."""
+    summary = coverage["summary"]
+    lines = [f"coverage of {sandboxes} sandbox{'es' * (sandboxes != 1)}"]
+    lines += _part("rules", "chosen", summary, (_rule(one) for one in coverage["rules"] if not one["chosen"]))
+    lines += _part("magic", "met", summary, (_magic(one) for one in coverage["magic"] if not one["met"]))
+    lines += _part("endpoints", "called", summary, (_endpoint(one) for one in _real(coverage) if not one["calls"]))
+    lines += _part("outcomes", "met", summary, _groups(coverage["outcomes"]))
+    answered = [_answers(one) for one in coverage["endpoints"] if one["calls"]]
+    return "\n".join([*lines, "  answers", *(f"    {line}" for line in answered)] if answered else lines)
+
+
+def _part(name: str, verb: str, summary: Mapping[str, Any], missed: Iterable[str]) -> list[str]:
+    met, total = summary[name]["met"], summary[name]["total"]
+    never = [f"    never {one}" for one in missed]
+    return [f"  {name}: {met} of {total} {verb}", *never] if total else []
+
+
+def _real(coverage: Mapping[str, Any]) -> list[Any]:
+    return [one for one in coverage["endpoints"] if "*" not in (one["method"], one["path"])]
+
+
+def _rule(rule: Mapping[str, Any]) -> str:
+    matched = f", though it matched {rule['matched']} times" if rule["matched"] else ""
+    return f"{rule['section']}: {rule['name'] or rule['id']}{matched}"
+
+
+def _magic(one: Mapping[str, Any]) -> str:
+    return f"…{one['digits']}: {one['outcome']}"
+
+
+def _endpoint(one: Mapping[str, Any]) -> str:
+    return f"{one['method']} {one['path']}"
+
+
+def _groups(outcomes: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+    missed = [one for one in outcomes if not one["met"]]
+    for group, members in groupby(missed, key=lambda one: one["group"]):
+        yield f"{group}: {'; '.join(one['text'] for one in members)}"
+
+
+def _answers(one: Mapping[str, Any]) -> str:
+    name = "other paths" if one["path"] == "*" else _endpoint(one)
+    never = f"; never {', '.join(one['never'])}" if one["never"] else ""
+    return f"{name}: {', '.join(map(_answer, one['answers']))}{never}"
+
+
+def _answer(one: Mapping[str, Any]) -> str:
+    ending = {"abort": "closed without an answer", "cut": "cut", "gone": "left by the client"}.get(one["ending"], "")
+    words = [str(one["status"]) if one["status"] else "", one["error"], ending, f"x{one['count']}"]
+    return " ".join(filter(None, words))

@@ -1,0 +1,103 @@
+"""`/_sim/sandboxes/{id}/coverage`: which rules, endpoints and outcomes were met, and which never."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.contract.openapi import OPENAPI, load
+from simulator.control.http import refuse_other_parameters, reply, sandbox_of
+from simulator.domain.coverage import Figures
+from simulator.domain.outcomes import OUTCOMES, Answered
+
+WRONG_METHOD = "405"
+METHODS = ("get", "put", "post", "delete", "patch")
+
+Endpoint = tuple[str, str]
+
+
+async def show(request: Request) -> Response:
+    """The figures of one sandbox since it began or was reset."""
+    refuse_other_parameters(request)
+    return reply(told(sandbox_of(request).figures()))
+
+
+def told(figures: Figures) -> dict[str, Any]:
+    """Figures as the control API tells them."""
+    parts = {
+        "rules": _rules(figures),
+        "magic": _magic(figures),
+        "endpoints": list(_endpoints(figures.answers)),
+        "outcomes": _outcomes(figures),
+    }
+    summary = {
+        "rules": _share(rule["chosen"] for rule in parts["rules"]),
+        "magic": _share(one["met"] for one in parts["magic"]),
+        "endpoints": _share(one["calls"] for one in parts["endpoints"] if "*" not in (one["method"], one["path"])),
+        "outcomes": _share(one["met"] for one in parts["outcomes"]),
+    }
+    return {"summary": summary, **parts}
+
+
+def _share(met: Iterator[int]) -> dict[str, int]:
+    counts = list(met)
+    return {"met": sum(1 for count in counts if count), "total": len(counts)}
+
+
+def _rules(figures: Figures) -> list[dict[str, Any]]:
+    return [
+        {"scenario": key.scenario, "section": key.section, "id": key.id, "name": key.name}
+        | {"matched": tally.matched, "chosen": tally.chosen}
+        for key, tally in figures.rules.items()
+    ]
+
+
+def _magic(figures: Figures) -> list[dict[str, Any]]:
+    return [
+        {"digits": digits, "outcome": one.text, "met": one.met, "chosen": dict(one.chosen)}
+        for digits, one in figures.magic.items()
+    ]
+
+
+def _outcomes(figures: Figures) -> list[dict[str, Any]]:
+    return [
+        {"id": str(one.id), "group": one.group, "text": one.text, "met": count > 0, "count": count}
+        for one in OUTCOMES
+        for count in [figures.outcomes[one.id]]
+    ]
+
+
+def _endpoints(answers: Counter[Answered]) -> Iterator[dict[str, Any]]:
+    """Those of the contract first, each with the statuses that it describes and that were never met."""
+    by_endpoint: dict[Endpoint, list[tuple[Answered, int]]] = {}
+    for answered, count in sorted(answers.items()):
+        by_endpoint.setdefault((answered.method, answered.path), []).append((answered, count))
+    documented = _documented()
+    for method, path in (*documented, *(found for found in by_endpoint if found not in documented)):
+        sorts = by_endpoint.get((method, path), [])
+        told_answers = [_answer(answered, count) for answered, count in sorts]
+        met = {str(one["status"]) for one in told_answers}
+        yield {
+            "method": method,
+            "path": path,
+            "calls": sum(count for _, count in sorts),
+            "answers": told_answers,
+            "never": [status for status in documented.get((method, path), ()) if status not in met],
+        }
+
+
+def _answer(answered: Answered, count: int) -> dict[str, Any]:
+    status = 0 if answered.ending == "abort" else answered.status
+    return {"status": status, "error": str(answered.error), "ending": answered.ending, "count": count}
+
+
+def _documented() -> dict[Endpoint, list[str]]:
+    """The statuses that the contract describes, by method and path; 405 is what other methods are answered."""
+    return {
+        (method.upper(), path): [status for status in operation["responses"] if status != WRONG_METHOD]
+        for path, item in load(OPENAPI)["paths"].items()
+        for method, operation in item.items()
+        if method in METHODS
+    }

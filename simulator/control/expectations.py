@@ -1,0 +1,36 @@
+"""`/_sim/sandboxes/{id}/expectations`: what the scenario expects, and whether it has happened."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control.http import refuse_other_parameters, reply, sandbox_of
+from simulator.domain.expectations import Expectation, Verdict
+from simulator.runtime.expectations import verdicts
+from simulator.wire.json import number
+
+
+async def show(request: Request) -> Response:
+    """Every expectation of the scenario with its verdict, as things stand now."""
+    refuse_other_parameters(request)
+    told = [_told(one) for one in verdicts(sandbox_of(request))]
+    return reply({"ok": all(one["ok"] for one in told), "expectations": told})
+
+
+def _told(verdict: Verdict) -> dict[str, Any]:
+    expectation, actual = verdict.expectation, verdict.actual
+    return {
+        "name": expectation.name,
+        "kind": expectation.kind.value,
+        "expected": _expected(expectation),
+        "actual": actual if isinstance(actual, int) else number(actual),
+        "ok": verdict.ok,
+        "message": verdict.message,
+    }
+
+
+def _expected(expectation: Expectation) -> Any:
+    if expectation.amount is not None:
+        return number(expectation.amount)
+    return {"min": expectation.count.low, "max": expectation.count.high}

@@ -1,0 +1,86 @@
+"""A sandbox held against what its scenario expects: calls as they were counted, everything else as it stands now."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+
+from simulator.domain.expectations import Expectation, Kind, Verdict, judge_balance, judge_count
+from simulator.domain.rules import Fields
+from simulator.domain.state import State
+from simulator.runtime.sandboxes import LiveSandbox
+from simulator.wire.payment import CALLBACK_STATUS_NAMES, STATUS_NAMES
+
+
+def verdicts(live: LiveSandbox) -> list[Verdict]:
+    """One verdict for each expectation, in the order of the scenario. Goes through all that the sandbox keeps."""
+    expected = live.tally.expected
+    outcomes = live.figures().outcomes if any(one.kind is Kind.OUTCOME for one in expected) else Counter()
+    return [_verdict(live, place, one, outcomes) for place, one in enumerate(expected)]
+
+
+def _verdict(live: LiveSandbox, place: int, one: Expectation, outcomes: Counter[str]) -> Verdict:
+    state = live.core.state
+    match one.kind:
+        case Kind.CALLS:
+            return judge_count(one, live.tally.calls[place])
+        case Kind.RULE:
+            return judge_count(one, _chosen(state, one.label))
+        case Kind.OUTCOME:
+            return judge_count(one, outcomes[one.label])
+        case Kind.BALANCE:
+            return judge_balance(one, state.resellers[one.label].wallet.balance)
+    found = sum(1 for facts in _FACTS[one.kind](state) if one.test(facts))
+    return judge_count(one, found, _forgotten(state, one.kind))
+
+
+def _chosen(state: State, label: str) -> int:
+    """How often a rule decided; one of magic accounts may stand in several sections."""
+    counts = [0]
+    for book in state.books():
+        if (rule := book.named(label)) is not None:
+            counts.append(book.times_chosen(rule) or book.magic_chosen[rule.id])
+    return max(counts)
+
+
+def _forgotten(state: State, kind: Kind) -> str:
+    logs: Mapping[Kind, int] = {Kind.CALLBACKS: state.callbacks.left_out, Kind.WEBHOOKS: state.deliveries.left_out}
+    count = logs.get(kind, 0)
+    return f"the sandbox keeps the latest only and has forgotten {count} older ones" if count else ""
+
+
+def _payments(state: State) -> Iterator[Fields]:
+    for one in list(state.transactions.values()):
+        yield {
+            "reseller": one.reseller,
+            "product": one.product,
+            "account": one.account,
+            "amount": one.amount,
+            "refid": one.refid,
+            "extras": one.extras,
+            "status": STATUS_NAMES[one.result.status],
+            "statusCode": str(one.result.code),
+        }
+
+
+def _callbacks(state: State) -> Iterator[Fields]:
+    for one in list(state.callbacks):
+        yield {
+            "reseller": one.transaction.reseller,
+            "product": one.transaction.product,
+            "account": one.transaction.account,
+            "refid": one.transaction.refid,
+            "status": CALLBACK_STATUS_NAMES[one.result.status],
+            "statusCode": str(one.result.code),
+            "state": one.state.value,
+        }
+
+
+def _webhooks(state: State) -> Iterator[Fields]:
+    for one in list(state.deliveries):
+        yield {"reseller": one.reseller, "type": one.event.type, "state": one.state.value}
+
+
+_FACTS: Mapping[Kind, Callable[[State], Iterator[Fields]]] = {
+    Kind.PAYMENTS: _payments,
+    Kind.CALLBACKS: _callbacks,
+    Kind.WEBHOOKS: _webhooks,
+}

@@ -1,0 +1,119 @@
+"""`expect`: read, merged, and refused with its place."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from simulator.domain.expectations import Count, Kind
+from simulator.scenario.document import ScenarioError
+from simulator.scenario.library import load_scenario
+from tests.scenario.readings import built
+
+BASE = "resellers: [{code: A, email: a@example.com}]\npayments: [{name: mine, then: [{status: Failed}]}]\n"
+
+
+def test_an_expectation_is_about_one_thing_and_has_a_name_of_its_own_or_of_that() -> None:
+    made = built(
+        BASE + "expect:\n"
+        "  - { name: paid, payments: { status: Succesful } }\n"
+        "  - { calls: { method: POST, status: [200, 201] }, count: 2 }\n"
+        "  - { calls: {} }\n"
+        "  - { rule: { name: mine } }\n"
+        "  - { outcome: callback-retried }\n"
+    ).expect
+    assert [one.name for one in made] == [
+        "paid",
+        "calls {method: POST, status: [200, 201]}",
+        "calls",
+        "rule {name: mine}",
+        "outcome callback-retried",
+    ]
+    assert [one.label for one in made[3:]] == ["mine", "callback-retried"]
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        ("", Count(1, None)),
+        ("count: 0", Count(0, 0)),
+        ("count: 3", Count(3, 3)),
+        ("count: { min: 2 }", Count(2, None)),
+        ("count: { max: 2 }", Count(0, 2)),
+        ("count: { min: 1, max: 1 }", Count(1, 1)),
+    ],
+)
+def test_how_often_is_a_number_or_a_range_or_once_at_least(count: str, expected: Count) -> None:
+    [one] = built(f"expect: [{{ calls: {{}}, {count} }}]\n").expect
+    assert one.count == expected
+
+
+def test_a_matcher_is_that_of_rules() -> None:
+    [one] = built("expect: [{ calls: { path: /v2/*, status: { min: 400 }, method: { not: get } } }]\n").expect
+    assert one.test({"path": "/v2/topup", "status": "404", "method": "POST"})
+    assert not one.test({"path": "/v2/topup", "status": "200", "method": "POST"})
+    assert not one.test({"path": "/v2/topup", "status": "404", "method": "GET"})
+
+
+def test_a_balance_is_of_one_reseller() -> None:
+    [one] = built(BASE + 'expect: [{ balance: { reseller: A, amount: "4990.25" } }]\n').expect
+    assert (one.kind, one.label, one.amount) == (Kind.BALANCE, "A", Decimal("4990.25"))
+
+
+def test_rules_of_magic_accounts_may_be_expected_too() -> None:
+    [one] = built("extends: default\nexpect: [{ rule: { name: magic-01 } }]\n").expect
+    assert one.label == "magic-01"
+
+
+def test_expectations_are_added_to_those_of_the_scenario_below(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text("expect: [{ name: below, calls: {} }]\n")
+    (tmp_path / "over.yaml").write_text("extends: base.yaml\nexpect: [{ name: above, calls: {} }]\n")
+    assert [one.name for one in load_scenario(tmp_path / "over.yaml").expect] == ["below", "above"]
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ("{}", "expect[0] missing_key"),
+        ("{ count: 3 }", "expect[0] missing_key"),
+        ("{ calls: {}, payments: {} }", "expect[0].payments misplaced"),
+        ("{ audit: none }", "expect[0].audit unknown_key"),
+        ("{ calls: { pth: /v2/topup } }", "expect[0].calls.pth unknown_key"),
+        ("{ calls: { path: { pattern: '(' } } }", "expect[0].calls.path.pattern bad_pattern"),
+        ("{ calls: { status: 2OO } }", "expect[0].calls.status bad_number"),
+        ("{ calls: { reseller: B } }", "expect[0].calls.reseller unknown_reseller"),
+        ("{ payments: { product: NONE } }", "expect[0].payments.product unknown_product"),
+        ("{ payments: { status: Successful } }", "expect[0].payments.status unknown_value"),
+        ("{ payments: { status: [Failed, { a: b }] } }", "expect[0].payments.status[1] type"),
+        ("{ payments: { status: { not: Success } } }", "expect[0].payments.status.not unknown_value"),
+        ("{ payments: { amount: ten } }", "expect[0].payments.amount bad_amount"),
+        ("{ payments: { statusCode: x } }", "expect[0].payments.statusCode bad_number"),
+        ("{ callbacks: { status: Accepted } }", "expect[0].callbacks.status unknown_value"),
+        ("{ callbacks: { state: received } }", "expect[0].callbacks.state unknown_value"),
+        ("{ webhooks: { state: delivered } }", "expect[0].webhooks.state unknown_value"),
+        ("{ rule: mine }", "expect[0].rule type"),
+        ("{ rule: {} }", "expect[0].rule missing_key"),
+        ("{ rule: { name: mind } }", "expect[0].rule.name unknown_rule"),
+        ("{ outcome: callback-retry }", "expect[0].outcome unknown_outcome"),
+        ("{ balance: { reseller: A } }", "expect[0].balance missing_key"),
+        ("{ balance: { reseller: B, amount: 1 } }", "expect[0].balance.reseller unknown_reseller"),
+        ("{ balance: { reseller: A, amount: much } }", "expect[0].balance.amount bad_amount"),
+        ("{ balance: { reseller: A, amount: 1 }, count: 1 }", "expect[0].count misplaced"),
+        ("{ calls: {}, count: -1 }", "expect[0].count out_of_range"),
+        ("{ calls: {}, count: {} }", "expect[0].count out_of_range"),
+        ("{ calls: {}, count: once }", "expect[0].count type"),
+        ("{ calls: {}, count: { min: 3, max: 2 } }", "expect[0].count.max out_of_range"),
+        ("{ calls: {}, count: { least: 3 } }", "expect[0].count.least unknown_key"),
+    ],
+)
+def test_what_cannot_be_expected_is_refused_where_it_stands(item: str, expected: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        built(BASE + f"expect: [{item}]\n")
+    [problem] = caught.value.problems
+    assert (f"{problem.path} {problem.code}", problem.line) == (expected, 3)
+
+
+def test_there_are_two_hundred_expectations_at_most() -> None:
+    assert len(built("expect: [" + "{ calls: {} }, " * 200 + "]\n").expect) == 200
+    with pytest.raises(ScenarioError, match="at most 200 items"):
+        built("expect: [" + "{ calls: {} }, " * 201 + "]\n")
