@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
 
-.PHONY: run test check lint types bench bench-history campaign wheel clean
+.PHONY: run test check lint types docs bench bench-history campaign wheel clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -30,6 +30,10 @@ bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions
 
 campaign: $(DEV_READY)  ## 10,000 webhooks to a receiver that fails 30 in 100
 	$(BIN)/python -m tests.campaigns.webhooks $(ARGS)
+
+docs: $(DEV_READY)   ## render the pages that follow from contracts/
+	$(BIN)/python -c 'from simulator.contract.register import as_markdown as page; print(page(), end="")' > docs/assumptions.md
+	$(BIN)/python -c 'from simulator.scenario.reference import as_markdown as page; print(page(), end="")' > docs/scenario-reference.md
 
 wheel: $(DEV_READY)
 	$(BIN)/python -m build --wheel --outdir dist .

@@ -1,9 +1,9 @@
 """The composition root: the only place where everything meets."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
 from simulator.api.exchange import Answer, Request
@@ -20,6 +20,9 @@ from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.server.connection import deliver
+
+if TYPE_CHECKING:
+    from simulator.control.app import ControlApp
 
 SANDBOX_PREFIX = "/s/"
 CONTROL_PREFIX = "/_sim"
@@ -44,7 +47,7 @@ class App:
         self._default = sandboxes.get(DEFAULT)
         self._sender = sender
         self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded)
-        self._control: Callable[[Any, Any, Any], Awaitable[None]] | None = None
+        self._control: ControlApp | None = None
         self._warming: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -93,6 +96,14 @@ class App:
             guard = Guard(self.options.control_token, self.options.allowed_hosts)
             self._control = ControlApp(self.sandboxes, self.scenario, guard)
         await self._control(scope, receive, send)
+
+    def load(self, scenario: Scenario) -> tuple[str, ...]:
+        """Let the default sandbox go on with another scenario, and new ones start from it; see `LiveSandbox.load`."""
+        told = self._default.load(scenario)
+        self.scenario = scenario
+        if self._control is not None:
+            self._control.default_scenario = scenario
+        return told
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()

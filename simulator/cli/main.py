@@ -20,7 +20,7 @@ VERBS = {
     "exec": "Run a command against a simulator of its own.",
     "call": "Send one signed request and print the answer.",
     "sign": "Print a request's canonical string, headers and curl command.",
-    "scenarios": "List the bundled scenarios, print one, or the magic accounts.",
+    "scenarios": "List the bundled scenarios, print one, or what belongs to them.",
     "check": "Tell what is wrong with scenario files.",
     "assumptions": "Print what the specification leaves open, and what was chosen.",
     "openapi": "Print the contract as one OpenAPI 3.1 document.",

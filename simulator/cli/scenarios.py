@@ -8,11 +8,13 @@ from simulator.cli.flags import json_flag, verb
 
 
 @verb("scenarios")
-@click.argument("action", metavar="[show NAME | magic]", nargs=-1)
-@json_flag(help="Print JSON: the list, the table, or with show the scenario as POST /_sim/sandboxes takes it.")
+@click.argument("action", metavar="[show NAME | magic | schema]", nargs=-1)
+@json_flag(
+    help="Print JSON: the list, the table, the schema, or with show the scenario as POST /_sim/sandboxes takes it."
+)
 @click.pass_context
 def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> None:
-    """List the bundled scenarios, print one, or the magic accounts.
+    """List the bundled scenarios, print one, or what belongs to them.
 
     What `show` prints is a file to begin your own from; `extends: NAME` in a file of yours takes over all of one.
 
@@ -21,6 +23,7 @@ def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> None:
       reseller-sim scenarios
       reseller-sim scenarios show default > mine.yaml
       reseller-sim scenarios magic
+      reseller-sim scenarios schema > scenario.schema.json
     """
     if not action:
         _list(json)
@@ -28,9 +31,14 @@ def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> None:
         _show(action[1], json)
     elif action == ("magic",):
         _magic(json)
+    elif action == ("schema",):
+        from simulator.contract.files import data_dir
+
+        click.echo((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"), nl=False)
     else:
         usage = (
-            "write `scenarios` for the list, `scenarios show NAME` for one, `scenarios magic` for the magic accounts"
+            "write `scenarios` for the list, `scenarios show NAME` for one, `scenarios magic` for the magic accounts, "
+            "`scenarios schema` for the JSON Schema of scenario files"
         )
         raise click.UsageError(usage, ctx)
 

@@ -4,18 +4,20 @@ import gc
 import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
 import click
 
-from simulator.cli.flags import CannotStart, ServerFlags, json_flag, server_flags, verb
+from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, server_flags, verb
 
 
 @verb("serve")
 @server_flags()
+@option("--watch", is_flag=True, help="Load the scenario again whenever its file, or one that it extends, is saved.")
 @json_flag(help="Print one line of JSON when it answers, and nothing else.")
-def command(json: bool, **flags: Any) -> None:
+def command(json: bool, watch: bool, **flags: Any) -> None:
     """Run the simulator.
 
     SCENARIO is a file or the name of a bundled scenario, `default` unless told. When it answers it prints its address,
@@ -25,6 +27,7 @@ def command(json: bool, **flags: Any) -> None:
     Examples:
       reseller-sim serve
       reseller-sim serve mine.yaml --port 9000 --clock manual --start 2027-01-10T23:59:00+08:00
+      reseller-sim serve mine.yaml --watch
       reseller-sim serve --port 0 --json > ready.json
       reseller-sim serve --host 0.0.0.0 --allow-host simulator
     """
@@ -33,6 +36,7 @@ def command(json: bool, **flags: Any) -> None:
     gc.disable()  # what start-up makes stays: looking through it again and again would cost a tenth of the time
     from simulator.cli import banner
     from simulator.cli.running import Running, prepare
+    from simulator.runtime.watch import Watch
     from simulator.server.serve import raise_file_limit
 
     raise_file_limit()
@@ -46,10 +50,19 @@ def command(json: bool, **flags: Any) -> None:
             running.server.should_exit = True
             with open(os.devnull, "w") as nowhere:  # for what is buffered, which would fail once more at the exit
                 os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        if files is not None:
+            files.start()
 
-    prepare(ServerFlags(**flags), on_ready).server.run()
+    files = Watch(flags["scenario"], lambda scenario: running.app.load(scenario), _tell) if watch else None
+    running = prepare(ServerFlags(**flags), on_ready)
+    running.server.run()
     if unwritable:
         raise CannotStart(f"reseller-sim serve: stdout cannot be written: {unwritable[0].strerror}")
+
+
+def _tell(lines: list[str]) -> None:
+    with suppress(OSError):  # nobody reads it: no reason to stop serving
+        click.echo("\n".join(lines), err=True)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

@@ -108,6 +108,16 @@ class ControlApp:
         self._app.state.sandboxes = sandboxes_
         self._app.state.default_scenario = default_scenario
 
+    @property
+    def default_scenario(self) -> Scenario:
+        """What a new sandbox starts from when it names none."""
+        scenario: Scenario = self._app.state.default_scenario
+        return scenario
+
+    @default_scenario.setter
+    def default_scenario(self, scenario: Scenario) -> None:
+        self._app.state.default_scenario = scenario
+
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request, if the guard lets it pass, under an id of its own."""
 

@@ -50,7 +50,7 @@ def open_account(state: State, start: ResellerStart) -> Reseller:
     alerts.watch(state, reseller, start.low_balance_threshold)
     state.resellers[start.code] = reseller
     for key in start.keys:
-        _add_key(state, reseller, key)
+        add_key(state, reseller, key)
     state.users.update((user.username, (reseller, user)) for user in start.users)
     return reseller
 
@@ -87,7 +87,7 @@ def add_api_key(state: State, command: AddApiKey, now: datetime) -> ApiKey:
     """Draw one more pair for a reseller."""
     reseller = reseller_of(state, command.reseller)
     state.keys_made += 1
-    return _add_key(state, reseller, drawn_key(state.seed, state.key_scope, reseller.code, state.keys_made))
+    return add_key(state, reseller, drawn_key(state.seed, state.key_scope, reseller.code, state.keys_made))
 
 
 def drawn_key(seed: int, *identity: object) -> KeyStart:
@@ -118,7 +118,8 @@ def change_settings(state: State, command: ChangeSettings, now: datetime) -> Set
     return reseller.settings
 
 
-def _add_key(state: State, reseller: Reseller, start: KeyStart) -> ApiKey:
+def add_key(state: State, reseller: Reseller, start: KeyStart) -> ApiKey:
+    """Give a reseller a key that nobody has yet."""
     key = ApiKey(start.key, start.secret, b64decode(start.secret), start.state)
     reseller.keys.append(key)
     state.keys[key.key] = (reseller, key)

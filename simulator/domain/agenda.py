@@ -47,6 +47,14 @@ class Agenda(Generic[Item]):
             ticket[2] = None
             self._pending -= 1
 
+    def cancel_all(self, kinds: tuple[type, ...]) -> list[Any]:
+        """Take every item of these types off, and tell which they were."""
+        tickets = [ticket for ticket in self._heap if isinstance(ticket[2], kinds)]
+        items = [ticket[2] for ticket in tickets]
+        for ticket in tickets:
+            self.cancel(ticket)
+        return items
+
     @property
     def next_due(self) -> datetime | None:
         """When the first entry is due, or None when the agenda is empty."""

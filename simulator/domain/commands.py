@@ -12,7 +12,7 @@ from simulator.domain.cases import CaseKind
 from simulator.domain.catalog import TreeKind
 from simulator.domain.network import NetworkStatus
 from simulator.domain.rules import Rule
-from simulator.domain.scenario import ResellerStart
+from simulator.domain.scenario import ResellerStart, Scenario
 from simulator.domain.transactions import Result, Transaction
 from simulator.domain.wallet import EntryType
 
@@ -245,6 +245,13 @@ class SetNetwork:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadScenario:
+    """Go on with another scenario."""
+
+    scenario: Scenario
+
+
+@dataclass(frozen=True, slots=True)
 class AddRule:
     """Place a rule before all others of its section."""
 
@@ -280,4 +287,5 @@ Command = (
     | ChangeTree
     | AddRule
     | RemoveRule
+    | LoadScenario
 )

@@ -82,7 +82,7 @@ def _books(state: State) -> Iterable[tuple[str, RuleBook[object]]]:
 def _rules(state: State) -> dict[RuleKey, Tally]:
     found = {}
     for section, book in _books(state):
-        for rule, tally in book.tallied():
+        for rule, tally in book.listed():
             key = RuleKey(state.scenario.name, section, rule.id, rule.name)
             found[key] = Tally(tally.matched, tally.chosen)
     return found

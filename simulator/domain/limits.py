@@ -25,6 +25,11 @@ class Nonces:
     def __len__(self) -> int:
         return len(self._spent)
 
+    def bound(self, window: timedelta, count_max: int) -> None:
+        """Remember for as long, and as many, from now on; what is remembered stays."""
+        self._window, self._count_max = window, count_max
+        self._oldest_until = datetime.min.replace(tzinfo=UTC)
+
     def spend(self, scope: str, nonce: bytes, now: datetime) -> bool:
         """Check and spend in one step: False when `nonce` was spent in `scope` less than the window ago."""
         self._forget(now)

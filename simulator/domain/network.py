@@ -24,6 +24,10 @@ class Network:
         self._started = started
         self._set: dict[str, NetworkStatus] = {}
 
+    def plan(self, plans: Mapping[str, Plan]) -> None:
+        """Follow other plans; what was set stays."""
+        self._plans = plans
+
     def set(self, product: str, status: NetworkStatus) -> None:
         """Give a product a status that stays, in place of its plan."""
         self._set[product] = status

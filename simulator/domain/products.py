@@ -71,7 +71,7 @@ def put_catalog(state: State, catalog: Catalog, now: datetime) -> None:
     """Let the sandbox have another catalog, move `last_updated`, and tell what differs."""
     before = state.catalog
     state.catalog = catalog
-    state.catalog_updated = _later(state, now)
+    state.catalog_updated = later(state, now)
     catalog_events.announce(state, before, now)
 
 
@@ -87,12 +87,12 @@ def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, no
     assert after is not None
     change = ProductChange(before, after, _differing(before, after, command.changes), reseller=reseller.code)
     if change:
-        reseller.overlay_updated = _later(state, now)
+        reseller.overlay_updated = later(state, now)
         catalog_events.announce_overlay(state, reseller.code, after, now)
     return change
 
 
-def _later(state: State, now: datetime) -> datetime:
+def later(state: State, now: datetime) -> datetime:
     """`now`, or a tick after all that anybody saw before: under a clock that stands still `last_updated` moves too."""
     seen = [state.catalog_updated, *(one.overlay_updated for one in state.resellers.values() if one.overlay_updated)]
     return max(now, max(seen) + TICK)

@@ -126,15 +126,11 @@ class RuleBook(Generic[Then]):
         for rule in (*self.rules, *self._fallbacks):
             yield rule, self.tallies[rule.id]
 
-    def put_first(self, rule: Rule[Then]) -> None:
-        """Place a rule before all others of its kind."""
+    def put_first(self, rule: Rule[Then], tally: Tally | None = None) -> None:
+        """Place a rule before all others of its kind; `tally` is what was counted of it elsewhere."""
         (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
-        self.tallies[rule.id] = Tally()
+        self.tallies[rule.id] = tally or Tally()
         self._look_over()
-
-    def tallied(self) -> list[tuple[Rule[Then], Tally]]:
-        """The rules but for those of magic accounts, fallbacks last, each with what was counted."""
-        return [(rule, self.tallies[rule.id]) for rule in (*self.rules, *self._fallbacks)]
 
     def remove(self, rule_id: str) -> bool:
         """Take a rule out; False when there is none of this id."""

@@ -17,6 +17,7 @@ from simulator.domain import (
     deliveries,
     dispatch,
     invariants,
+    loading,
     payments,
     presentment,
     products,
@@ -36,6 +37,7 @@ from simulator.domain.commands import (
     CreatePayment,
     Credit,
     EnableWebhook,
+    LoadScenario,
     LookUpBill,
     OpenCase,
     RemoveRule,
@@ -52,7 +54,7 @@ from simulator.domain.effects import Outcome, Send
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.faults import FaultThen
 from simulator.domain.rules import Fields, Rule
-from simulator.domain.scenario import Scenario, Scheduled, ScheduledChange, ScheduledDeposit, ScheduledTreeChange
+from simulator.domain.scenario import Scenario
 from simulator.domain.state import (
     AttemptDue,
     CaseDue,
@@ -63,6 +65,7 @@ from simulator.domain.state import (
     State,
     StepDue,
     TreeDue,
+    due_of,
 )
 from simulator.domain.wallet import Entry
 from simulator.domain.webhooks import Delivery
@@ -88,7 +91,7 @@ class Sandbox:
         for reseller in scenario.resellers:
             accounts.open_account(self.state, reseller)
         for one in scenario.schedule:
-            self.state.agenda.add(started + one.at, _due(one))
+            self.state.agenda.add(started + one.at, due_of(one))
 
     @property
     def next_due(self) -> datetime | None:
@@ -180,16 +183,6 @@ class Sandbox:
                 return Fired(now, item)
 
 
-def _due(one: Scheduled) -> Item:
-    match one:
-        case ScheduledDeposit():
-            return DepositDue(one)
-        case ScheduledChange():
-            return ProductDue(one)
-        case ScheduledTreeChange():
-            return TreeDue(one)
-
-
 def _add_rule(state: State, command: AddRule, now: datetime) -> None:
     _refuse_second(state, command.rule)
     state.book_for(command.section, command.rule).put_first(command.rule)
@@ -233,4 +226,5 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     ChangeTree: tree.change_tree,
     AddRule: _add_rule,
     RemoveRule: _remove_rule,
+    LoadScenario: loading.load,
 }

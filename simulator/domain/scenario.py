@@ -125,6 +125,15 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class InboxReply:
+    """What a built-in receiver answers; `delay` is wall time."""
+
+    status: int = 200
+    delay: timedelta = timedelta(0)
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """All that a sandbox starts from. `environment` is `staging` or `production`; `assume` holds the choices that
     differ from the register's, by id."""
@@ -143,6 +152,7 @@ class Scenario:
     faults: tuple[Rule[FaultThen], ...] = ()
     magic: Magic = NO_MAGIC
     network: Mapping[str, Plan] = field(default_factory=dict)
+    inboxes: Mapping[str, tuple[InboxReply, ...]] = field(default_factory=dict)
     schedule: tuple[Scheduled, ...] = ()
     limits: Limits = Limits()
     webhooks: WebhookPolicy = WebhookPolicy()

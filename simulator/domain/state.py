@@ -19,7 +19,14 @@ from simulator.domain.notifications import NotificationLog
 from simulator.domain.outcomes import Noted
 from simulator.domain.resellers import ApiKey, Reseller, User
 from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
-from simulator.domain.scenario import Scenario, ScheduledChange, ScheduledDeposit, ScheduledTreeChange
+from simulator.domain.scenario import (
+    Limits,
+    Scenario,
+    Scheduled,
+    ScheduledChange,
+    ScheduledDeposit,
+    ScheduledTreeChange,
+)
 from simulator.domain.transactions import Transaction
 from simulator.domain.webhooks import Delivery, Webhook
 
@@ -90,6 +97,18 @@ class TreeDue(NamedTuple):
 
 
 Item = StepDue | AttemptDue | DeliveryDue | DepositDue | CaseDue | ProductDue | TreeDue
+ScheduleDue = DepositDue | ProductDue | TreeDue
+
+
+def due_of(one: Scheduled) -> ScheduleDue:
+    """What stands on the agenda for something of the scenario's schedule."""
+    match one:
+        case ScheduledDeposit():
+            return DepositDue(one)
+        case ScheduledChange():
+            return ProductDue(one)
+        case ScheduledTreeChange():
+            return TreeDue(one)
 
 
 class State:
@@ -107,15 +126,14 @@ class State:
         self.keys: dict[str, tuple[Reseller, ApiKey]] = {}
         self.users: dict[str, tuple[Reseller, User]] = {}
         self.transactions: dict[str, Transaction] = {}
-        magic = scenario.magic
-        self.payments: RuleBook[PaymentThen] = RuleBook(seed, scenario.payments, magic.of("payments"))
-        self.voids: RuleBook[CaseThen] = RuleBook(seed, scenario.voids, magic.of("voids"))
-        self.disputes: RuleBook[CaseThen] = RuleBook(seed, scenario.disputes, magic.of("disputes"))
-        self.bills: RuleBook[BillThen] = RuleBook(seed, scenario.bills, magic.of("bills"))
+        self.payments: RuleBook[PaymentThen]
+        self.voids: RuleBook[CaseThen]
+        self.disputes: RuleBook[CaseThen]
+        self.bills: RuleBook[BillThen]
         # A fault is tried once a request: before the body is read, or after it when its `when` needs the body.
-        self.early_faults: RuleBook[FaultThen] = RuleBook(seed, _faults(scenario, needs_body=False))
-        body_faults = _faults(scenario, needs_body=True)
-        self.body_faults: RuleBook[FaultThen] = RuleBook(seed, body_faults, magic.of("faults"))
+        self.early_faults: RuleBook[FaultThen]
+        self.body_faults: RuleBook[FaultThen]
+        rule_books(self, scenario)
         self.network = Network(scenario.network, started)
         self.cases: dict[str, list[Case]] = {}
         self.cases_made = 0
@@ -132,13 +150,8 @@ class State:
         limits = scenario.limits
         self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
         self.nonces = Nonces(limits.nonce_window, limits.nonces)
-        self.rates = (
-            RequestRates(limits.requests_per_interval, limits.rate_limit_interval, limits.rate_limit_block)
-            if limits.requests_per_interval is not None
-            else None
-        )
-        own_codes = scenario.assume.get("payment-status-codes")
-        self.codes = {**STATUS_CODES, **own_codes} if isinstance(own_codes, Mapping) else STATUS_CODES
+        self.rates = request_rates(limits)
+        self.codes = status_codes(scenario)
 
     def books(self) -> tuple[RuleBook[Any], ...]:
         """The rules of every section; those of `faults` are in two books."""
@@ -168,6 +181,30 @@ class State:
     def assumes(self, assumption: str, choice: object) -> bool:
         """True when the scenario chose `choice` for this assumption of the register."""
         return self.scenario.assume.get(assumption) == choice
+
+
+def rule_books(state: State, scenario: Scenario) -> None:
+    """Give a sandbox the rules of a scenario, with nothing counted yet."""
+    seed, magic = state.seed, scenario.magic
+    state.payments = RuleBook(seed, scenario.payments, magic.of("payments"))
+    state.voids = RuleBook(seed, scenario.voids, magic.of("voids"))
+    state.disputes = RuleBook(seed, scenario.disputes, magic.of("disputes"))
+    state.bills = RuleBook(seed, scenario.bills, magic.of("bills"))
+    state.early_faults = RuleBook(seed, _faults(scenario, needs_body=False))
+    state.body_faults = RuleBook(seed, _faults(scenario, needs_body=True), magic.of("faults"))
+
+
+def request_rates(limits: Limits) -> RequestRates | None:
+    """What counts the requests of addresses; None for no limit."""
+    if limits.requests_per_interval is None:
+        return None
+    return RequestRates(limits.requests_per_interval, limits.rate_limit_interval, limits.rate_limit_block)
+
+
+def status_codes(scenario: Scenario) -> Mapping[str, int]:
+    """The status code of each status and refusal (SPEC 7.3)."""
+    own = scenario.assume.get("payment-status-codes")
+    return {**STATUS_CODES, **own} if isinstance(own, Mapping) else STATUS_CODES
 
 
 def _faults(scenario: Scenario, *, needs_body: bool) -> tuple[Rule[FaultThen], ...]:

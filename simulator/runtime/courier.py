@@ -42,12 +42,16 @@ class Courier:
     """Delivers for one sandbox."""
 
     def __init__(self, scenario: Scenario, inboxes: Inboxes, sender: Sender) -> None:
+        self._inboxes = inboxes
+        self._sender = sender
+        self.follow(scenario)
+
+    def follow(self, scenario: Scenario) -> None:
+        """Sign, wait and name the source as this scenario says, from now on."""
         self._limits = scenario.limits
         self._webhooks = scenario.webhooks
         self._skew = scenario.clock.skew
         self._source_address = str(scenario.assume.get("source-address", STAGING_ADDRESS))
-        self._inboxes = inboxes
-        self._sender = sender
 
     async def deliver(self, send: Send, clock: Clock) -> Outcome:
         """Make one attempt within the receiver timeout."""

@@ -1,11 +1,12 @@
 """The built-in receiver: any callback can be pointed at it, and it answers as it was told."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from simulator.domain.errors import Conflict
+from simulator.domain.scenario import InboxReply
 from simulator.runtime.ring import Ring
 
 BODY_BYTES_MAX = 1024 * 1024
@@ -83,6 +84,12 @@ class Inboxes:
                 raise Conflict("too_many_inboxes", text, "name")
             inbox = self._by_name[name] = Inbox(Ring(self._count_max, self._bytes_max))
         return inbox
+
+    def follow(self, replies: Mapping[str, tuple[InboxReply, ...]], before: Iterable[str] = ()) -> None:
+        """Answer as a scenario says; inboxes of `before` that it does not name answer 200 again."""
+        for name in {*before, *replies}:
+            told = replies.get(name, ())
+            self[name].program(Reply(one.status, one.delay.total_seconds(), one.body.encode()) for one in told)
 
     def peek(self, name: str) -> Inbox:
         """The inbox of this name, or an empty one that is not kept when nothing ever named it."""

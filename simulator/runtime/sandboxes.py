@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from simulator.domain.accounts import drawn_key
+from simulator.domain.commands import LoadScenario
 from simulator.domain.coverage import Figures, figures
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.resellers import User
@@ -65,6 +66,7 @@ class LiveSandbox:
         self.core = Sandbox(scenario, self.seed, self.clock.now(), key_scope)
         limits = scenario.limits
         self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
+        self.inboxes.follow(scenario.inboxes)
         self.journal = Journal(limits.journal, limits.journal_bytes)
         self.tally = Tally(scenario.expect)
         self.courier = Courier(scenario, self.inboxes, self._sender)
@@ -82,6 +84,22 @@ class LiveSandbox:
     def start(self) -> None:
         """Let its time run; needs a running event loop."""
         self.driver.rearm()
+
+    def load(self, scenario: Scenario) -> tuple[str, ...]:
+        """Go on with another scenario; a reset begins with it. Answers what has to wait for one, a line each.
+
+        Raises `Conflict` before anything changed. Not for a sandbox with credentials of its own.
+        """
+        assert not self.request.unique_credentials
+        told: tuple[str, ...] = self.core.apply(LoadScenario(scenario), self.driver.catch_up())
+        if scenario.inboxes != self.scenario.inboxes:
+            self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
+        self.request = replace(self.request, scenario=scenario)
+        self.scenario = scenario
+        self.courier.follow(scenario)
+        self.tally.follow(scenario.expect)
+        self.driver.rearm()
+        return told
 
     async def reset(self) -> None:
         """Go back to where the scenario starts. Raises `Conflict` during an advance."""

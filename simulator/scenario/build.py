@@ -17,6 +17,7 @@ from simulator.scenario.changes import scheduled_change, scheduled_tree_change
 from simulator.scenario.check import check
 from simulator.scenario.document import Document, Node, Report
 from simulator.scenario.expect import Names, expectations, labels
+from simulator.scenario.inboxes import inboxes
 from simulator.scenario.load import load_object
 from simulator.scenario.magic import magic
 from simulator.scenario.network import network
@@ -72,6 +73,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         **sections,
         magic=accounts_with_magic,
         network=network(root["network"], codes),
+        inboxes=inboxes(root["inboxes"]),
         schedule=tuple(_scheduled(item, products, known) for item in root["schedule"].items()),
         limits=limits(root["limits"]),
         webhooks=webhooks(root["webhooks"]),

@@ -46,6 +46,33 @@ def read_file(path: FilePath) -> Document:
     return resolved(load_file(path), path.parent, (path.resolve(),))
 
 
+def files_behind(wanted: str) -> list[FilePath]:
+    """Every file that a scenario, a path or a bundled name, is made of: its own, and what that extends or names as its
+    catalog, whether it can be read or not."""
+    found: list[FilePath] = []
+    waiting = [FilePath(wanted) if is_path(wanted) or wanted not in names() else bundled_path(wanted)]
+    while waiting and len(found) < 2 * CHAIN_MAX:
+        path = waiting.pop()
+        if path not in found:
+            found.append(path)
+            waiting += _named_by(path)
+    return found
+
+
+def _named_by(path: FilePath) -> list[FilePath]:
+    try:
+        root = load_file(path).root.value
+    except ScenarioError:
+        return []
+    named: list[FilePath] = []
+    for key in ("extends", "catalog"):
+        text = root[key].value if isinstance(root, dict) and key in root else None
+        if isinstance(text, str):
+            is_name = key == "extends" and not is_path(text)
+            named.append(bundled_path(text) if is_name else path.parent / text)
+    return named
+
+
 def is_path(text: str) -> bool:
     """True for what can only be a file's path, not the name of a bundled scenario."""
     return "/" in text or "\\" in text or text.endswith(SUFFIXES)

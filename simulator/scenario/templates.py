@@ -3,6 +3,7 @@ scenario and the transaction, so that it is the same in every run."""
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from simulator.domain import draw
 from simulator.domain.rules import Fields, Text
@@ -15,6 +16,7 @@ _PARTS = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+", re.ASCII)
 _DRAWN = re.compile(r"(digits|alnum):([0-9]{1,3})", re.ASCII)
 
 
+@lru_cache(maxsize=4096)  # the same text makes the same template, so that catalogs can be compared
 def template(text: str, field_name: str) -> Text:
     """Compile `text`, the value of a result's `field_name`. Raises `ValueError` for an unknown placeholder."""
     if len(text) > CHARS_MAX:

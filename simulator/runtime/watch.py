@@ -1,0 +1,78 @@
+"""Looks after a scenario's files: when one was saved, the scenario is read again and handed on, if it is good.
+
+Files are compared by modification time and size, ten times a second. A change is acted on when it has stood still for
+one look, so that a file which is still being written is not read.
+"""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from simulator.domain.errors import DomainError
+from simulator.domain.scenario import Scenario
+from simulator.scenario.document import ScenarioError
+from simulator.scenario.library import load_scenario
+from simulator.scenario.sources import files_behind
+
+LOOK_EVERY_S = 0.1
+
+Stamps = dict[Path, tuple[int, int] | None]
+
+
+class Watch:
+    """Watches what `wanted`, a path or a bundled name, is made of, from the moment it is made.
+
+    `load` is handed each scenario that was read; what it answers, and what is wrong, goes to `tell`, a line each.
+    """
+
+    def __init__(
+        self, wanted: str, load: Callable[[Scenario], tuple[str, ...]], tell: Callable[[list[str]], None]
+    ) -> None:
+        self._wanted = wanted
+        self._load = load
+        self._tell = tell
+        self._acted_on = self._seen = self._stamps(files_behind(wanted))
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Look from now on; needs a running event loop, and ends with it."""
+        self._timer = asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._tick)
+
+    def stop(self) -> None:
+        """Look no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def look(self) -> None:
+        """Compare the files with what they were, and act when a change has settled."""
+        now = self._stamps(list(self._seen))
+        has_settled, self._seen = now == self._seen, now
+        if has_settled and now != self._acted_on:
+            # As they were before they are read: what is saved meanwhile is seen at the next look.
+            self._acted_on = self._seen = self._stamps(files_behind(self._wanted))
+            self._tell(self._read())
+
+    def _tick(self) -> None:
+        self.look()
+        self.start()
+
+    def _read(self) -> list[str]:
+        try:
+            waiting = self._load(load_scenario(self._wanted))
+        except ScenarioError as error:
+            return [*map(str, error.problems), f"{self._wanted}: not loaded; the scenario from before goes on"]
+        except DomainError as error:
+            return [f"{self._wanted}: not loaded; the scenario from before goes on: {error.message}"]
+        return [f"{self._wanted}: loaded", *(f"{self._wanted}: {line}" for line in waiting)]
+
+    @staticmethod
+    def _stamps(files: list[Path]) -> Stamps:
+        return {path: _stamp(path) for path in files}
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,1 @@
+"""Every bundled scenario, played through the plain API under its own clock."""

@@ -1,0 +1,114 @@
+"""Watching a scenario's files: what is looked after, when it is acted on, what is told."""
+
+from pathlib import Path
+
+import pytest
+
+from simulator.domain.errors import Conflict
+from simulator.domain.scenario import Scenario
+from simulator.runtime.watch import Watch
+from simulator.scenario.library import bundled_path
+from simulator.scenario.sources import files_behind
+
+
+class Watched:
+    """A watch over a file in a folder of its own, with what came of it."""
+
+    def __init__(self, path: Path) -> None:
+        self.loaded: list[Scenario] = []
+        self.told: list[str] = []
+        self.watch = Watch(str(path), self._load, self.told.extend)
+
+    def _load(self, scenario: Scenario) -> tuple[str, ...]:
+        if scenario.name == "refused":
+            raise Conflict("taken", "that key is taken")
+        self.loaded.append(scenario)
+        return ("seed: waits",) if scenario.seed == 9 else ()
+
+    def look(self, times: int = 2) -> list[str]:
+        """Look so often, and what was told then, without the path."""
+        self.told.clear()
+        for _ in range(times):
+            self.watch.look()
+        return [line.rpartition("/")[2] for line in self.told]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "base.yaml").write_text("seed: 1\n")
+    (tmp_path / "catalog.yaml").write_text("products: []\n")
+    path = tmp_path / "mine.yaml"
+    path.write_text("extends: base.yaml\ncatalog: catalog.yaml\n")
+    return path
+
+
+def test_it_looks_after_all_that_a_scenario_is_made_of(path: Path) -> None:
+    base = path.with_name("base.yaml")
+    assert set(files_behind(str(path))) == {path, base, path.with_name("catalog.yaml")}
+    base.write_text("extends: slow-provider\n")
+    assert {bundled_path("slow-provider"), bundled_path("default")} < set(files_behind(str(path)))
+    assert files_behind("default") == [bundled_path("default")]
+
+
+def test_files_that_lead_to_each_other_or_are_not_there_are_no_trouble(path: Path) -> None:
+    path.with_name("base.yaml").write_text("extends: mine.yaml\n")
+    path.with_name("catalog.yaml").unlink()
+    assert len(files_behind(str(path))) == 3
+
+
+def test_nothing_happens_while_nothing_changes(path: Path) -> None:
+    assert Watched(path).look(5) == []
+
+
+@pytest.mark.parametrize("name", ["mine.yaml", "base.yaml", "catalog.yaml"])
+def test_each_of_the_files_counts_and_is_read_once_when_it_stands_still(path: Path, name: str) -> None:
+    watched = Watched(path)
+    with path.with_name(name).open("a") as file:
+        file.write("# more\n")
+    assert watched.look(1) == []
+    assert watched.look(3) == ["mine.yaml: loaded"]
+    assert len(watched.loaded) == 1
+
+
+def test_a_bad_file_is_told_and_loaded_once_it_is_mended(path: Path) -> None:
+    watched = Watched(path)
+    path.write_text("paiments: []\n")
+    problem, then = watched.look()
+    assert problem.startswith("mine.yaml:1:1: unknown_key")
+    assert then == "mine.yaml: not loaded; the scenario from before goes on"
+    assert watched.loaded == []
+    path.write_text("seed: 2\n")
+    assert watched.look() == ["mine.yaml: loaded"]
+
+
+def test_a_file_that_is_missing_is_waited_for(path: Path) -> None:
+    watched = Watched(path)
+    path.write_text("extends: later.yaml\n")
+    assert "no_file" in watched.look()[0]
+    path.with_name("later.yaml").write_text("seed: 3\n")
+    assert watched.look() == ["mine.yaml: loaded"]
+    path.unlink()
+    assert "no_file" in watched.look()[0]
+
+
+def test_what_has_to_wait_and_what_is_refused_is_told(path: Path) -> None:
+    watched = Watched(path)
+    path.write_text("seed: 9\n")
+    assert watched.look() == ["mine.yaml: loaded", "mine.yaml: seed: waits"]
+    path.write_text("scenario: refused\n")
+    assert watched.look() == ["mine.yaml: not loaded; the scenario from before goes on: that key is taken"]
+
+
+def test_a_change_during_the_reading_is_seen_at_the_next_look(path: Path) -> None:
+    watched = Watched(path)
+
+    def load(scenario: Scenario) -> tuple[str, ...]:
+        if scenario.seed == 4:
+            path.write_text("seed: 55\n")
+        watched.loaded.append(scenario)
+        return ()
+
+    watched.watch._load = load
+    path.write_text("seed: 4\n")
+    watched.look(5)
+    assert [scenario.seed for scenario in watched.loaded] == [4, 55]

@@ -1,0 +1,39 @@
+"""docs/scenario-reference.md against the schema that it is rendered from."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.scenario.check import schema
+from simulator.scenario.reference import as_markdown
+
+PAGE = Path(__file__).parents[2] / "docs" / "scenario-reference.md"
+
+
+def test_the_page_is_rendered_from_the_schema() -> None:
+    assert PAGE.read_text("utf-8") == as_markdown(), "docs/scenario-reference.md is stale: run make docs"
+
+
+def test_every_link_of_the_page_leads_to_a_place_on_it() -> None:
+    text = as_markdown()
+    places = set(re.findall(r"^## (\w+)$", text, re.MULTILINE)) | set(re.findall(r'<a id="(\w+)">', text))
+    wanted = set(re.findall(r"\]\(#(\w+)\)", text))
+    assert wanted <= places
+    assert set(schema()["definitions"]) <= places
+
+
+def keys(part: Any) -> set[str]:
+    """Every key that the schema names anywhere."""
+    if isinstance(part, list):
+        return set().union(*map(keys, part)) if part else set()
+    if not isinstance(part, dict):
+        return set()
+    own = set(part["properties"]) if isinstance(part.get("properties"), dict) else set()
+    return own.union(*(keys(below) for below in part.values()))
+
+
+@pytest.mark.parametrize("key", sorted(keys(schema())))
+def test_every_key_is_on_the_page(key: str) -> None:
+    assert re.search(rf"`([\w.\[\]*-]+\.)?{re.escape(key)}`", as_markdown())
