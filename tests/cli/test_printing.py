@@ -137,3 +137,29 @@ def test_problems_are_annotations_of_github_when_asked(tmp_path: Path) -> None:
     assert len(result.stdout.splitlines()) == 3
     assert invoke("check", str(bad), RESELLER_SIM_FORMAT="github").stdout.startswith("::error ")
     assert invoke("check", "--format", "xml", str(bad)).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (b"a" * 10_000_000, "1:1: too_big"),
+        ("seed: 1\n".encode("utf-16"), "1:1: encoding"),
+        (bytes(range(256)), "2:118: encoding"),
+        (b"\x00", "1:1: syntax"),
+        (b"[" * 100_000, "1:33: too_deep"),
+        (b"voids: &a [x, x]\nbills: &b [*a, *a]\nfaults: [*b, *b]\n", "1:8: anchor"),
+        (b"payments: !!python/object/apply:os.system [ls]\n", "1:11: tag"),
+        (b"seed: 1\nseed: 2\n", "2:1: duplicate_key"),
+        (
+            b"payments: [{when: {account: {pattern: '(a{1000}){1000}'}}, then: [{status: Failed}]}]\n",
+            "1:39: bad_pattern",
+        ),
+    ],
+    ids=["large", "utf-16", "binary", "nul", "deep", "bomb", "tag", "twice", "pattern"],
+)
+def test_a_hostile_file_is_refused_with_a_place(tmp_path: Path, content: bytes, place: str) -> None:
+    path = tmp_path / "f.yaml"
+    path.write_bytes(content)
+    result = invoke("check", str(path))
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert result.stdout.startswith(f"{path}:{place} ")

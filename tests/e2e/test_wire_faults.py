@@ -160,6 +160,20 @@ def test_an_answer_can_drip(when: dict[str, Any]) -> None:
     assert json.loads(body)["data"]["refid"] == "lost"
 
 
+@pytest.mark.parametrize(("after_commit", "made"), [(False, 0), (True, 1)])
+def test_the_service_gives_up_after_29_seconds(after_commit: bool, made: int) -> None:
+    """Of the sandbox's time: a clock of x1000 makes 29 ms of them."""
+
+    async def main() -> tuple[bytes, int]:
+        then = {"status": 504, "delay": "29s", "after_commit": after_commit}
+        async with serving([{"when": TOPUP, "times": 1, "then": then}], clock="x1000") as (app, port):
+            return await exchange(port, request(app, "POST", "/v2/topup", BODY)), payments(app)
+
+    answer, count = asyncio.run(main())
+    assert answer.startswith(b"HTTP/1.1 504")
+    assert count == made
+
+
 def test_a_504_says_what_it_is() -> None:
     first, _, _ = answer_to({"when": TOPUP, "times": 1, "then": {"status": 504}})
     assert json.loads(first.partition(b"\r\n\r\n")[2])["error"] == "integration_timeout"
