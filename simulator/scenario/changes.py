@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from simulator.domain.catalog import Catalog, Product, TreeKind
 from simulator.domain.scenario import ScheduledChange, ScheduledTreeChange
 from simulator.domain.tree import of_kind
-from simulator.scenario.check import check, suggestion
+from simulator.scenario.check import check
 from simulator.scenario.document import Report
 from simulator.scenario.load import load_object
 from simulator.scenario.pricing import discount, price_adjustment
@@ -42,7 +42,7 @@ def scheduled_tree_change(item: Reader, kind: TreeKind, found: Catalog) -> Sched
     id_ = wanted["id"].text()
     ids = [one.id for one in of_kind(found, kind)]
     if wanted["id"].is_given and id_ not in ids:
-        wanted["id"].problem(f"unknown_{kind}", f"there is no {kind} {id_!r} in the catalog{suggestion(id_, ids)}")
+        wanted["id"].unknown(kind.value, id_, "in the catalog", ids)
     return ScheduledTreeChange(item["at"].duration(), kind, id_, tree_changes(wanted["set"], kind, found.products))
 
 

@@ -209,6 +209,12 @@ def catalog_events(client: Client) -> int:
     return len(client.inbox("catalog"))
 
 
+def overlay_events(client: Client) -> int:
+    client.sim("PATCH", "/sandboxes/default/catalog/products/GAME?reseller=RS001", {"is_active": False})
+    client.advance()
+    return len(client.inbox("catalog"))
+
+
 def allowed(*waits_s: float) -> Callable[[Client], Any]:
     """The statuses of one request more than there are waits, each after its wait on the sandbox's clock."""
 
@@ -336,6 +342,7 @@ PROBES: dict[str, Probe] = {
     "webhook-timeout": Probe(slow_webhook, (ABSENT, {"timeout": "20ms"})),
     "webhook-credits": Probe(commissions_told),
     "catalog-events": Probe(catalog_events, (ABSENT, {"catalog": {"url": "inbox:catalog"}})),
+    "catalog-overlay-events": Probe(overlay_events, world={"webhooks": {"catalog": {"url": "inbox:catalog"}}}),
     "timeout-504": fault(status=504),
     "blocked-403": fault(status=403, body={"error": "blocked"}),
     "allowlist-403": fault(status=403, body={"error": "not on the list"}),
