@@ -53,8 +53,8 @@ class Watch:
             self._tell(self._read())
 
     def _tick(self) -> None:
-        self.look()
         self.start()
+        self.look()
 
     def _read(self) -> list[str]:
         try:

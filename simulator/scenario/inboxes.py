@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from types import MappingProxyType
 
 from simulator.domain.scenario import InboxReply
@@ -9,6 +10,7 @@ from simulator.scenario.reader import Reader
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 WITHOUT_BODY = (204, 304)
+DELAY_MAX = timedelta(minutes=5)
 
 
 def inboxes(section: Reader) -> Mapping[str, tuple[InboxReply, ...]]:
@@ -26,4 +28,7 @@ def _reply(item: Reader) -> InboxReply:
     status, body = item["status"].integer(200), item["body"].text()
     if status in WITHOUT_BODY and body:
         item["body"].problem("misplaced", f"an answer with status {status} has no body")
-    return InboxReply(status, item["delay"].duration(), body)
+    delay = item["delay"].duration()
+    if delay > DELAY_MAX:
+        item["delay"].problem("out_of_range", f"an inbox waits at most {DELAY_MAX.seconds // 60} minutes")
+    return InboxReply(status, delay, body)

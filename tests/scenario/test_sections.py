@@ -115,6 +115,7 @@ MISTAKES = [
     ("inboxes: {a: []}\n", "1:14: out_of_range"),
     ("inboxes: {a: [{status: 100}]}\n", "1:24: out_of_range"),
     ("inboxes: {a: [{status: 204, body: x}]}\n", "1:35: misplaced"),
+    ("inboxes: {a: [{delay: 301s}]}\n", "1:23: out_of_range"),
     ("inboxes: {a: [{stattus: 200}]}\n", "1:16: unknown_key"),
     ("network: [FP]\n", "1:10: type"),
     ("extends: default\nnetwork: {FB: Interruption}\n", "2:11: unknown_product"),
