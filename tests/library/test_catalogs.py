@@ -33,8 +33,10 @@ def test_the_catalog_changes_every_hour_and_tells_so() -> None:
             "product.updated GAME",
             "product.updated WATER",
             "option.updated D30",
+            "product.updated RELOAD",
             "product.updated GAME",
             "option.updated D30",
+            "product.updated RELOAD",
         ]
 
 
