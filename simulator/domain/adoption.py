@@ -7,7 +7,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 from datetime import datetime
 
-from simulator.domain import products, webhook_settings
+from simulator.domain import catalog_events, products, webhook_settings
 from simulator.domain.accounts import add_key, change_settings, open_account
 from simulator.domain.callbacks import CallbackConfig
 from simulator.domain.commands import ChangeSettings
@@ -72,12 +72,22 @@ def _settings(state: State, reseller: Reseller, was: ResellerStart, start: Resel
     if was.webhook != start.webhook:
         _webhook(state, reseller, start.webhook, now)
     if was.overlay != start.overlay:
-        reseller.overlay = start.overlay
-        reseller.overlay_updated = products.later(state, now)
+        _overlay(state, reseller, start, now)
     names = ("require_api_key_for_topup", "ip_allowlist")
     changes = {name: getattr(start, name) for name in names if getattr(was, name) != getattr(start, name)}
     if changes:
         change_settings(state, ChangeSettings(reseller.code, changes), now)
+
+
+def _overlay(state: State, reseller: Reseller, start: ResellerStart, now: datetime) -> None:
+    codes = reseller.overlay.keys() | start.overlay.keys()
+    before = {code: reseller.sees(state.catalog, code) for code in sorted(codes)}
+    reseller.overlay = start.overlay
+    reseller.overlay_updated = products.later(state, now)
+    for code, was in before.items():
+        product = reseller.sees(state.catalog, code)
+        if product is not None and product != was:
+            catalog_events.announce_overlay(state, reseller.code, product, now)
 
 
 def _webhook(state: State, reseller: Reseller, start: WebhookStart | None, now: datetime) -> None:

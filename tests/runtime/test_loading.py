@@ -171,6 +171,16 @@ def test_payments_of_a_product_that_is_gone_go_on() -> None:
         assert client.live.core.violations() == []
 
 
+def test_an_overlay_that_differs_is_told_for_its_reseller() -> None:
+    hooks = {"webhooks": {"catalog": {"url": "inbox:catalog"}}}
+    with running(hooks) as client:
+        load(client, **hooks, resellers=reseller(catalog={"GAME": {"is_active": False}}))
+        load(client, **hooks, resellers=reseller(catalog={"GAME": {"is_active": False}}))
+        client.advance(0)
+        [event] = client.inbox("catalog")
+        assert (event["json"]["data"]["code"], event["json"]["data"]["is_active"]) == ("GAME", False)
+
+
 def test_a_catalog_that_says_the_same_is_the_same_however_it_came() -> None:
     own = {"catalog": {"products": [{"code": "WATER", "name": "Cold Water"}]}}
     with running(own) as client:
