@@ -9,6 +9,7 @@ is written; if it has to wait, it goes on in a task like any other request.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
@@ -29,10 +30,39 @@ Making = Coroutine[Any, Any, Answer]
 Prompt = Callable[[str, str, bytes, Headers, str, bytes], Making | None]
 
 
-class PromptProtocol(EndingProtocol):
-    """A protocol that holds a request until it is whole and then answers it at once, if the application can."""
+class Outbox:
+    """The answers of one turn of the event loop, written together at its end.
 
-    __slots__ = ("_extensions", "_prompt", "held", "held_body")
+    What a small write costs most is to wake the process that waits for it. The first write of a turn does that, and
+    those after it find it awake.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._waiting: list[PromptProtocol] = []
+
+    def add(self, connection: "PromptProtocol") -> None:
+        """Let a connection send at the end of this turn what it has not sent."""
+        if not self._waiting:
+            self._loop.call_soon(self._flush)
+        self._waiting.append(connection)
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for connection in waiting:
+            connection.send_unsent()
+
+
+_OUTBOXES: WeakKeyDictionary[asyncio.AbstractEventLoop, Outbox] = WeakKeyDictionary()
+
+
+class PromptProtocol(EndingProtocol):
+    """A protocol that holds a request until it is whole and then answers it at once, if the application can.
+
+    Whatever else writes or closes sends first what is unsent.
+    """
+
+    __slots__ = ("_extensions", "_outbox", "_prompt", "_unsent", "held", "held_body")
 
     def __init__(
         self,
@@ -44,8 +74,36 @@ class PromptProtocol(EndingProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self._prompt: Prompt | None = getattr(self.app, "prompt", None)
         self._extensions = cast("dict[str, dict[object, object]]", {EXTENSION: self})
+        self._outbox = _OUTBOXES.get(self.loop) or _OUTBOXES.setdefault(self.loop, Outbox(self.loop))
+        self._unsent = b""
         self.held = False
         self.held_body = b""
+
+    def send_unsent(self) -> None:
+        """Write the answers that wait for the end of the turn."""
+        unsent, self._unsent = self._unsent, b""
+        if unsent and not self.transport.is_closing():
+            self.transport.write(unsent)
+
+    def eof_received(self) -> None:
+        """Answer a client that closes its side behind its request."""
+        self.send_unsent()
+        super().eof_received()
+
+    def shutdown(self) -> None:
+        """See `EndingProtocol.shutdown`."""
+        self.send_unsent()
+        super().shutdown()
+
+    def hang_up(self) -> None:
+        """See `EndingProtocol.hang_up`."""
+        self.send_unsent()
+        super().hang_up()
+
+    def linger(self) -> None:
+        """See `EndingProtocol.linger`."""
+        self.send_unsent()
+        super().linger()
 
     def hold(self) -> bool:
         """Hold the request whose head has come, unless another is before it or the application is not prompt."""
@@ -71,6 +129,7 @@ class PromptProtocol(EndingProtocol):
 
     def begin_exchange(self) -> None:
         """Hand the request to the application, in a task of its own, as soon as those before it are answered."""
+        self.send_unsent()
         url, headers, expects_100 = self.url, self.headers, self.expect_100_continue
         super().on_message_begin()
         self.url, self.expect_100_continue = url, expects_100
@@ -101,7 +160,9 @@ class PromptProtocol(EndingProtocol):
             status, headers, content, ending = answer
             if not ending and not self.flow.write_paused:
                 defaults = _lines(self.server_state.default_headers)
-                self.transport.write(b"%b%b%b\r\n%b" % (STATUS_LINE[status], defaults, headers, content))
+                if not self._unsent:
+                    self._outbox.add(self)
+                self._unsent += b"%b%b%b\r\n%b" % (STATUS_LINE[status], defaults, headers, content)
                 self.server_state.total_requests += 1
                 return True
             self._go_on(_finishing(_made(answer)))

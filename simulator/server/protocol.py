@@ -284,6 +284,7 @@ class Protocol(PromptProtocol):
     def _send_refusal(self, refusal: Refusal) -> None:
         if self.transport.is_closing():
             return
+        self.send_unsent()
         self.transport.write(refusal.encode(self.server_state.default_headers))
         self.linger()
 
