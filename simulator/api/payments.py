@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from simulator.api.exchange import Call, Problems, Reply
 from simulator.domain.commands import CreatePayment, PaymentRefused, Reason
+from simulator.domain.made import made
 from simulator.wire import payment
 
 NO_EXTRAS: Mapping[str, object] = {}
@@ -13,16 +14,19 @@ def topup(call: Call) -> Reply:
     """200 with the payment as it stands, 400 when none was created."""
     fields, exchange = call.fields, call.exchange
     outcome = call.sandbox.core.apply(
-        CreatePayment(
-            call.owner.code,
-            fields["refid"],
-            fields["product"],
-            fields["account"],
-            fields["amount"],
-            fields.get("remarks", ""),
-            fields.get("extras", NO_EXTRAS),
-            exchange.client,
-            exchange.wanted_rule,
+        made(
+            CreatePayment,
+            (
+                call.owner.code,
+                fields["refid"],
+                fields["product"],
+                fields["account"],
+                fields["amount"],
+                fields.get("remarks", ""),
+                fields.get("extras", NO_EXTRAS),
+                exchange.client,
+                exchange.wanted_rule,
+            ),
         ),
         call.now,
     )

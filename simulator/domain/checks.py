@@ -7,7 +7,7 @@ at what the product has: most have no extras, no plans and no options that belon
 from collections.abc import Callable
 from decimal import Decimal
 
-from simulator.domain.catalog import FormField
+from simulator.domain.catalog import FormField, Product
 from simulator.domain.commands import Reason
 from simulator.domain.draft import Draft, offered_to
 from simulator.domain.extras import biller_limits, check_extras
@@ -38,9 +38,17 @@ def check_amount(draft: Draft) -> Refusal | None:
         is_sold = amount in offered_to(draft, field.id).by_denomination or is_known_plan(draft)
     else:
         is_sold = _is_sold_in(field, amount)
+    if is_sold and _is_unlimited(draft.product, field):
+        return None
     low, high = _limits(draft, field)
     fits = (low is None or low <= amount) and (high is None or amount <= high)
     return None if is_sold and fits else _DENOMINATION
+
+
+def _is_unlimited(product: Product, field: FormField) -> bool:
+    """True when nothing but the amount's being on sale counts."""
+    named = product.min_amount or product.max_amount or field.minimum or field.maximum
+    return not named and not product.fulfillment.extras
 
 
 def _is_sold_in(field: FormField, amount: Decimal) -> bool:

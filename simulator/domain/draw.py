@@ -50,7 +50,8 @@ def trxid(seed: int, created: datetime, reseller: str, refid: str) -> str:
     """A transaction id: the service's day of its creation and 16 digits."""
     # SHA-256, because every signature was checked with it: a second hash function would have to be fetched first.
     drawn = sha256(f"{seed}\x1ftrxid\x1f{reseller}\x1f{refid}".encode("utf-8", "surrogatepass")).digest()
-    return _day(created) + str(int.from_bytes(drawn[:8], "big") % 10**16).zfill(16)
+    # 52 bits above 10**15 always have 16 digits.
+    return f"{_day(created)}{10**15 + (int.from_bytes(drawn[:8], 'big') >> 12)}"
 
 
 class _Day:
