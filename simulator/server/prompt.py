@@ -7,6 +7,7 @@ is written; if it has to wait, it goes on in a task like any other request.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -30,11 +31,12 @@ Making = Coroutine[Any, Any, Answer]
 Prompt = Callable[[str, str, bytes, Headers, str, bytes], Making | None]
 
 
-class Outbox:
-    """The answers of one turn of the event loop, written together at its end.
+class Turn:
+    """The requests that came in one turn of the event loop: answered together at its end, and then written together.
 
     What a small write costs most is to wake the process that waits for it. The first write of a turn does that, and
-    those after it find it awake.
+    those after it find it awake. And the answering, one request after the other without the system in between, finds
+    its own code still in the processor's caches.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -42,18 +44,25 @@ class Outbox:
         self._waiting: list[PromptProtocol] = []
 
     def add(self, connection: "PromptProtocol") -> None:
-        """Let a connection send at the end of this turn what it has not sent."""
+        """Let a connection answer and send at the end of this turn."""
         if not self._waiting:
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self._end)
         self._waiting.append(connection)
 
-    def _flush(self) -> None:
+    def _end(self) -> None:
         waiting, self._waiting = self._waiting, []
+        for connection in waiting:
+            try:
+                connection.answer_whole()
+            except Exception:  # one connection's trouble is not the others'
+                _LOG.exception("A request could not be answered")
+                connection.transport.abort()
         for connection in waiting:
             connection.send_unsent()
 
 
-_OUTBOXES: WeakKeyDictionary[asyncio.AbstractEventLoop, Outbox] = WeakKeyDictionary()
+_LOG = logging.getLogger(__name__)
+_TURNS: WeakKeyDictionary[asyncio.AbstractEventLoop, Turn] = WeakKeyDictionary()
 
 
 class PromptProtocol(EndingProtocol):
@@ -62,7 +71,7 @@ class PromptProtocol(EndingProtocol):
     Whatever else writes or closes sends first what is unsent.
     """
 
-    __slots__ = ("_extensions", "_outbox", "_prompt", "_unsent", "held", "held_body")
+    __slots__ = ("_extensions", "_method", "_prompt", "_turn", "_unsent", "held", "held_body", "whole")
 
     def __init__(
         self,
@@ -74,16 +83,24 @@ class PromptProtocol(EndingProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self._prompt: Prompt | None = getattr(self.app, "prompt", None)
         self._extensions = cast("dict[str, dict[object, object]]", {EXTENSION: self})
-        self._outbox = _OUTBOXES.get(self.loop) or _OUTBOXES.setdefault(self.loop, Outbox(self.loop))
+        self._turn = _TURNS.get(self.loop) or _TURNS.setdefault(self.loop, Turn(self.loop))
         self._unsent = b""
+        self._method = ""
+        self.whole = False  # the held request has come, and is answered at the end of the turn
         self.held = False
         self.held_body = b""
 
     def send_unsent(self) -> None:
-        """Write the answers that wait for the end of the turn."""
+        """Write the answers that wait for the end of the turn, that of a request that came in it among them."""
+        self.answer_whole()
         unsent, self._unsent = self._unsent, b""
         if unsent and not self.transport.is_closing():
             self.transport.write(unsent)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Carry out what came whole before the client left, and let go."""
+        self.answer_whole()
+        super().connection_lost(exc)
 
     def eof_received(self) -> None:
         """Answer a client that closes its side behind its request."""
@@ -129,7 +146,8 @@ class PromptProtocol(EndingProtocol):
 
     def begin_exchange(self) -> None:
         """Hand the request to the application, in a task of its own, as soon as those before it are answered."""
-        self.send_unsent()
+        if self._unsent:
+            self.send_unsent()
         url, headers, expects_100 = self.url, self.headers, self.expect_100_continue
         super().on_message_begin()
         self.url, self.expect_100_continue = url, expects_100
@@ -140,12 +158,25 @@ class PromptProtocol(EndingProtocol):
         if not self.pipeline:
             self.running = self.cycle
 
-    def answer_held(self) -> bool:
-        """Answer the held request, which is whole; False when it went on in a task instead."""
+    def held_is_whole(self) -> None:
+        """The held request has come to its end."""
         self.held = False
+        self.whole = True
+        self._method = self.parser.get_method().decode("ascii")
+        self._turn.add(self)
+
+    def answer_whole(self) -> None:
+        """Answer a request that has come whole, if there is one that waits for it."""
+        if self.whole:
+            self.whole = False
+            if self._answer():
+                self.deadline.set(self.timeout_keep_alive)
+
+    def _answer(self) -> bool:
+        """Answer at once; False when it goes on in a task instead."""
         path, _, query = self.url.partition(b"?")
         client = self.client[0] if self.client else ""
-        method = self.parser.get_method().decode("ascii")
+        method = self._method
         assert self._prompt is not None
         making = self._prompt(method, path.decode("ascii"), query, self.headers, client, self.held_body)
         if making is None or method == "HEAD":
@@ -160,8 +191,6 @@ class PromptProtocol(EndingProtocol):
             status, headers, content, ending = answer
             if not ending and not self.flow.write_paused:
                 defaults = _lines(self.server_state.default_headers)
-                if not self._unsent:
-                    self._outbox.add(self)
                 self._unsent += b"%b%b%b\r\n%b" % (STATUS_LINE[status], defaults, headers, content)
                 self.server_state.total_requests += 1
                 return True
@@ -179,6 +208,9 @@ class PromptProtocol(EndingProtocol):
             self.begin_exchange()
         finally:
             self.app = usual
+        # The parser may have gone on to the next request, so it is not asked again.
+        self.cycle.scope["method"] = self._method
+        self.cycle.keep_alive = True
         self.cycle.body += self.held_body
         self.cycle.more_body = False
         self.cycle.message_event.set()

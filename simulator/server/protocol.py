@@ -106,7 +106,8 @@ class Protocol(PromptProtocol):
                 return
 
     def on_message_begin(self) -> None:
-        """Start a request. Its scope is made when an exchange needs one."""
+        """Start a request, after the one before it was answered. Its scope is made when an exchange needs one."""
+        self.answer_whole()
         self.url = b""
         self.expect_100_continue = False
         self.headers = []
@@ -170,8 +171,7 @@ class Protocol(PromptProtocol):
         if self.held:
             self._expecting = _BETWEEN
             self._unproductive = 0
-            if self.answer_held():
-                self.deadline.set(self.timeout_keep_alive)
+            self.held_is_whole()
             return
         if self.parser.should_upgrade():
             return
@@ -263,6 +263,7 @@ class Protocol(PromptProtocol):
 
     def _refuse(self, refusal: Refusal) -> None:
         """Read no more; answer the requests before, then this one by the refusal, unless it has been answered."""
+        self.answer_whole()
         self.deaf = True
         expecting, self._expecting = self._expecting, _BETWEEN
         if self.held:

@@ -118,3 +118,40 @@ def test_a_client_that_leaves_while_its_request_waits_harms_nobody(prompt: Serve
 
     assert asyncio.run(main())
     assert asyncio.run(prompt.talk(request("GET", "/fine", CLOSING)))[0].status == 200
+
+
+@pytest.mark.parametrize("first", [request("POST", "/asgi", body=b"one"), request("PUT", "/slow", body=b"one")])
+def test_what_waits_for_the_end_of_a_turn_keeps_its_method_when_others_follow(prompt: Served, first: bytes) -> None:
+    raw = first + request("DELETE", "/asgi") + request("GET", "/asgi", CLOSING)
+    answers = asyncio.run(prompt.talk(raw))
+    assert [answer.json["method"] for answer in answers[1:]] == ["DELETE", "GET"]
+    assert answers[0].body == b"slow" or answers[0].json["method"] == "POST"
+
+
+def test_a_client_that_closes_its_side_at_once_is_answered_all_the_same(prompt: Served) -> None:
+    async def main() -> bytes:
+        async with await prompt.connect() as client:
+            client.writer.write(request("POST", "/here", body=b"x"))
+            client.writer.write_eof()
+            return await client.to_end()
+
+    assert b'"path": "/here"' in asyncio.run(main())
+
+
+def test_a_request_counts_although_its_client_is_gone_at_once(prompt: Served) -> None:
+    async def main() -> bool:
+        client = await prompt.connect()
+        client.writer.write(request("POST", "/left-at-once", body=b"x"))
+        await client.close()
+        return await prompt.saw("left /left-at-once")
+
+    assert asyncio.run(main())
+
+
+@pytest.mark.parametrize("character", [chr(code) for code in range(0x21, 0x7F) if chr(code) not in "%#?"])
+def test_every_character_of_a_path_is_answered(prompt: Served, character: str) -> None:
+    for path in (f"/a{character}b", "/asgi"):
+        answers = asyncio.run(prompt.talk(request("GET", path, CLOSING)))
+        assert answers[0].status in (200, 400)
+    whole = request("GET", f"/{character}{character}a") + request("GET", "/end", CLOSING)
+    assert asyncio.run(prompt.talk(whole))[0].status in (200, 400)
