@@ -1,9 +1,9 @@
-"""Answers inside the parser's callback what an application can answer without waiting for anything.
+"""Answers at the end of a turn of the event loop what an application can answer without waiting for anything.
 
 Most requests of a simulator need nothing but their own bytes, and come in one packet. To make a task, an exchange and
 two messages of each costs more than the network itself. So an application may have, beside its ASGI call, a method
-`prompt` that makes a coroutine of a request that is whole. Its first step is taken at once. If that was all, the answer
-is written; if it has to wait, it goes on in a task like any other request.
+`prompt` that makes a coroutine of a request that is whole. Its first step is taken without a task. If that was all, the
+answer is written; if it has to wait, it goes on in a task like any other request.
 """
 
 import asyncio
