@@ -214,7 +214,7 @@ def test_dead_receivers_do_not_hold_up_another(run: Run) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(silent) as dead, Receiver(silent) as deaf, Receiver(says(OK)) as good:
             urls = [dead.url] * 100 + [deaf.url] * 50
-            lost = [asyncio.ensure_future(http.send(post(url), 0.8)) for url in urls]
+            lost = [asyncio.ensure_future(http.send(post(url), 2.0)) for url in urls]
             await until(lambda: len(dead.requests) == 64 and len(deaf.requests) == 50)
             answers = await asyncio.gather(*(http.send(post(good.url), 5.0) for _ in range(100)))
             assert {answer.status for answer in answers} == {200}

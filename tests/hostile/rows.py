@@ -25,7 +25,7 @@ from tests.client import HOST, Client, Response, exchange
 from tests.contract_check import CONTROL_PREFIX, INBOX_PREFIX, assert_in_contract
 
 NOTHING = "nothing"
-PATIENCE_S = 5.0  # no request of these tables may take longer, however slow the machine is
+PATIENCE_S = 20.0  # no request of these tables may take longer, however slow the machine is
 BODILY_METHODS = ("POST", "PUT", "PATCH")
 _nonces = count(1)
 
