@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -15,6 +16,11 @@ from urllib.parse import urlsplit
 PROGRAM = [sys.executable, "-m", "simulator"]
 DEADLINE_S = 15.0
 SERVED_S = 90.0  # a server may be shared by all tests of a module, on a machine that is busy
+
+
+# What a shell starts in the background ignores interrupts, and so would all that it starts in turn.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)
