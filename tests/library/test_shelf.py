@@ -31,6 +31,11 @@ def test_each_is_a_page_that_begins_by_saying_whom_it_is_for(name: str) -> None:
     assert sum(line.startswith("# ") for line in lines) >= 2
 
 
+@pytest.mark.parametrize("name", library.names())
+def test_a_sandbox_that_was_made_by_a_name_says_that_name(name: str) -> None:
+    assert library.load_scenario(name).name == name
+
+
 def test_the_readme_lists_them_as_the_command_does() -> None:
     part = (ROOT / "README.md").read_text().partition("## Bundled scenarios")[2].partition("\n## ")[0]
     assert dict(LISTED.findall(part)) == library.descriptions()
