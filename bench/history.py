@@ -13,11 +13,11 @@ from time import process_time
 from typing import Any
 
 from bench.servers import BenchError
-from simulator.api import records
-from simulator.api.exchange import Call, Reply
+from simulator.api import history
+from simulator.api.call import Call, Reply
 from simulator.app import build_app
 from simulator.domain.commands import CreatePayment, PaymentAnswer
-from simulator.domain.records import Records
+from simulator.domain.model.history.records import Records
 from simulator.options import Options
 from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import DEFAULT, LiveSandbox
@@ -40,17 +40,17 @@ SCENARIO: dict[str, Any] = {
 }
 MONTH = "2026-11-01 - 2026-11-30"
 SEARCHES: Mapping[str, tuple[Any, dict[str, Any]]] = {
-    "history, newest page": (records.transactions, {"date": MONTH, "limit": "100"}),
-    "history, a page in the middle": (records.transactions, {"date": MONTH, "limit": "100", "offset": "HALF"}),
-    "history, ten days": (records.transactions, {"date": "2026-11-05 - 2026-11-14", "limit": "100"}),
+    "history, newest page": (history.transactions, {"date": MONTH, "limit": "100"}),
+    "history, a page in the middle": (history.transactions, {"date": MONTH, "limit": "100", "offset": "HALF"}),
+    "history, ten days": (history.transactions, {"date": "2026-11-05 - 2026-11-14", "limit": "100"}),
     "history, failed and pending": (
-        records.transactions,
+        history.transactions,
         {"date": MONTH, "limit": "100", "status": ["FAILED", "PENDING"]},
     ),
-    "history, one product": (records.transactions, {"date": MONTH, "limit": "100", "product": "WATER"}),
-    "history, one account": (records.transactions, {"date": MONTH, "limit": "100", "account": "0000000042"}),
-    "statement, newest page": (records.balance_statement, {"date": MONTH, "limit": "100"}),
-    "statement, refunds": (records.balance_statement, {"date": MONTH, "limit": "100", "type": "REFUND"}),
+    "history, one product": (history.transactions, {"date": MONTH, "limit": "100", "product": "WATER"}),
+    "history, one account": (history.transactions, {"date": MONTH, "limit": "100", "account": "0000000042"}),
+    "statement, newest page": (history.balance_statement, {"date": MONTH, "limit": "100"}),
+    "statement, refunds": (history.balance_statement, {"date": MONTH, "limit": "100", "type": "REFUND"}),
 }
 
 

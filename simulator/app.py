@@ -6,18 +6,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
-from simulator.api.exchange import Answer, Request
-from simulator.api.ownership import owner_at_root
+from simulator.api.call import Answer, Request
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
+from simulator.api.sandbox_lookup import owner_at_root
 from simulator.delivery.sender import HttpSender
 from simulator.delivery.targets import AddressPolicy
-from simulator.domain.scenario import Scenario
+from simulator.domain.model.scenario import Scenario
 from simulator.options import Options
-from simulator.runtime import sandboxes as live
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.sandboxes import DEFAULT, Sandboxes
+from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
 from simulator.scenario.library import load_scenario
 from simulator.server.connection import deliver
 
@@ -134,6 +133,6 @@ def build_app(
         sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
     sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)
     sandboxes.create(
-        live.Request(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start),
+        SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start),
     )
     return App(options, scenario, sandboxes, sender)

@@ -23,6 +23,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "api": {"runtime", "auth", "contract", "wire", "domain", "delivery"},
     "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario"},
 }
+# The floors of the domain, lowest first: each imports only from itself and from below.
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("errors",),
+    ("model",),
+    ("commands", "due"),
+    ("state",),
+    ("handlers", "reports"),
+    ("sandbox",),
+)
 PURE = ("domain", "auth", "wire")
 STANDARD_AND: dict[str, set[str]] = {"domain": set(), "auth": {"jwt"}}
 FORBIDDEN_NAMES = {
@@ -67,6 +76,35 @@ def test_each_part_imports_only_what_stands_below_it(path: Path) -> None:
     ours = {name.split(".")[1] for name in imports(path) if name.startswith("simulator.")}
     allowed = MAY_IMPORT[part] | {part} | ({"__version__"} if part in ("control", "api") else set())
     assert ours <= allowed
+
+
+def floor_of(domain_name: str) -> int:
+    return next(number for number, names in enumerate(FLOORS) if domain_name in names)
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "domain").rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_the_domain_imports_nothing_from_a_floor_above(path: Path) -> None:
+    own = path.relative_to(PACKAGE / "domain").parts[0].removesuffix(".py")
+    if own == "__init__":
+        return
+    used = {name.split(".")[2] for name in imports(path) if name.startswith("simulator.domain.")}
+    assert {name for name in used if floor_of(name) > floor_of(own)} == set()
+    beside = {name for name in used if floor_of(name) == floor_of(own)} - {own}
+    assert not beside, f"{own} and {beside} are on one floor"
+
+
+def test_no_module_imports_itself_in_a_circle_type_only_imports_included() -> None:
+    names = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in modules()}
+    arrows = {name: _modules_imported(path, set(names)) - {name} for name, path in names.items()}
+    free: set[str] = set()
+    while ready := {name for name, used in arrows.items() if name not in free and used <= free}:
+        free |= ready
+    assert set(arrows) - free == set()
+
+
+def _modules_imported(path: Path, known: set[str]) -> set[str]:
+    """The modules of ours that a file imports, whether it names the module or something in it."""
+    return {candidate for name in imports(path) for candidate in (name, name.rpartition(".")[0]) if candidate in known}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from ipaddress import ip_address
 
-from simulator.api.exchange import Call, Reply
+from simulator.api.call import Call, Reply
 from simulator.api.refusals import invalid_parameters
 from simulator.delivery.targets import AddressPolicy, BadTarget, HttpTarget, parse_target
 from simulator.domain.commands import SetCallback, SetThreshold

@@ -3,6 +3,10 @@
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
+from simulator.api.call import Call, Reply
+from simulator.api.refusals import address_not_allowed
+from simulator.domain.model.resellers import Reseller
+
 ADDRESS_CHARS_MAX = 80
 
 
@@ -23,6 +27,27 @@ def is_named(address: str, allowlist: tuple[str, ...]) -> bool:
     except ValueError:
         return False
     return any(client in network for network in _networks(allowlist))
+
+
+def refuse_address(call: Call) -> Reply | None:
+    """403 when the reseller that the API key names has an allowlist without this client."""
+    key = call.headers.get(b"x-api-key")
+    if key is None:
+        return None
+    call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
+    if named is None or not named[0].settings.ip_allowlist:
+        return None
+    return refuse_address_of(call, named[0])
+
+
+def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
+    """403 when the reseller has an allowlist without this client."""
+    if not reseller.settings.ip_allowlist:
+        return None
+    if is_named(call.exchange.client, reseller.settings.ip_allowlist):
+        return None
+    call.exchange.error = "ip_not_allowed"
+    return address_not_allowed(call.exchange.client)
 
 
 @lru_cache(maxsize=256)

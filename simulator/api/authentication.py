@@ -1,12 +1,22 @@
 """Authentication of one call: headers, body, signature, and the nonce last, checked and spent in one step."""
 
-from simulator.api.exchange import Access, Call, Endpoint, Reply
+from simulator.api.bearer import (
+    ANYBODY,
+    Bearer,
+    admit,
+    check_bearer,
+)
+from simulator.api.call import (
+    Access,
+    Call,
+    Endpoint,
+    Reply,
+)
 from simulator.api.refusals import address_blocked, deny, nonce_service_down
-from simulator.api.unsigned import ANYBODY, Visitor, admit, check_bearer
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, Denied, check_headers, verify
-from simulator.domain.faults import FaultThen
+from simulator.domain.model.faults import FaultThen
 from simulator.runtime.sandboxes import LiveSandbox
 
 NO_QUERY = QueryRules()
@@ -33,7 +43,7 @@ def refuse_blocked(call: Call) -> Reply | None:
     return address_blocked(client)
 
 
-def check_claim(call: Call, endpoint: Endpoint) -> Claim | Visitor | Denied | Reply:
+def check_claim(call: Call, endpoint: Endpoint) -> Claim | Bearer | Denied | Reply:
     """What the headers claim, as far as it can be judged before the body is read.
 
     Of an API key and a bearer token the key counts; an empty one is none.
@@ -51,9 +61,9 @@ def check_claim(call: Call, endpoint: Endpoint) -> Claim | Visitor | Denied | Re
     return claim
 
 
-def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Visitor, fault: FaultThen | None) -> Reply | None:
+def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: FaultThen | None) -> Reply | None:
     """Verify the signature and spend the nonce; None when the call comes from whom it says."""
-    if type(claim) is Visitor:
+    if type(claim) is Bearer:
         return admit(call, endpoint, claim, fault)
     assert isinstance(claim, Claim)
     exchange = call.exchange

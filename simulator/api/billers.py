@@ -1,24 +1,24 @@
 """`GET /v1/interbank/billers` (SPEC 4.6): who can be paid through the interbank scheme."""
 
-from simulator.api.exchange import Call, Reply
-from simulator.api.kept import Kept
-from simulator.api.parameters import whole
+from simulator.api.body_cache import BodyCache
+from simulator.api.call import Call, Reply
 from simulator.api.refusals import invalid_parameters
-from simulator.domain.catalog import Options, Product
-from simulator.domain.options import biller_field, biller_product, offered
+from simulator.contract.query import whole
+from simulator.domain.model.catalog import OptionList, Product
+from simulator.domain.model.options import biller_field, biller_product, offered
 from simulator.wire import billers as wire
 from simulator.wire.json import encode
 from simulator.wire.paging import Page
 
 FILTERS = ("biller_code", "suggested_category")
-NONE = Options()
+NONE = OptionList()
 
 
 class BillersEndpoint:
     """The whole list, or a page of it; kept as encoded, since the whole list may be long."""
 
     def __init__(self) -> None:
-        self._kept = Kept()
+        self._kept = BodyCache()
 
     def __call__(self, call: Call) -> Reply:
         """200 with the active billers; 400 for a page without a limit."""
@@ -42,7 +42,7 @@ class BillersEndpoint:
         return Reply(200, body)
 
 
-def _billers(call: Call) -> tuple[Product | None, Options]:
+def _billers(call: Call) -> tuple[Product | None, OptionList]:
     """The product that is paid to billers and its active ones; none when this reseller does not sell it."""
     state = call.sandbox.core.state
     product = biller_product(state.catalog)
@@ -54,8 +54,8 @@ def _billers(call: Call) -> tuple[Product | None, Options]:
     return product, offered(state.seed, product, field_id).active
 
 
-def _filtered(found: Options, filters: dict[str, str]) -> Options:
-    code, shelf = filters.get("biller_code"), filters.get("suggested_category")
+def _filtered(found: OptionList, filters: dict[str, str]) -> OptionList:
+    code, category = filters.get("biller_code"), filters.get("suggested_category")
     if code:
-        found = Options(option for option in (found.by_code.get(code),) if option)
-    return Options(option for option in found if option.suggested_category == shelf) if shelf else found
+        found = OptionList(option for option in (found.by_code.get(code),) if option)
+    return OptionList(option for option in found if option.suggested_category == category) if category else found

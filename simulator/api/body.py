@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from simulator.api.exchange import Receive
+from simulator.api.call import Receive
 from simulator.auth.signature import BODY_BYTES_MAX
 
 

@@ -1,9 +1,9 @@
 """`POST /v2/transactions/check` and `/v2/transactions/void` (SPEC 4.12, 4.13)."""
 
-from simulator.api.exchange import Call, Problems, Reply
+from simulator.api.call import Call, Problems, Reply
 from simulator.api.refusals import invalid_parameters
-from simulator.domain.cases import CaseKind
 from simulator.domain.commands import NoSuchTransaction, OpenCase
+from simulator.domain.model.cases import CaseKind
 from simulator.wire import cases
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from simulator.api.exchange import Call, Reply
-from simulator.api.kept import Kept
-from simulator.api.parameters import flag
+from simulator.api.body_cache import BodyCache
+from simulator.api.call import Call, Reply
 from simulator.api.versions import wants_denominations
-from simulator.domain.catalog import Product
+from simulator.contract.query import flag
+from simulator.domain.model.catalog import Product
 from simulator.wire import catalog as wire
 from simulator.wire.json import encode
 
@@ -15,7 +15,7 @@ class CatalogEndpoint:
     """Answers from encoded bodies, kept by catalog, reseller overlay, API version and filters."""
 
     def __init__(self) -> None:
-        self._kept = Kept()
+        self._kept = BodyCache()
 
     def __call__(self, call: Call) -> Reply:
         """200 with the tree and the products that the filters leave."""

@@ -1,21 +1,21 @@
 """Counting answers where the journal is written: by endpoint, status, error and what became of the connection."""
 
 from simulator.api.paths import PathTable
+from simulator.runtime.counters import Counters
 from simulator.runtime.journal import Exchange
-from simulator.runtime.tally import Tally
 
 
-def count_answer(tally: Tally, paths: PathTable, exchange: Exchange, ending: str) -> None:
+def count_answer(counters: Counters, paths: PathTable, exchange: Exchange, ending: str) -> None:
     """Count one answer; what a client may write at will, unknown paths and methods, is all one."""
-    answers = tally.answers
+    answers = counters.answers
     key = (exchange.method, exchange.path, exchange.status, exchange.error, ending)
     count = answers.get(key)
     if count is None:  # what stands there already has the names of the contract
         key = (*_named(paths, exchange.method, exchange.path), *key[2:])
         count = answers.get(key, 0)
     answers[key] = count + 1
-    if tally.calls:
-        tally.note_call(_facts(exchange, ending))
+    if counters.calls:
+        counters.note_call(_facts(exchange, ending))
 
 
 def _facts(exchange: Exchange, ending: str) -> dict[str, object]:

@@ -5,10 +5,10 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from typing import NamedTuple
 
-from simulator.api.exchange import Call
+from simulator.api.call import Call
 from simulator.auth.mac import hmac_sha256
 from simulator.contract.decode import BadJson, decode_any
-from simulator.domain import draw
+from simulator.domain.model import draw
 from simulator.wire.json import encode
 
 TAG_BYTES = 16

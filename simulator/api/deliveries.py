@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 
+from simulator.api.call import Call, Reply
 from simulator.api.cursors import BadCursor, Place, made, read
-from simulator.api.exchange import Call, Reply
 from simulator.api.refusals import invalid_parameters
 from simulator.domain.commands import ReplayDelivery
-from simulator.domain.deliveries import ReplayRefused
-from simulator.domain.webhooks import Delivery
+from simulator.domain.handlers.deliveries import ReplayRefused
+from simulator.domain.model.webhooks import Delivery
 from simulator.wire import errors, webhooks
 
 PAGE_DEFAULT = 50

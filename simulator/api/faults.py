@@ -5,11 +5,11 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from simulator.api.exchange import Call, Reply
-from simulator.api.unsigned import claimed_reseller
-from simulator.domain import draw
-from simulator.domain.faults import FaultThen
-from simulator.domain.rules import Rule
+from simulator.api.bearer import claimed_reseller
+from simulator.api.call import Call, Reply
+from simulator.domain.model import draw
+from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.rules import Rule
 from simulator.wire import errors
 from simulator.wire.json import encode
 

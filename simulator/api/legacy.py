@@ -1,9 +1,9 @@
 """`GET /v2/product-list` and `/v2/subproducts` (SPEC 4.7, 4.8): the catalog as old integrations read it, deprecated."""
 
-from simulator.api.exchange import Call, Reply
+from simulator.api.call import Call, Reply
 from simulator.api.options import account_problem
 from simulator.api.refusals import invalid_parameters
-from simulator.domain.options import offered, subproduct_field
+from simulator.domain.model.options import offered, subproduct_field
 from simulator.wire import legacy as wire
 
 

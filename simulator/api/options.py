@@ -1,12 +1,12 @@
 """`GET /v2/options` (SPEC 4.5): what a select field offers, page by page."""
 
-from simulator.api.exchange import Call, Reply
-from simulator.api.kept import Kept
-from simulator.api.parameters import flag, whole
+from simulator.api.body_cache import BodyCache
+from simulator.api.call import Call, Reply
 from simulator.api.refusals import invalid_parameters
 from simulator.api.versions import wants_denominations
-from simulator.domain.catalog import Options, Product
-from simulator.domain.options import account_source, biller_field, offered
+from simulator.contract.query import flag, whole
+from simulator.domain.model.catalog import OptionList, Product
+from simulator.domain.model.options import account_source, biller_field, offered
 from simulator.domain.state import State
 from simulator.wire import errors
 from simulator.wire import options as wire
@@ -21,7 +21,7 @@ class OptionsEndpoint:
     """Renders one page at a time; pages that do not depend on an account number are kept."""
 
     def __init__(self) -> None:
-        self._kept = Kept()
+        self._kept = BodyCache()
 
     def __call__(self, call: Call) -> Reply:
         """200 with a page, 400 for missing parameters, 404 when the product has no such select field."""
@@ -78,7 +78,7 @@ def account_problem(state: State, product: Product, field_id: str, fields: dict[
     return f"is no value that the field {source!r} accepts" if is_checked and accepts and not accepts(number) else None
 
 
-def _filtered(state: State, product: Product, field_id: str, fields: dict[str, str]) -> Options:
+def _filtered(state: State, product: Product, field_id: str, fields: dict[str, str]) -> OptionList:
     """What is offered, by active status (static options only) and biller."""
     found = offered(state.seed, product, field_id, fields.get("account_number", ""))
     active = flag(fields, "is_active")
@@ -89,5 +89,5 @@ def _filtered(state: State, product: Product, field_id: str, fields: dict[str, s
         found = found.inactive
     biller = fields.get("biller_code")
     if biller and field_id == biller_field(product):
-        found = Options(option for option in (found.by_code.get(biller),) if option)
+        found = OptionList(option for option in (found.by_code.get(biller),) if option)
     return found

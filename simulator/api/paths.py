@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from simulator.api.exchange import Endpoint
+from simulator.api.call import Endpoint
 
 Methods = Mapping[str, Endpoint]
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from simulator.api.exchange import Call, Problems, Reply
-from simulator.domain.commands import CreatePayment, PaymentRefused, Reason
-from simulator.domain.made import made
+from simulator.api.call import Call, Problems, Reply
+from simulator.domain.commands import CreatePayment, PaymentRefused
+from simulator.domain.model.made import made
+from simulator.domain.model.transactions import Reason
 from simulator.wire import payment
 
 NO_EXTRAS: Mapping[str, object] = {}

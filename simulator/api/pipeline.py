@@ -9,8 +9,7 @@ a single await that suspends, which is what lets the server answer it at once.
 from time import perf_counter
 
 from simulator.api import refusals
-from simulator.api.addresses import client_address
-from simulator.api.allowlist import refuse_address
+from simulator.api.addresses import client_address, refuse_address
 from simulator.api.authentication import (
     authenticate,
     check_claim,
@@ -18,12 +17,19 @@ from simulator.api.authentication import (
     refused_by,
 )
 from simulator.api.body import BodyTooLarge, ClientGone, read_body
+from simulator.api.call import (
+    Answer,
+    Call,
+    Endpoint,
+    Problems,
+    Reply,
+    Request,
+)
 from simulator.api.counting import count_answer
-from simulator.api.deprecation import marked_deprecated
-from simulator.api.exchange import Answer, Call, Endpoint, Problems, Reply, Request
 from simulator.api.faults import meet_fault, spoiled
 from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
+from simulator.api.versions import marked_deprecated
 from simulator.auth.signature import Denied
 from simulator.contract.decode import BadJson, decode_object
 from simulator.contract.form import decode_form
@@ -77,7 +83,7 @@ class Pipeline:
             exchange.own_headers = reply.headers
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         sandbox.journal.add(exchange)
-        count_answer(sandbox.tally, self._paths, exchange, reply.ending)
+        count_answer(sandbox.counters, self._paths, exchange, reply.ending)
         call.sandbox.driver.rearm()
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 

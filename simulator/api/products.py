@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from simulator.api.exchange import Call, Problems, Reply
+from simulator.api.call import Call, Problems, Reply
 from simulator.api.refusals import invalid_parameters
-from simulator.domain.bills import BillError, BillRefused
 from simulator.domain.commands import LookUpBill
+from simulator.domain.model.bills import BillError, BillRefused
 from simulator.wire import bills
 from simulator.wire.network import network_status
 

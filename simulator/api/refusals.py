@@ -2,7 +2,12 @@
 
 from difflib import get_close_matches
 
-from simulator.api.exchange import Call, Endpoint, Problems, Reply
+from simulator.api.call import (
+    Call,
+    Endpoint,
+    Problems,
+    Reply,
+)
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.wire import errors
 

@@ -2,10 +2,20 @@
 
 from collections.abc import Mapping
 
-from simulator.api import account, cases, deliveries, legacy, payments, products, records, tokens, webhooks
+from simulator.api import (
+    account,
+    cases,
+    deliveries,
+    history,
+    legacy,
+    payments,
+    products,
+    tokens,
+    webhooks,
+)
 from simulator.api.billers import BillersEndpoint
+from simulator.api.call import Access, Endpoint
 from simulator.api.catalog import CatalogEndpoint
-from simulator.api.exchange import Access, Endpoint
 from simulator.api.options import OptionsEndpoint
 from simulator.api.refusals import denied, denied_at_catalog, invalid_parameters
 from simulator.wire.tokens import PATH, REFRESH_PATH
@@ -75,10 +85,10 @@ def routes() -> Routes:
             "GET": Endpoint(products.bill, products.invalid_bill, denied, "bill-query", "query"),
         },
         "/v2/transactions": {
-            "GET": Endpoint(records.transactions, invalid_parameters, denied, "transactions-query", "query"),
+            "GET": Endpoint(history.transactions, invalid_parameters, denied, "transactions-query", "query"),
         },
         "/v2/balance-statement": {
-            "GET": Endpoint(records.balance_statement, invalid_parameters, denied, "balance-statement-query", "query"),
+            "GET": Endpoint(history.balance_statement, invalid_parameters, denied, "balance-statement-query", "query"),
         },
         "/v2/balance": {
             "GET": Endpoint(account.balance, invalid_parameters, denied),

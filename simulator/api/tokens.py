@@ -2,12 +2,12 @@
 
 import hmac
 
-from simulator.api.allowlist import refuse_address_of
-from simulator.api.exchange import Call, Reply
-from simulator.api.unsigned import known_reseller, realm_of
+from simulator.api.addresses import refuse_address_of
+from simulator.api.bearer import known_reseller, realm_of
+from simulator.api.call import Call, Reply
 from simulator.auth.signature import Denied
 from simulator.auth.tokens import Holder, Use, issue, verify
-from simulator.domain.resellers import Reseller
+from simulator.domain.model.resellers import Reseller
 from simulator.wire import errors, tokens
 
 

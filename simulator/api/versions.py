@@ -1,10 +1,12 @@
-"""The version gate of SPEC 9: `X-API-Version`, and the day from which everybody gets the new shapes."""
+"""Versions (SPEC 9): the gate of `X-API-Version`, the day from which everybody gets the new shapes, and `Deprecation`
+on what is to go."""
 
 import re
 from datetime import UTC, date, datetime, tzinfo
 
-from simulator.api.exchange import Call
-from simulator.domain.calendar import SERVICE_ZONE
+from simulator.api.call import Call, Reply
+from simulator.domain.model.money import SERVICE_ZONE
+from simulator.wire.tokens import deprecation
 
 GATE = date(2026, 9, 16)
 DEFAULT_FROM = date(2027, 1, 11)
@@ -35,3 +37,12 @@ def wants_denominations(call: Call) -> bool:
         call.exchange.diagnosis = "X-API-Version is no date of the form yyyy-MM-dd and was ignored"
     is_utc = call.sandbox.core.state.assumes("version-switch-zone", "utc")
     return by_denomination(header, call.now, UTC if is_utc else SERVICE_ZONE)
+
+
+def marked_deprecated(call: Call, reply: Reply) -> Reply:
+    """The reply with the header, unless the scenario leaves it out."""
+    form = call.sandbox.scenario.assume.get("deprecation-header", "rfc9745")
+    if form == "none":
+        return reply
+    headers = (*reply.headers, (b"deprecation", deprecation(form)))
+    return Reply(reply.status, reply.body, headers, reply.ending)

@@ -3,7 +3,7 @@
 from urllib.parse import urlsplit
 
 from simulator.api.account import reason_to_refuse
-from simulator.api.exchange import Call, Reply
+from simulator.api.call import Call, Reply
 from simulator.api.refusals import invalid_parameters
 from simulator.domain.commands import EnableWebhook, RemoveWebhook, RotateWebhookSecret, SetWebhook
 from simulator.wire import errors, webhooks

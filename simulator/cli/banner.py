@@ -14,7 +14,7 @@ from simulator.cli.request import DEFAULT_URL
 from simulator.cli.running import Running
 from simulator.cli.signing import Credentials, sign
 from simulator.control.render import moment
-from simulator.domain.resellers import Reseller
+from simulator.domain.model.resellers import Reseller
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
 

@@ -37,6 +37,18 @@ def with_repeats(values: Mapping[str, Any], problems: Mapping[str, list[str]]) -
     }
 
 
+def flag(fields: Mapping[str, str], name: str) -> bool | None:
+    """A boolean, or None when it was not sent."""
+    sent = fields.get(name)
+    return None if sent is None else sent.lower() == "true"
+
+
+def whole(fields: Mapping[str, str], name: str, default: int) -> int:
+    """A whole number, or `default` when it was not sent."""
+    sent = fields.get(name)
+    return default if sent is None else int(sent)
+
+
 def _decoded(text: bytes) -> str:
     """Raises `ValueError` with what is wrong."""
     if _MALFORMED.search(text):

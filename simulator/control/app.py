@@ -30,7 +30,7 @@ from simulator.control.guard import Guard
 from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error
 from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
-from simulator.domain.scenario import Scenario
+from simulator.domain.model.scenario import Scenario
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.load import ScenarioError
 

@@ -8,8 +8,8 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.http import page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
-from simulator.domain.callbacks import Callback
-from simulator.domain.effects import Attempt
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.effects import Attempt
 from simulator.wire.payment import CALLBACK_STATUS_NAMES
 
 

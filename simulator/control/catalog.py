@@ -4,12 +4,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control.http import body_of, refuse_other_parameters, reply, sandbox_of
-from simulator.domain.accounts import reseller_of
-from simulator.domain.catalog import TreeKind
 from simulator.domain.commands import ChangeProduct, ChangeTree
 from simulator.domain.errors import Unknown
-from simulator.domain.products import ProductChange
-from simulator.domain.tree import TreeChange, find
+from simulator.domain.handlers.catalog import ProductChange, TreeChange, find
+from simulator.domain.handlers.resellers import reseller_of
+from simulator.domain.model.catalog import TreeKind
 from simulator.scenario.changes import build_changes, build_tree_changes
 from simulator.wire.catalog import product_as_shown, resource
 from simulator.wire.timestamps import iso_utc_exact

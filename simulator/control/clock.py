@@ -9,9 +9,17 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.http import Bad, body_of, reply, sandbox_of
 from simulator.control.times import parse_time
-from simulator.domain.cases import Case
+from simulator.domain.due import (
+    AttemptDue,
+    CaseDue,
+    DeliveryDue,
+    DepositDue,
+    ProductDue,
+    StepDue,
+    TreeDue,
+)
+from simulator.domain.model.cases import Case
 from simulator.domain.sandbox import Fired
-from simulator.domain.state import AttemptDue, CaseDue, DeliveryDue, DepositDue, ProductDue, StepDue, TreeDue
 from simulator.runtime.driver import Advance
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from simulator.contract.openapi import OPENAPI, load
 from simulator.control.http import refuse_other_parameters, reply, sandbox_of
-from simulator.domain.coverage import Figures
-from simulator.domain.outcomes import OUTCOMES, Answered
+from simulator.domain.model.outcomes import OUTCOMES, Answered
+from simulator.domain.reports.coverage import Figures
 
 WRONG_METHOD = "405"
 METHODS = ("get", "put", "post", "delete", "patch")
@@ -49,8 +49,8 @@ def _share(met: Iterator[int]) -> dict[str, int]:
 def _rules(figures: Figures) -> list[dict[str, Any]]:
     return [
         {"scenario": key.scenario, "section": key.section, "id": key.id, "name": key.name}
-        | {"matched": tally.matched, "chosen": tally.chosen}
-        for key, tally in figures.rules.items()
+        | {"matched": count.matched, "chosen": count.chosen}
+        for key, count in figures.rules.items()
     ]
 
 

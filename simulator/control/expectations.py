@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control.http import refuse_other_parameters, reply, sandbox_of
-from simulator.domain.expectations import Expectation, Verdict
+from simulator.domain.model.expectations import Expectation, Verdict
 from simulator.runtime.expectations import verdicts
 from simulator.wire.json import number
 

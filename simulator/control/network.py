@@ -6,7 +6,7 @@ from starlette.responses import Response
 from simulator.control.http import body_of, reply, sandbox_of
 from simulator.domain.commands import SetNetwork
 from simulator.domain.errors import Unknown
-from simulator.domain.network import NetworkStatus
+from simulator.domain.model.network import NetworkStatus
 
 
 async def put(request: Request) -> Response:

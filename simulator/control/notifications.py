@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.http import Bad, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
-from simulator.domain.notifications import Kind, Notification
+from simulator.domain.model.notifications import Kind, Notification
 
 
 def row(one: Notification) -> dict[str, Any]:

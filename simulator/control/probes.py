@@ -6,9 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control.http import Bad, body_of, reply, sandbox_of
-from simulator.domain.accounts import reseller_of
-from simulator.domain.resellers import Reseller
-from simulator.runtime.probes import PROBES, Probe, Skipped, Told, shoot
+from simulator.domain.handlers.resellers import reseller_of
+from simulator.domain.model.resellers import Reseller
+from simulator.runtime.probes import PROBES, Probe, ProbeResult, Skipped, shoot
 from simulator.runtime.sandboxes import LiveSandbox
 
 _BY_NAME = {probe.name: probe for probe in PROBES}
@@ -48,7 +48,7 @@ async def _one(live: LiveSandbox, reseller: Reseller, probe: Probe, timeout_s: f
     return told | {"verdict": worst, "reason": "", "requests": [_request(one) for one in results]}
 
 
-def _request(one: Told) -> dict[str, Any]:
+def _request(one: ProbeResult) -> dict[str, Any]:
     outcome = one.outcome
     return {
         "url": one.shot.job.url,

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from simulator.domain.resellers import KeyState, Reseller
-from simulator.domain.wallet import Entry
+from simulator.domain.model.resellers import KeyState, Reseller
+from simulator.domain.model.wallet import Entry
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number
 from simulator.wire.timestamps import iso_utc_exact

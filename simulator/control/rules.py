@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from simulator.control.http import body_of, nothing, page, page_of, refuse_other_parameters, reply, sandbox_of
 from simulator.domain.commands import AddRule, RemoveRule
-from simulator.domain.rules import Rule, Tally
+from simulator.domain.model.rules import Rule, RuleCount
 from simulator.scenario.build import build_rule
 
 
@@ -19,9 +19,9 @@ async def list_all(request: Request) -> Response:
     return reply(page("rules", page_of(request), listed, lambda entry: _row(*entry)))
 
 
-def _row(section: str, rule: Rule[Any], tally: Tally) -> dict[str, Any]:
+def _row(section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:
     told = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
-    return told | {"matched": tally.matched, "chosen": tally.chosen}
+    return told | {"matched": count.matched, "chosen": count.chosen}
 
 
 async def add(request: Request) -> Response:

@@ -10,7 +10,7 @@ from simulator.control import render
 from simulator.control.clock import refuse_idle_rate
 from simulator.control.http import Bad, body_of, nothing, reply, sandbox_of, sandboxes_of
 from simulator.control.times import parse_time
-from simulator.runtime.sandboxes import Request as SandboxRequest
+from simulator.runtime.sandboxes import SandboxSpec
 from simulator.scenario.library import load_scenario, names, scenario_from_object
 
 
@@ -31,7 +31,7 @@ async def create(request: Request) -> Response:
     clock = wanted.get("clock", {})
     refuse_idle_rate(_mode(clock), _rate(clock))
     live = sandboxes_of(request).create(
-        SandboxRequest(
+        SandboxSpec(
             scenario=_scenario(wanted.get("scenario", request.app.state.default_scenario)),
             id=wanted.get("id"),
             seed=wanted.get("seed"),

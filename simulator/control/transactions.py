@@ -9,8 +9,8 @@ from simulator.control import render
 from simulator.control.callbacks import callback
 from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of
 from simulator.control.requests import row as request_row
-from simulator.domain.cases import Case
-from simulator.domain.transactions import Result, Transaction
+from simulator.domain.model.cases import Case
+from simulator.domain.model.transactions import Result, Transaction
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number
 from simulator.wire.payment import STATUS_NAMES

@@ -14,7 +14,7 @@ from yarl import URL
 from simulator.delivery.lookup import Names
 from simulator.delivery.pool import ATTEMPT, Attempt, DroppedError, RefusedAddressError, open_session
 from simulator.delivery.targets import AddressPolicy
-from simulator.domain.effects import Ending, Outcome, Outgoing
+from simulator.domain.model.effects import Ending, Outcome, Outgoing
 
 BODY_BYTES = 16 * 1024
 """How much of an answer's body is read and kept; a longer one ends with the connection being dropped."""

@@ -15,7 +15,7 @@ from simulator.delivery.targets import (
     InboxTarget,
     parse_target,
 )
-from simulator.domain.effects import Ending, Outcome, Outgoing
+from simulator.domain.model.effects import Ending, Outcome, Outgoing
 
 if TYPE_CHECKING:
     from simulator.delivery.exchange import Client

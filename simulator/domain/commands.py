@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from simulator.domain.bills import Bill
-from simulator.domain.cases import CaseKind
-from simulator.domain.catalog import TreeKind
-from simulator.domain.network import NetworkStatus
-from simulator.domain.rules import Rule
-from simulator.domain.scenario import ResellerStart, Scenario
-from simulator.domain.transactions import Result, Transaction
-from simulator.domain.wallet import EntryType
+from simulator.domain.model.bills import Bill
+from simulator.domain.model.cases import CaseKind
+from simulator.domain.model.catalog import TreeKind
+from simulator.domain.model.network import NetworkStatus
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.scenario import ResellerStart, Scenario
+from simulator.domain.model.transactions import Reason, Result, Transaction
+from simulator.domain.model.wallet import EntryType
 
 
 class CreatePayment(NamedTuple):
@@ -30,22 +29,6 @@ class CreatePayment(NamedTuple):
     extras: Mapping[str, object] = MappingProxyType({})
     sender: str = ""
     rule: str = ""
-
-
-class Reason(StrEnum):
-    """Why a payment was not created (SPEC 4.11); the value is what `remarks` says, but for plan codes, where they
-    are a sentence."""
-
-    REQUEST = "Invalid_Request"
-    PRODUCT = "Invalid_Product"
-    ACCOUNT = "Invalid_Account"
-    EXTRAS = "Invalid_Extras"
-    DENOMINATION = "Invalid_Denomination"
-    PLAN_REQUIRED = "Plan_Code_Required"
-    PLAN_UNKNOWN = "Unknown_Plan_Code"
-    PLAN_MISMATCH = "Plan_Code_Mismatch"
-    BALANCE = "Insufficient_Balance"
-    REFID = "Refid_Conflict"
 
 
 class PaymentAnswer(NamedTuple):

@@ -10,22 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from simulator.domain import (
-    accounts,
-    alerts,
-    casework,
-    deliveries,
-    dispatch,
-    invariants,
-    loading,
-    payments,
-    presentment,
-    products,
-    timeline,
-    tree,
-    webhook_settings,
-)
-from simulator.domain.callbacks import Callback
 from simulator.domain.commands import (
     AddApiKey,
     AddReseller,
@@ -50,25 +34,40 @@ from simulator.domain.commands import (
     SetThreshold,
     SetWebhook,
 )
-from simulator.domain.effects import Outcome, Send
-from simulator.domain.errors import Conflict, Unknown
-from simulator.domain.faults import FaultThen
-from simulator.domain.rules import Fields, Rule
-from simulator.domain.scenario import Scenario
-from simulator.domain.state import (
+from simulator.domain.due import (
     AttemptDue,
     CaseDue,
     DeliveryDue,
     DepositDue,
     Item,
     ProductDue,
-    State,
     StepDue,
     TreeDue,
     due_of,
 )
-from simulator.domain.wallet import Entry
-from simulator.domain.webhooks import Delivery
+from simulator.domain.errors import Conflict, Unknown
+from simulator.domain.handlers import (
+    alerts,
+    bills,
+    callbacks,
+    cases,
+    catalog,
+    deliveries,
+    payments,
+    reload,
+    resellers,
+    timeline,
+    webhooks,
+)
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.effects import Outcome, Send
+from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.rules import Fields, Rule
+from simulator.domain.model.scenario import Scenario
+from simulator.domain.model.wallet import Entry
+from simulator.domain.model.webhooks import Delivery
+from simulator.domain.reports import invariants
+from simulator.domain.state import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +86,9 @@ class Sandbox:
 
     def __init__(self, scenario: Scenario, seed: int, started: datetime, key_scope: str = "") -> None:
         self.state = State(scenario, seed, started, key_scope)
-        self.state.catalog_webhook = webhook_settings.opened(self.state, scenario.webhooks.catalog)
+        self.state.catalog_webhook = webhooks.opened(self.state, scenario.webhooks.catalog)
         for reseller in scenario.resellers:
-            accounts.open_account(self.state, reseller)
+            resellers.open_account(self.state, reseller)
         for one in scenario.schedule:
             self.state.agenda.add(started + one.at, due_of(one))
 
@@ -128,7 +127,7 @@ class Sandbox:
         self._see(now)
         match send.job:
             case Callback() as callback:
-                dispatch.delivered(self.state, callback, send.attempt, outcome, self.state.now)
+                callbacks.delivered(self.state, callback, send.attempt, outcome, self.state.now)
             case Delivery() as delivery:
                 deliveries.delivered(self.state, delivery, send.attempt, outcome, self.state.now)
 
@@ -165,21 +164,21 @@ class Sandbox:
             case StepDue():
                 return Fired(now, item) if timeline.step_due(self.state, item, now) else None
             case AttemptDue(callback):
-                return Fired(now, item, dispatch.attempt_due(callback, now))
+                return Fired(now, item, callbacks.attempt_due(callback, now))
             case DeliveryDue(delivery):
                 return Fired(now, item, deliveries.attempt_due(self.state, delivery, now))
             case CaseDue():
-                casework.case_due(self.state, item, now)
+                cases.case_due(self.state, item, now)
                 return Fired(now, item)
             case DepositDue(deposit):
                 command = Credit(deposit.reseller, deposit.amount, deposit.description, deposit.type)
-                return Fired(now, item, entry=accounts.credit(self.state, command, now))
+                return Fired(now, item, entry=resellers.credit(self.state, command, now))
             case ProductDue(change):
                 wanted = ChangeProduct(change.code, change.changes, change.options, change.reseller)
-                products.change_product(self.state, wanted, now)
+                catalog.change_product(self.state, wanted, now)
                 return Fired(now, item)
             case TreeDue(change):
-                tree.change_tree(self.state, ChangeTree(change.kind, change.id, change.changes), now)
+                catalog.change_tree(self.state, ChangeTree(change.kind, change.id, change.changes), now)
                 return Fired(now, item)
 
 
@@ -207,24 +206,24 @@ def _set_network(state: State, command: SetNetwork, now: datetime) -> None:
 
 _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     CreatePayment: payments.pay,
-    SetCallback: accounts.set_callback,
-    Credit: accounts.credit,
+    SetCallback: resellers.set_callback,
+    Credit: resellers.credit,
     SetThreshold: alerts.set_threshold,
-    AddReseller: accounts.add_reseller,
-    AddApiKey: accounts.add_api_key,
-    RevokeApiKey: accounts.revoke_api_key,
-    ChangeSettings: accounts.change_settings,
-    SetWebhook: webhook_settings.set_webhook,
-    EnableWebhook: webhook_settings.enable_webhook,
-    RotateWebhookSecret: webhook_settings.rotate_secret,
-    RemoveWebhook: webhook_settings.remove_webhook,
+    AddReseller: resellers.add_reseller,
+    AddApiKey: resellers.add_api_key,
+    RevokeApiKey: resellers.revoke_api_key,
+    ChangeSettings: resellers.change_settings,
+    SetWebhook: webhooks.set_webhook,
+    EnableWebhook: webhooks.enable_webhook,
+    RotateWebhookSecret: webhooks.rotate_secret,
+    RemoveWebhook: webhooks.remove_webhook,
     ReplayDelivery: deliveries.replay,
-    OpenCase: casework.open_case,
-    LookUpBill: presentment.look_up,
+    OpenCase: cases.open_case,
+    LookUpBill: bills.look_up,
     SetNetwork: _set_network,
-    ChangeProduct: products.change_product,
-    ChangeTree: tree.change_tree,
+    ChangeProduct: catalog.change_product,
+    ChangeTree: catalog.change_tree,
     AddRule: _add_rule,
     RemoveRule: _remove_rule,
-    LoadScenario: loading.load,
+    LoadScenario: reload.load,
 }

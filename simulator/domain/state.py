@@ -3,112 +3,28 @@
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
-from simulator.domain.agenda import Agenda
-from simulator.domain.bills import BillKey, BillThen
-from simulator.domain.callbacks import Callback, CallbackLog
-from simulator.domain.cases import Case, CaseThen
-from simulator.domain.catalog import Catalog
-from simulator.domain.deliverylog import DeliveryLog
-from simulator.domain.faults import FaultThen
-from simulator.domain.limits import Nonces, RequestRates
-from simulator.domain.network import Network
-from simulator.domain.notifications import NotificationLog
-from simulator.domain.outcomes import Noted
-from simulator.domain.resellers import ApiKey, Reseller, User
-from simulator.domain.rules import PaymentThen, Rule, RuleBook, Step
-from simulator.domain.scenario import (
+from simulator.domain.due import Item
+from simulator.domain.model.agenda import Agenda
+from simulator.domain.model.bills import BillKey, BillThen
+from simulator.domain.model.callbacks import CallbackLog
+from simulator.domain.model.cases import Case, CaseThen
+from simulator.domain.model.catalog import Catalog
+from simulator.domain.model.delivery_log import DeliveryLog
+from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.limits import Nonces, RequestRates
+from simulator.domain.model.network import Network
+from simulator.domain.model.notifications import NotificationLog
+from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.resellers import ApiKey, Reseller, User
+from simulator.domain.model.rules import Rule, RuleBook
+from simulator.domain.model.scenario import (
     Limits,
     Scenario,
-    Scheduled,
-    ScheduledChange,
-    ScheduledDeposit,
-    ScheduledTreeChange,
 )
-from simulator.domain.transactions import Transaction
-from simulator.domain.webhooks import Delivery, Webhook
-
-STATUS_CODES: Mapping[str, int] = MappingProxyType(
-    {
-        "accepted": 1,
-        "processing": 2,
-        "successful": 20,
-        "failed": 48,
-        "refunded": 53,
-        "Insufficient_Balance": 40,
-        "Invalid_Product": 41,
-        "Invalid_Account": 42,
-        "Invalid_Extras": 43,
-        "Plan_Code_Required": 44,
-        "Unknown_Plan_Code": 44,
-        "Plan_Code_Mismatch": 44,
-        "Invalid_Request": 45,
-        "Refid_Conflict": 46,
-        "Invalid_Denomination": 58,
-    }
-)
-
-
-class StepDue(NamedTuple):
-    """Agenda: a transaction's next status; `place` is that of the step in its timeline."""
-
-    transaction: Transaction
-    step: Step
-    place: int
-
-
-class AttemptDue(NamedTuple):
-    """Agenda: the next attempt of a callback."""
-
-    callback: Callback
-
-
-class DeliveryDue(NamedTuple):
-    """Agenda: the next attempt of a webhook delivery."""
-
-    delivery: Delivery
-
-
-class DepositDue(NamedTuple):
-    """Agenda: a credit of the scenario's schedule."""
-
-    deposit: ScheduledDeposit
-
-
-class CaseDue(NamedTuple):
-    """Agenda: the biller's last word on a void, a refund or a refusal."""
-
-    case: Case
-    is_refund: bool
-
-
-class ProductDue(NamedTuple):
-    """Agenda: a change of a product of the scenario's schedule."""
-
-    change: ScheduledChange
-
-
-class TreeDue(NamedTuple):
-    """Agenda: a change of a category or group of the scenario's schedule."""
-
-    change: ScheduledTreeChange
-
-
-Item = StepDue | AttemptDue | DeliveryDue | DepositDue | CaseDue | ProductDue | TreeDue
-ScheduleDue = DepositDue | ProductDue | TreeDue
-
-
-def due_of(one: Scheduled) -> ScheduleDue:
-    """What stands on the agenda for something of the scenario's schedule."""
-    match one:
-        case ScheduledDeposit():
-            return DepositDue(one)
-        case ScheduledChange():
-            return ProductDue(one)
-        case ScheduledTreeChange():
-            return TreeDue(one)
+from simulator.domain.model.transactions import STATUS_CODES, PaymentThen, Transaction
+from simulator.domain.model.webhooks import Webhook
 
 
 class State:

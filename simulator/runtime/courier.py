@@ -6,11 +6,17 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from simulator.delivery.targets import BadTarget, InboxTarget, parse_target
-from simulator.domain.callbacks import Callback
-from simulator.domain.effects import Ending, Job, Outcome, Outgoing, Send
 from simulator.domain.errors import Conflict
-from simulator.domain.scenario import Scenario
-from simulator.domain.webhooks import Delivery
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.effects import (
+    Ending,
+    Job,
+    Outcome,
+    Outgoing,
+    Send,
+)
+from simulator.domain.model.scenario import Scenario
+from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.clock import Clock
 from simulator.runtime.inbox import Inboxes
 from simulator.wire import outbound

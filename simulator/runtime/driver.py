@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from simulator.domain.effects import Outcome, Send
 from simulator.domain.errors import Conflict
+from simulator.domain.model.effects import Outcome, Send
 from simulator.domain.sandbox import Fired, Sandbox
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier, receiver_of

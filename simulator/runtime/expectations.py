@@ -3,8 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from simulator.domain.expectations import Expectation, Kind, Verdict, judge_balance, judge_count
-from simulator.domain.rules import Fields
+from simulator.domain.model.expectations import (
+    Expectation,
+    Kind,
+    Verdict,
+    judge_balance,
+    judge_count,
+)
+from simulator.domain.model.rules import Fields
 from simulator.domain.state import State
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.payment import CALLBACK_STATUS_NAMES, STATUS_NAMES
@@ -12,7 +18,7 @@ from simulator.wire.payment import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 def verdicts(live: LiveSandbox) -> list[Verdict]:
     """One verdict for each expectation, in the order of the scenario. Goes through all that the sandbox keeps."""
-    expected = live.tally.expected
+    expected = live.counters.expected
     outcomes = live.figures().outcomes if any(one.kind is Kind.OUTCOME for one in expected) else Counter()
     return [_verdict(live, place, one, outcomes) for place, one in enumerate(expected)]
 
@@ -21,7 +27,7 @@ def _verdict(live: LiveSandbox, place: int, one: Expectation, outcomes: Counter[
     state = live.core.state
     match one.kind:
         case Kind.CALLS:
-            return judge_count(one, live.tally.calls[place])
+            return judge_count(one, live.counters.calls[place])
         case Kind.RULE:
             return judge_count(one, _chosen(state, one.label))
         case Kind.OUTCOME:

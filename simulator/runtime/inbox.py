@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from simulator.domain.errors import Conflict
-from simulator.domain.scenario import InboxReply
+from simulator.domain.model.scenario import InboxReply
 from simulator.runtime.ring import Ring
 
 BODY_BYTES_MAX = 1024 * 1024

@@ -10,12 +10,24 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 
-from simulator.domain import draw
-from simulator.domain.callbacks import Callback
-from simulator.domain.effects import Ending, Job, Outcome, Outgoing, is_accepted
-from simulator.domain.resellers import Reseller
-from simulator.domain.transactions import Result, Status, Transaction
-from simulator.domain.webhooks import BALANCE_ADDED, BalanceAdded, Delivery, Event, Webhook
+from simulator.domain.model import draw
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.effects import (
+    Ending,
+    Job,
+    Outcome,
+    Outgoing,
+    is_accepted,
+)
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.transactions import Result, Status, Transaction
+from simulator.domain.model.webhooks import (
+    BALANCE_ADDED,
+    BalanceAdded,
+    Delivery,
+    Event,
+    Webhook,
+)
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire import outbound
 from simulator.wire.signing import STANDARD_HEADERS
@@ -29,7 +41,7 @@ class Skipped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
+class ProbeRequest:
     """One request of a probe. `accept` says whether the receiver should answer it with a 2xx."""
 
     job: Job
@@ -38,10 +50,10 @@ class Shot:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ProbeResult:
     """What came of one request."""
 
-    shot: Shot
+    shot: ProbeRequest
     outcome: Outcome
 
     @property
@@ -61,20 +73,20 @@ class Probe:
 
     name: str
     about: str
-    make: Callable[[LiveSandbox, Reseller], list[Shot]]
+    make: Callable[[LiveSandbox, Reseller], list[ProbeRequest]]
 
 
-async def shoot(live: LiveSandbox, shots: list[Shot], timeout_s: float | None) -> list[Told]:
+async def shoot(live: LiveSandbox, shots: list[ProbeRequest], timeout_s: float | None) -> list[ProbeResult]:
     """Send the requests of a probe one after the other."""
     told = []
     for shot in shots:
         limit_s = live.courier.timeout_s(shot.job, live.clock) if timeout_s is None else timeout_s
-        told.append(Told(shot, await live.courier.carry(shot.job.url, shot.request, live.clock, limit_s)))
+        told.append(ProbeResult(shot, await live.courier.carry(shot.job.url, shot.request, live.clock, limit_s)))
     return told
 
 
-def _callback(live: LiveSandbox, job: Callback, *, accept: bool) -> Shot:
-    return Shot(job, live.courier.request(job, live.clock), accept)
+def _callback(live: LiveSandbox, job: Callback, *, accept: bool) -> ProbeRequest:
+    return ProbeRequest(job, live.courier.request(job, live.clock), accept)
 
 
 def _paid(live: LiveSandbox, reseller: Reseller) -> Transaction:
@@ -92,24 +104,24 @@ def _job(reseller: Reseller, transaction: Transaction, result: Result | None = N
     return Callback("probe", transaction, result or transaction.result, config.url, config.method)
 
 
-def _unknown_refid(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+def _unknown_refid(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     forged = copy(_paid(live, reseller))
     forged.refid = "forged-" + draw.digits(live.seed, 12, "probe", reseller.code)
     return [_callback(live, _job(reseller, forged), accept=False)]
 
 
-def _wrong_amount(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+def _wrong_amount(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     forged = copy(_paid(live, reseller))
     forged.amount = forged.amount * 10 + 1
     return [_callback(live, _job(reseller, forged), accept=False)]
 
 
-def _duplicate(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+def _duplicate(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     job = _job(reseller, _paid(live, reseller))
     return [_callback(live, job, accept=True), _callback(live, job, accept=True)]
 
 
-def _out_of_order(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+def _out_of_order(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     transaction = _paid(live, reseller)
     code = live.core.state.codes[Status.PROCESSING]
     earlier = transaction.results[0]._replace(status=Status.PROCESSING, code=code)
@@ -127,39 +139,39 @@ def _event(live: LiveSandbox, reseller: Reseller) -> Delivery:
     return Delivery("probe", Event(id_, BALANCE_ADDED, now, data), reseller.code, webhook, webhook.url, 0, now)
 
 
-def _unsigned(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+def _unsigned(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     job = _event(live, reseller)
     request = live.courier.request(job, live.clock)
     scheme = live.scenario.webhooks.signature
     unsigned = tuple(pair for pair in request.headers if pair[0] not in (scheme.header, *STANDARD_HEADERS))
-    return [Shot(job, replace(request, headers=unsigned), False)]
+    return [ProbeRequest(job, replace(request, headers=unsigned), False)]
 
 
-def _wrong_signature(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+def _wrong_signature(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     job = _event(live, reseller)
     job.webhook = Webhook(job.url, draw.secret(live.seed, "probe", reseller.code).hex(), True)
-    return [Shot(job, live.courier.request(job, live.clock), False)]
+    return [ProbeRequest(job, live.courier.request(job, live.clock), False)]
 
 
-def _old_timestamp(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+def _old_timestamp(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     if live.scenario.webhooks.signature.header:
         raise Skipped("a plain HMAC of the body carries no timestamp")
     job = _event(live, reseller)
-    return [Shot(job, live.courier.webhook(job, live.courier.present(live.clock) - OLD), False)]
+    return [ProbeRequest(job, live.courier.webhook(job, live.courier.present(live.clock) - OLD), False)]
 
 
-def _changed_body(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+def _changed_body(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     job = _event(live, reseller)
     request = live.courier.request(job, live.clock)
     assert isinstance(job.event.data, BalanceAdded)
     richer = replace(job.event.data, amount=job.event.data.amount + 1_000_000)
     changed = outbound.event_body(replace(job.event, data=richer))
-    return [Shot(job, replace(request, body=changed), False)]
+    return [ProbeRequest(job, replace(request, body=changed), False)]
 
 
-def _repeated_event(live: LiveSandbox, reseller: Reseller) -> list[Shot]:
+def _repeated_event(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     job = _event(live, reseller)
-    return [Shot(job, live.courier.request(job, live.clock), True) for _ in range(2)]
+    return [ProbeRequest(job, live.courier.request(job, live.clock), True) for _ in range(2)]
 
 
 PROBES: tuple[Probe, ...] = (

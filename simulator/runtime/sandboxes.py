@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from simulator.domain.accounts import drawn_key
 from simulator.domain.commands import LoadScenario
-from simulator.domain.coverage import Figures, figures
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
-from simulator.domain.resellers import User
+from simulator.domain.handlers.resellers import drawn_key
+from simulator.domain.model.resellers import User
+from simulator.domain.model.scenario import ResellerStart, Scenario
+from simulator.domain.reports.coverage import Figures, figures
 from simulator.domain.sandbox import Sandbox
-from simulator.domain.scenario import ResellerStart, Scenario
 from simulator.runtime.clock import Clock, Wall
+from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.driver import Driver
 from simulator.runtime.inbox import Inboxes
 from simulator.runtime.journal import Journal
-from simulator.runtime.tally import Tally
 
 DEFAULT = "default"
 SANDBOXES_MAX = 10_000
@@ -27,7 +27,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SandboxSpec:
     """What a new sandbox should be; None leaves what the scenario says."""
 
     scenario: Scenario
@@ -42,9 +42,9 @@ class Request:
 class LiveSandbox:
     """A sandbox at work: the state machine with its clock, driver, journal and inboxes."""
 
-    def __init__(self, id_: str, request: Request, wall: Wall, sender: Sender) -> None:
+    def __init__(self, id_: str, spec: SandboxSpec, wall: Wall, sender: Sender) -> None:
         self.id = id_
-        self.request = request
+        self.spec = spec
         self._wall = wall
         self._sender = sender
         self.is_touched = True
@@ -54,21 +54,21 @@ class LiveSandbox:
         self._begin()
 
     def _begin(self) -> None:
-        request, scenario = self.request, self.request.scenario
+        spec, scenario = self.spec, self.spec.scenario
         start = scenario.clock
-        self.seed = scenario.seed if request.seed is None else request.seed
-        if request.unique_credentials:
+        self.seed = scenario.seed if spec.seed is None else spec.seed
+        if spec.unique_credentials:
             scenario = _with_unique_credentials(scenario, self.seed, self.id)
         self.scenario = scenario
-        mode, rate = request.mode or start.mode, start.rate if request.rate is None else request.rate
-        self.clock = Clock(self._wall, mode, rate, request.start or start.start)
-        key_scope = self.id if request.unique_credentials else ""
+        mode, rate = spec.mode or start.mode, start.rate if spec.rate is None else spec.rate
+        self.clock = Clock(self._wall, mode, rate, spec.start or start.start)
+        key_scope = self.id if spec.unique_credentials else ""
         self.core = Sandbox(scenario, self.seed, self.clock.now(), key_scope)
         limits = scenario.limits
         self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
         self.inboxes.follow(scenario.inboxes)
         self.journal = Journal(limits.journal, limits.journal_bytes)
-        self.tally = Tally(scenario.expect)
+        self.counters = Counters(scenario.expect)
         self.courier = Courier(scenario, self.inboxes, self._sender)
         self.driver = Driver(self.core, self.clock, self.courier)
 
@@ -79,7 +79,7 @@ class LiveSandbox:
 
     def figures(self) -> Figures:
         """What was met of its rules, answers and outcomes since it began, or since its last reset."""
-        return figures(self.core.state, self.tally.answers)
+        return figures(self.core.state, self.counters.answers)
 
     def start(self) -> None:
         """Let its time run; needs a running event loop."""
@@ -90,14 +90,14 @@ class LiveSandbox:
 
         Raises `Conflict` before anything changed. Not for a sandbox with credentials of its own.
         """
-        assert not self.request.unique_credentials
+        assert not self.spec.unique_credentials
         told: tuple[str, ...] = self.core.apply(LoadScenario(scenario), self.driver.catch_up())
         if scenario.inboxes != self.scenario.inboxes:
             self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
-        self.request = replace(self.request, scenario=scenario)
+        self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario
         self.courier.follow(scenario)
-        self.tally.follow(scenario.expect)
+        self.counters.follow(scenario.expect)
         self.driver.rearm()
         return told
 
@@ -170,17 +170,17 @@ class Sandboxes:
         """The one sandbox that has this user, if `credentials: unique` made it so."""
         return self._unique_users.get(username)
 
-    def create(self, request: Request) -> LiveSandbox:
+    def create(self, spec: SandboxSpec) -> LiveSandbox:
         """Make a sandbox. Raises `Conflict` for an id that is taken and `Unacceptable` for one that cannot be."""
         if len(self._by_id) >= SANDBOXES_MAX:
             raise Conflict("too_many_sandboxes", f"there are {SANDBOXES_MAX} sandboxes; delete some first")
-        sandbox_id = request.id if request.id is not None else f"sb-{secrets.token_hex(5)}"
+        sandbox_id = spec.id if spec.id is not None else f"sb-{secrets.token_hex(5)}"
         if not _ID.fullmatch(sandbox_id):
             text = "an id is 1 to 64 letters, digits, - and _, and begins with a letter or digit"
             raise Unacceptable("bad_sandbox_id", text, "id")
         if sandbox_id in self._by_id:
             raise Conflict("sandbox_exists", f"there is a sandbox {sandbox_id!r} already", "id")
-        sandbox = LiveSandbox(sandbox_id, request, self._wall, self._sender)
+        sandbox = LiveSandbox(sandbox_id, spec, self._wall, self._sender)
         sandbox.on_reset = self._remember
         self._by_id[sandbox_id] = sandbox
         self.learn_keys(sandbox)
@@ -188,7 +188,7 @@ class Sandboxes:
 
     def learn_keys(self, sandbox: LiveSandbox) -> None:
         """Let keys and usernames that only this sandbox has lead to it from the root."""
-        if sandbox.request.unique_credentials:
+        if sandbox.spec.unique_credentials:
             for key in sandbox.core.state.keys:
                 self._unique_keys.setdefault(key, sandbox)
             for username in sandbox.core.state.users:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from simulator.domain.errors import DomainError
-from simulator.domain.scenario import Scenario
+from simulator.domain.model.scenario import Scenario
 from simulator.scenario.document import ScenarioError
 from simulator.scenario.library import load_scenario
 from simulator.scenario.sources import files_behind

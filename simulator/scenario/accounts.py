@@ -4,11 +4,11 @@ from collections.abc import Collection
 from ipaddress import ip_network
 from types import MappingProxyType
 
-from simulator.domain.callbacks import CallbackConfig
-from simulator.domain.catalog import Overlay
-from simulator.domain.money import is_whole_cents
-from simulator.domain.resellers import KeyState, User
-from simulator.domain.scenario import KeyStart, ResellerStart
+from simulator.domain.model.callbacks import CallbackConfig
+from simulator.domain.model.catalog import Overlay
+from simulator.domain.model.money import is_whole_cents
+from simulator.domain.model.resellers import KeyState, User
+from simulator.domain.model.scenario import KeyStart, ResellerStart
 from simulator.scenario.document import Mark
 from simulator.scenario.pricing import price_adjustment
 from simulator.scenario.reader import Reader

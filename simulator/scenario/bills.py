@@ -4,11 +4,17 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from types import MappingProxyType
 
-from simulator.domain.bills import BillError, BillProfile, BillRefused, BillThen, Told
-from simulator.domain.money import is_whole_cents
+from simulator.domain.model.bills import (
+    BillError,
+    BillField,
+    BillProfile,
+    BillRefused,
+    BillThen,
+)
+from simulator.domain.model.money import is_whole_cents
 from simulator.scenario.reader import Reader
 
-TOLD_USUALLY = (Told.CUSTOMER, Told.OUTSTANDING, Told.ADDRESS, Told.DUE_DATE)
+TOLD_USUALLY = (BillField.CUSTOMER, BillField.OUTSTANDING, BillField.ADDRESS, BillField.DUE_DATE)
 LOWEST, HIGHEST = Decimal(20), Decimal(400)
 
 
@@ -24,7 +30,7 @@ def bill_profile(item: Reader) -> BillProfile | None:
     custom = item["custom_field"].node
     return BillProfile(
         biller_name=item["biller_name"].text(),
-        told=frozenset(field for field in Told if field in told),
+        told=frozenset(field for field in BillField if field in told),
         lowest=low,
         highest=max(low, high),
         custom_field=custom.plain() if custom is not None else None,

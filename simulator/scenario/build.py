@@ -4,20 +4,25 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from simulator.domain.catalog import Catalog, TreeKind
-from simulator.domain.magic import Magic
-from simulator.domain.money import is_whole_cents
-from simulator.domain.rules import Rule
-from simulator.domain.scenario import ResellerStart, Scenario, Scheduled, ScheduledDeposit
-from simulator.domain.wallet import EntryType
+from simulator.domain.model.catalog import Catalog, TreeKind
+from simulator.domain.model.magic import Magic
+from simulator.domain.model.money import is_whole_cents
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.scenario import (
+    ResellerStart,
+    Scenario,
+    Scheduled,
+    ScheduledDeposit,
+)
+from simulator.domain.model.wallet import EntryType
 from simulator.scenario import accounts, rules
 from simulator.scenario.assumptions import assumptions
-from simulator.scenario.bounds import clock, limits
 from simulator.scenario.changes import scheduled_change, scheduled_tree_change
 from simulator.scenario.check import check
 from simulator.scenario.document import Document, Node, Report
 from simulator.scenario.expect import Names, expectations, labels
 from simulator.scenario.inboxes import inboxes
+from simulator.scenario.limits import clock, limits
 from simulator.scenario.load import load_object
 from simulator.scenario.magic import magic
 from simulator.scenario.network import network

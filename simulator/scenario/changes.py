@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from simulator.domain.catalog import Catalog, Product, TreeKind
-from simulator.domain.scenario import ScheduledChange, ScheduledTreeChange
-from simulator.domain.tree import of_kind
+from simulator.domain.handlers.catalog import of_kind
+from simulator.domain.model.catalog import Catalog, Product, TreeKind
+from simulator.domain.model.scenario import ScheduledChange, ScheduledTreeChange
 from simulator.scenario.check import check
 from simulator.scenario.document import Report
 from simulator.scenario.load import load_object

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.domain.expectations import Count, Expectation, Kind
-from simulator.domain.magic import Magic
-from simulator.domain.outcomes import IDS
-from simulator.domain.rules import Rule
+from simulator.domain.model.expectations import Count, Expectation, Kind
+from simulator.domain.model.magic import Magic
+from simulator.domain.model.outcomes import IDS
+from simulator.domain.model.rules import Rule
 from simulator.scenario.check import suggestion
 from simulator.scenario.document import shown
 from simulator.scenario.reader import Reader

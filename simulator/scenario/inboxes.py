@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
-from simulator.domain.scenario import InboxReply
+from simulator.domain.model.scenario import InboxReply
 from simulator.scenario.reader import Reader
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from pathlib import Path as FilePath
 
-from simulator.domain.scenario import Scenario
+from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build
 from simulator.scenario.check import suggestion
 from simulator.scenario.document import Problem, Report, ScenarioError

@@ -6,7 +6,7 @@ A scenario with such a thing loads all the same; it only does not do what its au
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.scenario import reach
+from simulator.scenario import shadowing
 from simulator.scenario.build import DEFINITIONS
 from simulator.scenario.check import suggestion
 from simulator.scenario.document import Document, Report
@@ -58,12 +58,12 @@ def _lint_order(items: list[Reader]) -> None:
     """
     takers: list[tuple[Mapping[str, Any], int]] = []
     for item in items:
-        when = reach.conditions(item)
+        when = shadowing.conditions(item)
         if when is None:
             continue
-        hidden_by = next((line for wider, line in takers if reach.covers(wider, when)), None)
+        hidden_by = next((line for wider, line in takers if shadowing.covers(wider, when)), None)
         if hidden_by is None:
-            if reach.takes_all(item) and len(takers) < TAKERS_MAX:
+            if shadowing.takes_all(item) and len(takers) < TAKERS_MAX:
                 takers.append((when, item.mark.line))
         elif when or not item["name"].is_given:
             text = f"this rule never acts: the one on line {hidden_by} takes all that it would match"
@@ -71,7 +71,7 @@ def _lint_order(items: list[Reader]) -> None:
 
 
 def _lint_counts(item: Reader) -> None:
-    nth, every, times = (reach.count(item, key) for key in ("nth", "every", "times"))
+    nth, every, times = (shadowing.count(item, key) for key in ("nth", "every", "times"))
     value = nth.optional_integer()
     if value is None:
         return

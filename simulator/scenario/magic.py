@@ -8,16 +8,16 @@ from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from simulator.domain.magic import NO_MAGIC, Magic, MagicRules, name_of
-from simulator.domain.rules import PaymentThen, Rule, Step
-from simulator.domain.transactions import SETTLED
+from simulator.domain.model.magic import NO_MAGIC, Magic, name_of
+from simulator.domain.model.rules import MagicRules, Rule
+from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
 from simulator.scenario.bills import presented
-from simulator.scenario.damage import damage
+from simulator.scenario.cases import dispute, void
 from simulator.scenario.document import Node
+from simulator.scenario.faults import fault
 from simulator.scenario.matchers import When, compile_when
 from simulator.scenario.reader import Reader
 from simulator.scenario.rules import Known, payment_then, when_of
-from simulator.scenario.verdicts import dispute, void
 
 _MADE: WeakKeyDictionary[Node, Magic] = WeakKeyDictionary()
 _ALWAYS = compile_when({})
@@ -91,5 +91,5 @@ READERS: Mapping[str, Callable[[Reader], tuple[When, Any]]] = {
     "voids": lambda item: (_ALWAYS, void(item["then"])),
     "disputes": lambda item: (_ALWAYS, dispute(item["then"])),
     "bills": lambda item: (_ALWAYS, presented(item["then"])),
-    "faults": lambda item: (when_of(item["when"], Known()), damage(item["then"], needs_body=True)),
+    "faults": lambda item: (when_of(item["when"], Known()), fault(item["then"], needs_body=True)),
 }

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from simulator.domain.money import CENT, is_whole_cents, parse_amount
-from simulator.domain.rules import Fields, anything
+from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
+from simulator.domain.model.rules import Fields, anything
 from simulator.scenario import patterns
 from simulator.scenario.values import text_of
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
-from simulator.domain.network import NetworkStatus, Plan
+from simulator.domain.model.network import NetworkStatus, Plan
 from simulator.scenario.reader import Reader
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from types import MappingProxyType
 
-from simulator.domain.catalog import Money, Option, Options
+from simulator.domain.model.catalog import Money, Option, OptionList
 from simulator.scenario.accounts import refuse_repeats
 from simulator.scenario.pricing import MYR, money
 from simulator.scenario.reader import Reader
@@ -16,10 +16,10 @@ GENERATED_MAX = 100_000  # in all fields of a catalog together
 PERSONAL = ("share", "account_digits")
 
 
-def options(form: Reader, product_code: str, currency: str) -> Options:
+def options(form: Reader, product_code: str, currency: str) -> OptionList:
     """The items of a select field that it offers to everybody, or draws from."""
     written = _options(form["options"], form, product_code, currency)
-    made = Options((*written, *_generated(form, {option.code for option in written})))
+    made = OptionList((*written, *_generated(form, {option.code for option in written})))
     if not _is_dynamic(form):
         for item in form["options"].items():
             for key in PERSONAL:
@@ -29,7 +29,7 @@ def options(form: Reader, product_code: str, currency: str) -> Options:
     return made
 
 
-def options_for(forms: list[Reader], product_code: str, currency: str) -> Mapping[tuple[str, str], Options]:
+def options_for(forms: list[Reader], product_code: str, currency: str) -> Mapping[tuple[str, str], OptionList]:
     """The lists that are written for one account number, by field and number."""
     return MappingProxyType(
         {
@@ -49,10 +49,10 @@ def _is_dynamic(form: Reader) -> bool:
     return form["data_source"]["type"].text() == "dynamic"
 
 
-def _options(items: Reader, form: Reader, product_code: str, currency: str) -> Options:
+def _options(items: Reader, form: Reader, product_code: str, currency: str) -> OptionList:
     refuse_repeats([item["code"] if item.is_mapping else item for item in items.items()], "option")
     is_pricing = form["role"].text() == "pricing"
-    return Options(_option(item, product_code, currency, is_pricing) for item in items.items())
+    return OptionList(_option(item, product_code, currency, is_pricing) for item in items.items())
 
 
 def _option(item: Reader, product_code: str, currency: str, is_pricing: bool) -> Option:
@@ -131,7 +131,7 @@ def _generated(form: Reader, taken: set[str]) -> list[Option]:
     low, high = money(item["min_amount"], MYR), money(item["max_amount"], MYR)
     _check_limits(item, low, high)
     label, every = item["label"].text("Biller"), item["needs_ref2_every"].integer(0)
-    shelves = _lines(item["suggested_categories"]) or (None,)
+    categories = _lines(item["suggested_categories"]) or (None,)
     return [
         Option(
             code=str(number),
@@ -139,7 +139,7 @@ def _generated(form: Reader, taken: set[str]) -> list[Option]:
             min_amount=low,
             max_amount=high,
             needs_ref2=every > 0 and (number - first + 1) % every == 0,
-            suggested_category=shelves[(number - first) % len(shelves)],
+            suggested_category=categories[(number - first) % len(categories)],
         )
         for number in range(first, first + count)
     ]

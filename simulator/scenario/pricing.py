@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from simulator.domain.catalog import Adjustment, Discount, Money
+from simulator.domain.model.catalog import Adjustment, Discount, Money
 from simulator.scenario.reader import Reader
 
 MYR = "MYR"

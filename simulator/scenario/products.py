@@ -4,11 +4,19 @@ from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 
-from simulator.domain.catalog import Catalog, Category, Fulfilled, Fulfillment, Group, Product, Source
-from simulator.domain.rules import Text
+from simulator.domain.model.catalog import (
+    Catalog,
+    Category,
+    Fulfilled,
+    Fulfillment,
+    Group,
+    Product,
+    Source,
+)
+from simulator.domain.model.rules import Text
 from simulator.scenario.accounts import refuse_repeats
 from simulator.scenario.bills import bill_profile
-from simulator.scenario.fields import form_field, refuse_unknown_field
+from simulator.scenario.form_fields import form_field, refuse_unknown_field
 from simulator.scenario.options import drawn, options, options_for, refuse_too_many
 from simulator.scenario.pricing import MYR, discount, money, price_adjustment
 from simulator.scenario.reader import Reader

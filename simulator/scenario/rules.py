@@ -5,18 +5,18 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from simulator.domain.bills import BillThen
-from simulator.domain.cases import CaseThen
-from simulator.domain.commands import Reason
-from simulator.domain.faults import FaultThen
-from simulator.domain.rules import CallbackPlan, PaymentThen, Refusal, Rule
+from simulator.domain.model.bills import BillThen
+from simulator.domain.model.cases import CaseThen
+from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Reason, Refusal
 from simulator.scenario.bills import presented
-from simulator.scenario.damage import damage
+from simulator.scenario.cases import dispute, void
+from simulator.scenario.faults import fault
 from simulator.scenario.matchers import BODY_FACTS, COUNTS, When, compile_when, number
 from simulator.scenario.patterns import finder
 from simulator.scenario.reader import Reader
 from simulator.scenario.steps import steps
-from simulator.scenario.verdicts import dispute, void
 
 Then = TypeVar("Then")
 
@@ -69,7 +69,7 @@ def _refusal(item: Reader) -> Refusal:
 def fault_rule(item: Reader, rule_id: str, known: Known) -> Rule[FaultThen]:
     """One rule of `faults`."""
     needs_body = any(key in BODY_FACTS for key, _ in item["when"].entries())
-    return _rule(item, rule_id, known, damage(item["then"], needs_body=needs_body))
+    return _rule(item, rule_id, known, fault(item["then"], needs_body=needs_body))
 
 
 def void_rule(item: Reader, rule_id: str, known: Known) -> Rule[CaseThen]:

@@ -5,8 +5,8 @@ from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
 
-from simulator.domain.rules import Step, Text
-from simulator.domain.transactions import Status, may_follow
+from simulator.domain.model.rules import Text
+from simulator.domain.model.transactions import Status, Step, may_follow
 from simulator.scenario.reader import Reader
 from simulator.scenario.templates import template
 from simulator.scenario.values import day

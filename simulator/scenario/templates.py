@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from simulator.domain import draw
-from simulator.domain.rules import Fields, Text
+from simulator.domain.model import draw
+from simulator.domain.model.rules import Fields, Text
 from simulator.scenario.values import text_of
 
 NAMES = ("refid", "trxid", "account", "product", "amount", "reseller")

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from urllib.parse import urlsplit
 
-from simulator.domain.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, is_bounded
+from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, is_bounded
 
 ONE = Decimal(1)
 DURATION_MAX = timedelta(days=3660)

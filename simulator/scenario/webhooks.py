@@ -1,6 +1,6 @@
 """Webhooks of a scenario: where balance and catalog events go, how they are signed and tried again."""
 
-from simulator.domain.webhooks import Signature, WebhookPolicy, WebhookStart
+from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
 from simulator.scenario.reader import Reader
 from simulator.scenario.values import target
 

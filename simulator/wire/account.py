@@ -4,7 +4,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.callbacks import CallbackConfig
+from simulator.domain.model.callbacks import CallbackConfig
 from simulator.wire.json import number
 from simulator.wire.timestamps import day_first, year_first
 

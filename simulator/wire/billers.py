@@ -3,15 +3,15 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from simulator.domain.catalog import Option, Options, Product
-from simulator.domain.options import limits
+from simulator.domain.model.catalog import Option, OptionList, Product
+from simulator.domain.model.options import limits
 from simulator.wire.money import limit_text
 from simulator.wire.paging import Page
 
 PATH = "/v1/interbank/billers"
 
 
-def billers(product: Product | None, found: Options, page: Page, filters: dict[str, str], *, is_paged: bool) -> Any:
+def billers(product: Product | None, found: OptionList, page: Page, filters: dict[str, str], *, is_paged: bool) -> Any:
     """The whole body. `filters` are repeated in the links; without paging there is one page and one link."""
     first, last = page.bounds
     return {

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
-from simulator.domain.bills import Bill, BillError, BillRefused
+from simulator.domain.model.bills import Bill, BillError, BillRefused
 from simulator.wire.json import number
 from simulator.wire.timestamps import day_first
 

@@ -5,8 +5,17 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain import pricing
-from simulator.domain.catalog import Catalog, Category, DataSource, FormField, Fulfillment, Group, Product, Source
+from simulator.domain.model import pricing
+from simulator.domain.model.catalog import (
+    Catalog,
+    Category,
+    DataSource,
+    FormField,
+    Fulfillment,
+    Group,
+    Product,
+    Source,
+)
 from simulator.wire.json import number
 from simulator.wire.money import money
 from simulator.wire.timestamps import iso_utc

@@ -4,20 +4,20 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.catalog import Category, Product
-from simulator.domain.history import STANDINGS, Figures, Standing
-from simulator.domain.money import is_whole_cents
-from simulator.domain.transactions import SETTLED, Transaction
+from simulator.domain.model.catalog import Category, Product
+from simulator.domain.model.history.history import HISTORY_STATUSES, Figures, HistoryStatus
+from simulator.domain.model.money import is_whole_cents
+from simulator.domain.model.transactions import SETTLED, Transaction
 from simulator.wire import payment
 from simulator.wire.timestamps import year_first_ms
 
-FILTERS: Mapping[str, Standing] = {
-    "SUCCESSFUL": Standing.SUCCESSFUL,
-    "PENDING": Standing.PENDING,
-    "FAILED": Standing.FAILED,
-    "REFUND": Standing.REFUND,
+FILTERS: Mapping[str, HistoryStatus] = {
+    "SUCCESSFUL": HistoryStatus.SUCCESSFUL,
+    "PENDING": HistoryStatus.PENDING,
+    "FAILED": HistoryStatus.FAILED,
+    "REFUND": HistoryStatus.REFUND,
 }
-STATUS_NAMES: Mapping[Standing, str] = {standing: name.capitalize() for name, standing in FILTERS.items()}
+STATUS_NAMES: Mapping[HistoryStatus, str] = {status: name.capitalize() for name, status in FILTERS.items()}
 
 
 def record(
@@ -30,9 +30,9 @@ def record(
     """One element of `data`. `product` is None when the catalog has it no longer; `payment_names` tells the statuses
     that are not final apart."""
     result = one.result
-    standing = STANDINGS[result.status]
-    is_named_apart = payment_names and standing is Standing.PENDING
-    name = payment.STATUS_NAMES[result.status] if is_named_apart else STATUS_NAMES[standing]
+    status = HISTORY_STATUSES[result.status]
+    is_named_apart = payment_names and status is HistoryStatus.PENDING
+    name = payment.STATUS_NAMES[result.status] if is_named_apart else STATUS_NAMES[status]
     return {
         "trxid": one.trxid,
         "date": year_first_ms(one.created),
@@ -67,10 +67,10 @@ def meta(figures: Figures) -> dict[str, str]:
         "total_amount": money(figures.amount),
         "total_price": money(figures.price),
         "profit": money(figures.amount - figures.price),
-        "successful_count": str(counts[Standing.SUCCESSFUL]),
-        "failed_count": str(counts[Standing.FAILED]),
-        "pending_count": str(counts[Standing.PENDING]),
-        "refund_count": str(counts[Standing.REFUND]),
+        "successful_count": str(counts[HistoryStatus.SUCCESSFUL]),
+        "failed_count": str(counts[HistoryStatus.FAILED]),
+        "pending_count": str(counts[HistoryStatus.PENDING]),
+        "refund_count": str(counts[HistoryStatus.REFUND]),
     }
 
 
@@ -80,7 +80,7 @@ def body(records: list[dict[str, str | None]], figures: Figures) -> dict[str, An
 
 
 def category_text(category: Category | None, *, as_id: bool = False) -> str:
-    """How a product's category is told; empty when it stands on no shelf."""
+    """How a product's category is told; empty when it is in no category."""
     if category is None:
         return ""
     return category.id if as_id else category.name

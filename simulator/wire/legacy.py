@@ -4,31 +4,36 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain import pricing
-from simulator.domain.catalog import Catalog, FormField, Option, Product
-from simulator.domain.options import account_source, limits, subproduct_field
+from simulator.domain.model import pricing
+from simulator.domain.model.catalog import (
+    Catalog,
+    FormField,
+    Option,
+    Product,
+)
+from simulator.domain.model.options import account_source, limits, subproduct_field
 from simulator.wire.json import number
 from simulator.wire.money import limit_text
 
-NO_SHELF = ("", "")
+NO_CATEGORY = ("", "")
 
 
 def product_list(catalog: Catalog, products: Iterable[Product], *, by_id: bool = False) -> dict[str, Any]:
     """The whole body. `products` are as the reseller sees them; `by_id` writes ids of groups and categories instead
     of their names."""
-    shelves = _shelves(catalog, by_id=by_id)
-    return {"data": [_product(product, *shelves.get(product.code, NO_SHELF)) for product in products]}
+    categories = _categories(catalog, by_id=by_id)
+    return {"data": [_product(product, *categories.get(product.code, NO_CATEGORY)) for product in products]}
 
 
-def _shelves(catalog: Catalog, *, by_id: bool) -> Mapping[str, tuple[str, str]]:
+def _categories(catalog: Catalog, *, by_id: bool) -> Mapping[str, tuple[str, str]]:
     """Group and category by product code, the first ones in display order where there are several."""
-    shelves: dict[str, tuple[str, str]] = {}
+    categories: dict[str, tuple[str, str]] = {}
     for group in catalog.groups:
         for category in group.categories:
-            shelf = (group.id, category.id) if by_id else (group.name, category.name)
+            names = (group.id, category.id) if by_id else (group.name, category.name)
             for code in category.product_codes:
-                shelves.setdefault(code, shelf)
-    return shelves
+                categories.setdefault(code, names)
+    return categories
 
 
 def _product(product: Product, group: str, category: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from simulator.domain.catalog import Money
+from simulator.domain.model.catalog import Money
 
 NO_LIMIT = "-1"
 

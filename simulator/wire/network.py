@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from simulator.domain.catalog import Product
-from simulator.domain.network import NetworkStatus
+from simulator.domain.model.catalog import Product
+from simulator.domain.model.network import NetworkStatus
 from simulator.wire.timestamps import day_first
 
 

@@ -4,8 +4,8 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain import pricing
-from simulator.domain.catalog import Option, Options, Product
+from simulator.domain.model import pricing
+from simulator.domain.model.catalog import Option, OptionList, Product
 from simulator.wire.json import number
 from simulator.wire.money import money
 from simulator.wire.paging import Page
@@ -14,7 +14,7 @@ _BEFORE = " -–,/|·"  # noqa: RUF001  # a dash that labels do have
 _OPENING, _CLOSING = "([", ")]"
 
 
-def options(product: Product, field_id: str, found: Options, page: Page, *, by_denomination: bool) -> dict[str, Any]:
+def options(product: Product, field_id: str, found: OptionList, page: Page, *, by_denomination: bool) -> dict[str, Any]:
     """The whole body. `product` is what the reseller sees; `by_denomination` is the shape of 2026-09-16."""
     is_pricing = product.pricing is not None and product.pricing.id == field_id
     return {

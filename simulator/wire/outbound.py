@@ -3,9 +3,9 @@
 from datetime import datetime
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from simulator.domain.callbacks import Callback
-from simulator.domain.effects import Outgoing
-from simulator.domain.webhooks import Delivery, Event, Signature
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.effects import Outgoing
+from simulator.domain.model.webhooks import Delivery, Event, Signature
 from simulator.wire import payment, webhooks
 from simulator.wire.json import encode, number
 from simulator.wire.signing import signed

@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.domain.commands import PaymentAnswer, PaymentRefused
-from simulator.domain.money import ZERO, parse_amount
-from simulator.domain.transactions import Result, Status, Transaction
+from simulator.domain.model.money import ZERO, parse_amount
+from simulator.domain.model.transactions import Result, Status, Transaction
 from simulator.wire.json import known_number, number
 from simulator.wire.timestamps import year_first, year_first_ms
 

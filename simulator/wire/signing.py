@@ -4,7 +4,7 @@ import hmac
 from base64 import b64encode
 from datetime import datetime
 
-from simulator.domain.webhooks import Signature
+from simulator.domain.model.webhooks import Signature
 
 STANDARD_HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from simulator.domain.statement import Totals
-from simulator.domain.wallet import Entry, EntryType
+from simulator.domain.model.history.statement import Totals
+from simulator.domain.model.wallet import Entry, EntryType
 from simulator.wire.json import number
 from simulator.wire.timestamps import year_first_ms
 

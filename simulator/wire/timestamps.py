@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, date, datetime, timedelta
 
-from simulator.domain.calendar import SERVICE_ZONE
+from simulator.domain.model.money import SERVICE_ZONE
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 RANGE_DASH = " - "

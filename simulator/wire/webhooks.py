@@ -2,9 +2,15 @@
 
 from typing import Any
 
-from simulator.domain.catalog import Option
-from simulator.domain.effects import Ending
-from simulator.domain.webhooks import BalanceAdded, Delivery, Event, EventData, Webhook
+from simulator.domain.model.catalog import Option
+from simulator.domain.model.effects import Ending
+from simulator.domain.model.webhooks import (
+    BalanceAdded,
+    Delivery,
+    Event,
+    EventData,
+    Webhook,
+)
 from simulator.wire import catalog, options
 from simulator.wire.json import number
 from simulator.wire.timestamps import iso_utc

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from simulator.auth.signature import MESSAGES
-from tests.auth.signing import sign
-from tests.client import Client, Response, running
+from tests.support.client import Client, Response, running
+from tests.support.signing import sign
 
 NONCE = "n" * 16
 

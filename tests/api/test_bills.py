@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from simulator.contract.validate import validator
-from tests.client import Client, Response, running
+from tests.support.client import Client, Response, running
 
 PATH = "/v2/bill-presentment"
 ACCOUNT = "210012345678"

@@ -9,9 +9,14 @@ from typing import Any
 import pytest
 
 from simulator.app import wall_clock
-from simulator.domain.callbacks import CallbackConfig
-from tests.client import Client, running
-from tests.receivers import Answer, Got, Receiver, refused_url
+from simulator.domain.model.callbacks import CallbackConfig
+from tests.support.client import Client, running
+from tests.support.receivers import (
+    Answer,
+    Got,
+    Receiver,
+    refused_url,
+)
 
 FAST = [{"status": "Accepted"}, {"after": "1s", "status": "Succesful"}]
 TWO_STEPS = [{"status": "Accepted"}, {"after": "1s", "status": "Processing"}, {"after": "2s", "status": "Succesful"}]

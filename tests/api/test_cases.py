@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client, Response, running
-from tests.receivers import Receiver
+from tests.support.client import Client, Response, running
+from tests.support.receivers import Receiver
 
 CHECK, VOID = "/v2/transactions/check", "/v2/transactions/void"
 ACCOUNT = "210012345678"

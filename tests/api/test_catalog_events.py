@@ -6,8 +6,13 @@ from standardwebhooks import Webhook
 
 from simulator.app import wall_clock
 from simulator.contract.validate import validator
-from tests.api.webhooks import answering, deposit, listed, put
-from tests.client import Client, running
+from tests.support.client import Client, running
+from tests.support.webhooks import (
+    answering,
+    deposit,
+    listed,
+    put,
+)
 
 SECRET = "5e" * 32
 TARGET = {"webhooks": {"catalog": {"url": "inbox:catalog", "secret": SECRET}}}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client, Response, running
+from tests.support.client import Client, Response, running
 from tests.test_endpoints import ENDPOINTS
 
 # 16:30:05.250 UTC: the date differs between UTC and the service's own zone.

@@ -6,10 +6,16 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.money import cents
+from simulator.domain.model.money import cents
 from simulator.scenario.library import load_scenario
-from tests.client import Client, running
-from tests.forms import NEW, catalog, fetch, fill, payment
+from tests.support.client import Client, running
+from tests.support.forms import (
+    NEW,
+    catalog,
+    fetch,
+    fill,
+    payment,
+)
 
 PRODUCTS = [code for code, product in load_scenario("default").catalog.products.items() if product.is_active]
 RICH = {"resellers": [{"code": "RS001", "balance": "1000000.00"}]}

@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from tests.client import Client, running
+from tests.support.client import Client, running
 
 # 11:59:50 on 2026-11-20 in GMT+8; the scenario's own payments go on for five seconds.
 START = "2026-11-20T23:59:50+08:00"

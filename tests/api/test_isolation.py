@@ -6,8 +6,8 @@ import subprocess
 import sys
 from typing import Any
 
-from tests.api.tape import SCENARIO, play
-from tests.client import Client, running
+from tests.support.client import Client, running
+from tests.support.day_tape import SCENARIO, play
 
 
 async def _made(client: Client, sandbox_id: str, seed: int) -> None:
@@ -38,7 +38,7 @@ def test_a_hundred_sandboxes_driven_at_once_give_each_the_bytes_that_it_gives_al
 def test_two_processes_with_different_hash_seeds_give_the_same_bytes() -> None:
     def printed(hash_seed: str) -> bytes:
         environment = os.environ | {"PYTHONHASHSEED": hash_seed}
-        command = [sys.executable, "-m", "tests.api.tape"]
+        command = [sys.executable, "-m", "tests.support.day_tape"]
         return subprocess.run(command, env=environment, check=True, capture_output=True, timeout=60).stdout
 
     first, second = printed("1"), printed("4242")

@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from simulator.api.unsigned import realm_of
+from simulator.api.bearer import realm_of
 from simulator.auth.tokens import Holder, Use, issue
-from tests.client import Client, Response, running
+from tests.support.client import Client, Response, running
 
 USER, PASSWORD = "test_user_RS001", "test_password_RS001"
 CREDENTIALS = {"username": USER, "password": PASSWORD}

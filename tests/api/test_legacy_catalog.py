@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.client import Client, Response, running
+from tests.support.client import Client, Response, running
 
 PHONE, IDENTITY = "0123456789", "900101145678"
 

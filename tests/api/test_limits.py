@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from simulator.api.addresses import client_address, is_named
-from tests.client import Client, Response, running
+from tests.support.client import Client, Response, running
 
 PEER = "127.0.0.1"  # where the tests' requests come from
 RATE = {"requests_per_interval": 3}

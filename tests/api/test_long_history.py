@@ -11,8 +11,8 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from simulator.domain.transactions import Status
-from tests.client import Client, Response, running
+from simulator.domain.model.transactions import Status
+from tests.support.client import Client, Response, running
 
 STEPS = 600
 OPENING = Decimal("2000.00")
@@ -49,7 +49,7 @@ SCENARIO = {
 }
 PRODUCTS = {"RELOAD": "01234567", "ELECTRIC": "12345678901", "WATER": "123456789"}
 BILLED = [(product, f"{PRODUCTS[product]}{digit}") for product in ("ELECTRIC", "WATER") for digit in range(10)]
-STANDINGS = {
+HISTORY_STATUSES = {
     "Accepted": "PENDING",
     "Processing": "PENDING",
     "Succesful": "SUCCESSFUL",
@@ -249,7 +249,7 @@ def check_history(day: Day) -> None:
     assert [record["trxid"] for record in records] == [row["trxid"] for row in rows]
     assert {record["refid"] for record in records} == set(day.costs)
     for record, row in zip(records, rows, strict=True):
-        assert record["status_name"].upper() == STANDINGS[row["status"]]
+        assert record["status_name"].upper() == HISTORY_STATUSES[row["status"]]
         price = Decimal(0) if row["status"] in ("Failed", "Refund") else day.costs[record["refid"]]
         assert (exact(record["price"]), exact(record["amount"])) == (price, exact(row["amount"]))
     spent = total(record["price"] for record in records)
@@ -261,7 +261,7 @@ def check_history(day: Day) -> None:
         *(("date", day_, f"date={day_}") for day_ in days),
         *(("product_code", code, f"{THIS_YEAR}&product={code}") for code in PRODUCTS),
         *(("account", text, f"{THIS_YEAR}&account={text}") for text in accounts),
-        *(("status_name", name.capitalize(), f"{THIS_YEAR}&status={name}") for name in STANDINGS.values()),
+        *(("status_name", name.capitalize(), f"{THIS_YEAR}&status={name}") for name in HISTORY_STATUSES.values()),
     ]
     for field, value, query in searches:
         wanted = [record for record in records if record[field].startswith(value)]

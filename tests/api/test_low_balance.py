@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client, running
+from tests.support.client import Client, running
 
 SCENARIO: dict[str, Any] = {
     "clock": {"mode": "manual", "start": "2026-11-20T23:59:50+08:00"},

@@ -9,7 +9,7 @@ import pytest
 from simulator.scenario.library import load_scenario, text
 from simulator.scenario.load import load_text
 from simulator.wire.json import encode
-from tests.client import Client, running
+from tests.support.client import Client, running
 
 # A product, what stands before the last seven digits of an account of its, and an amount that it sells.
 PRODUCTS = [

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client, running
+from tests.support.client import Client, running
 
 VOID, CHECK = "/v2/transactions/void", "/v2/transactions/check"
 BILLS = [("ELECTRIC", "21001", "50"), ("WATER", "123", "12.50")]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client, running
+from tests.support.client import Client, running
 
 SET = "/sandboxes/default/network"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.client import Client, Response, running
+from tests.support.client import Client, Response, running
 
 PARAMETERS = (
     "product_code", "field_id", "account_number", "biller_code", "limit", "per_page", "page", "is_active",
@@ -295,7 +295,7 @@ def test_25000_billers_are_paged_like_forty(monkeypatch: pytest.MonkeyPatch) -> 
         assert last["meta"] == {"current_page": 250, "last_page": 250, "per_page": 100, "total": 25000}
         assert codes(client, "INTERBANK", "biller", biller_code="124955") == ["124955"]
         # Whole lists are of the same shape as their pages, and the contract takes seconds to go through them.
-        monkeypatch.setattr("tests.client.assert_in_contract", lambda *answer: None)
+        monkeypatch.setattr("tests.support.client.assert_in_contract", lambda *answer: None)
         whole = items(client, "INTERBANK", "biller", limit=25000)
         assert len({one["code"] for one in whole}) == 25000
         assert last["items"] == whole[-100:]

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.refusals import pay, refuse
-from tests.client import Client, running
+from tests.support.client import Client, running
+from tests.support.refusals import pay, refuse
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.refusals import pay, refuse
-from tests.client import Client, running
+from tests.support.client import Client, running
+from tests.support.refusals import pay, refuse
 
 AMBIGUOUS = "several plans share this amount and a plan code is required"
 

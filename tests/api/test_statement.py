@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from tests.client import HOST, Client, running
+from tests.support.client import HOST, Client, running
 
 START = "2026-11-20T23:59:50+08:00"
 OUTCOMES = [

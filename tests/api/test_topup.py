@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client, Response, running
+from tests.support.client import Client, Response, running
 
 SUCCESS = [{"status": "Succesful"}]
 

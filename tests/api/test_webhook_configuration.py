@@ -4,8 +4,15 @@ from typing import Any
 
 import pytest
 
-from tests.api.webhooks import WEBHOOK, answering, deposit, listed, put, secret_of
-from tests.client import HOST, running
+from tests.support.client import HOST, running
+from tests.support.webhooks import (
+    WEBHOOK,
+    answering,
+    deposit,
+    listed,
+    put,
+    secret_of,
+)
 
 NOTHING = {"webhook_url": "", "enabled": False, "secret_last_four": "", "created_at": None, "updated_at": None}
 

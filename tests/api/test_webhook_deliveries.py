@@ -10,9 +10,19 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from simulator.app import wall_clock
-from tests.api.webhooks import WEBHOOK, answering, deposit, failed_job, hooked, listed, put, replay, secret_of
-from tests.client import Client, running
-from tests.receivers import Got, Reset, refused_url
+from tests.support.client import Client, running
+from tests.support.receivers import Got, Reset, refused_url
+from tests.support.webhooks import (
+    WEBHOOK,
+    answering,
+    deposit,
+    failed_job,
+    hooked,
+    listed,
+    put,
+    replay,
+    secret_of,
+)
 
 SCHEDULE = ["04:00:00", "04:00:10", "04:01:10", "04:06:10"]
 

@@ -5,8 +5,16 @@ from typing import Any
 
 import pytest
 
-from tests.api.webhooks import DELIVERIES, answering, deposit, failed_job, listed, put, secret_of
-from tests.client import Client, running
+from tests.support.client import Client, running
+from tests.support.webhooks import (
+    DELIVERIES,
+    answering,
+    deposit,
+    failed_job,
+    listed,
+    put,
+    secret_of,
+)
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from simulator.app import wall_clock
-from tests.api.webhooks import deposit, secret_of
-from tests.client import running
+from tests.support.client import running
+from tests.support.webhooks import deposit, secret_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "webhooks.md"
 LAST_LINE = 'HTTPServer(("127.0.0.1", 9000), Events).serve_forever()'

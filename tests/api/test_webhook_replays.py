@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.webhooks import (
+from tests.support.client import Client, running
+from tests.support.webhooks import (
     DELIVERIES,
     WEBHOOK,
     answering,
@@ -16,7 +17,6 @@ from tests.api.webhooks import (
     replay,
     secret_of,
 )
-from tests.client import Client, running
 
 
 def bulk(client: Client, *jobs: Any) -> list[Any]:

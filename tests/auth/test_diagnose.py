@@ -9,7 +9,14 @@ import pytest
 
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, check_headers
-from tests.auth.signing import KEY, KEYS, NONCE, NOW, SECRET, headers
+from tests.support.signing import (
+    KEY,
+    KEYS,
+    NONCE,
+    NOW,
+    SECRET,
+    headers,
+)
 
 METHOD, PATH, QUERY, BODY = "POST", "/v2/topup", b"b=2&a=%201", b'{"a": 1}'
 HASH = base64.b64encode(hashlib.sha256(BODY).digest()).decode()

@@ -6,7 +6,14 @@ import pytest
 
 from simulator.auth.canonical import QueryRules
 from simulator.auth.signature import MESSAGES, Claim, Denied, check_headers, verify
-from tests.auth.signing import KEY, KEYS, NONCE, NOW, headers, sign
+from tests.support.signing import (
+    KEY,
+    KEYS,
+    NONCE,
+    NOW,
+    headers,
+    sign,
+)
 
 RULES = QueryRules()
 

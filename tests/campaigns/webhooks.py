@@ -12,10 +12,10 @@ from time import perf_counter
 from typing import Any
 
 from simulator.domain.commands import Credit
-from simulator.domain.webhooks import Delivery, DeliveryState
-from tests.api.webhooks import hooked
-from tests.client import Client
-from tests.receivers import Answer
+from simulator.domain.model.webhooks import Delivery, DeliveryState
+from tests.support.client import Client
+from tests.support.receivers import Answer
+from tests.support.webhooks import hooked
 
 WAITS = [timedelta(seconds=seconds) for seconds in (10, 60, 300)]
 FAILURES: list[Answer] = [500, 503, 429, 404, 302, b"garbage\r\n\r\n"]

@@ -4,18 +4,19 @@ from typing import Any
 
 from simulator.cli.coverage import text
 from simulator.control.coverage import told
-from simulator.domain.coverage import Figures, RuleKey
-from simulator.domain.outcomes import OUTCOMES, Answered
-from simulator.domain.rules import Tally
+from simulator.domain.model.outcomes import OUTCOMES, Answered
+from simulator.domain.model.rules import RuleCount
+from simulator.domain.reports.coverage import Figures, RuleKey
 
 
 def lines(figures: Figures, sandboxes: int = 1) -> list[str]:
     return text(told(figures), sandboxes).splitlines()
 
 
-def rules(*keys: tuple[str, str, int, int]) -> dict[RuleKey, Tally]:
+def rules(*keys: tuple[str, str, int, int]) -> dict[RuleKey, RuleCount]:
     return {
-        RuleKey(scenario, "payments", name, name): Tally(matched, chosen) for scenario, name, matched, chosen in keys
+        RuleKey(scenario, "payments", name, name): RuleCount(matched, chosen)
+        for scenario, name, matched, chosen in keys
     }
 
 

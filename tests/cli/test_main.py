@@ -8,8 +8,8 @@ import pytest
 
 from simulator import __version__
 from simulator.cli.main import VERBS, cli
-from tests.cli.processes import environment
-from tests.cli.runner import invoke, refusal
+from tests.support.processes import environment
+from tests.support.runner import invoke, refusal
 
 SLOW = ("uvicorn", "starlette", "aiohttp", "asyncio", "yaml", "jsonschema_rs", "msgspec")
 

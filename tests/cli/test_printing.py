@@ -9,7 +9,7 @@ import yaml
 from simulator.contract.openapi import CONTROL, OPENAPI, bundled
 from simulator.contract.register import assumptions
 from simulator.scenario.library import load_scenario, names, scenario_from_object, text
-from tests.cli.runner import invoke, refusal
+from tests.support.runner import invoke, refusal
 
 
 def test_scenarios_are_listed_with_a_line_each() -> None:

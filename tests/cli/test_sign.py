@@ -12,8 +12,8 @@ import pytest
 from simulator.cli.curl import ARGUMENT_BYTES_MAX, curl_command
 from simulator.cli.signing import CannotSign, Credentials, sign
 from simulator.scenario.library import load_scenario
-from tests.cli.runner import invoke, refusal
-from tests.cli.shell import parse_curl
+from tests.support.runner import invoke, refusal
+from tests.support.shell import parse_curl
 
 SECRET = base64.b64encode(b"thirty-two bytes of test secret!").decode()
 PAIR = ("--key", "test-key", "--secret", SECRET)

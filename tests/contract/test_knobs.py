@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from simulator.contract.register import Assumption, assumptions
-from tests.client import running
-from tests.contract.knobs import ABSENT, PROBES, Probe
+from tests.support.client import running
+from tests.support.knobs import ABSENT, PROBES, Probe
 
 WITH_KNOB = {one.id: one for one in assumptions() if one.knob}
 

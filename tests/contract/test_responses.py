@@ -8,7 +8,7 @@ import pytest
 from simulator.contract.openapi import CONTROL, OPENAPI
 from simulator.contract.responses import response_problems
 from tests.contract.test_schemas import PAYMENT, catalog, product
-from tests.contract_check import assert_in_contract
+from tests.support.contract_check import assert_in_contract
 
 JSON = "application/json"
 NOW = "2026-11-21T04:00:00.123456Z"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client, Response, running
+from tests.support.client import Client, Response, running
 
 NEW = {"X-API-Version": "2026-09-16"}
 TWO = {

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.sandboxes import Request, Sandboxes
+from simulator.runtime.sandboxes import Sandboxes, SandboxSpec
 from simulator.scenario.library import load_scenario
-from tests.client import Client, running
-from tests.wall import Wall
+from tests.support.client import Client, running
+from tests.support.wall import Wall
 
 
 def coverage(client: Client, sandbox: str = "default") -> Any:
@@ -136,8 +136,8 @@ def test_the_figures_of_a_run_outlive_its_sandboxes_when_they_are_kept() -> None
     async def main(*, keeps_coverage: bool) -> tuple[int, int]:
         made = Sandboxes(Wall(), lambda *_: None, keeps_coverage=keeps_coverage)  # type: ignore[arg-type]  # never sends
         for name in ("one", "two"):
-            sandbox = made.create(Request(load_scenario("default"), name, mode="manual"))
-            sandbox.tally.answers["GET", "/v2/balance", 200, "", ""] = 1
+            sandbox = made.create(SandboxSpec(load_scenario("default"), name, mode="manual"))
+            sandbox.counters.answers["GET", "/v2/balance", 200, "", ""] = 1
         await made.get("one").reset()
         await made.delete("two")
         total = made.figures()

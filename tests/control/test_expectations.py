@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client, running
-from tests.receivers import refused_url
+from tests.support.client import Client, running
+from tests.support.receivers import refused_url
 
 
 def verdicts(client: Client, sandbox: str = "default") -> list[Any]:

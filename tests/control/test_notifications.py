@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator.domain.notifications import Kind, NotificationLog
-from tests.client import Client, running
+from simulator.domain.model.notifications import Kind, NotificationLog
+from tests.support.client import Client, running
 
 PATH = "/sandboxes/default/notifications"
 

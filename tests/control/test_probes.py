@@ -10,9 +10,14 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from simulator.app import wall_clock
 from simulator.runtime.probes import PROBES
-from tests.api.webhooks import put, secret_of
-from tests.client import Client, running
-from tests.receivers import Answer, Got, Receiver, refused_url
+from tests.support.client import Client, running
+from tests.support.receivers import (
+    Answer,
+    Got,
+    Receiver,
+    refused_url,
+)
+from tests.support.webhooks import put, secret_of
 
 NAMES = [probe.name for probe in PROBES]
 FORGED = [

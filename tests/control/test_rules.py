@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client, running
+from tests.support.client import Client, running
 
 RULES = "/sandboxes/default/rules"
 FAILED = [{"status": "Failed"}]

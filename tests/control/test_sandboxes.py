@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Client, Response, running
+from tests.support.client import Client, Response, running
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """What an advance tells of the scenario's schedule, and where it shows afterwards."""
 
-from tests.client import running
+from tests.support.client import running
 
 SCHEDULE = [
     {"at": "10s", "deposit": {"reseller": "RS001", "amount": "500.50", "description": "bank transfer"}},

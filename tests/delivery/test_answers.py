@@ -6,8 +6,19 @@ import time
 
 import pytest
 
-from simulator.domain.effects import Ending, Outcome, Outgoing
-from tests.delivery.receivers import OK, RUNNERS, Answer, Exchange, Receiver, Run, post, says, sender, silent
+from simulator.domain.model.effects import Ending, Outcome, Outgoing
+from tests.support.broken_receivers import (
+    OK,
+    RUNNERS,
+    Answer,
+    Exchange,
+    Receiver,
+    Run,
+    post,
+    says,
+    sender,
+    silent,
+)
 
 pytestmark = pytest.mark.parametrize("run", RUNNERS)
 

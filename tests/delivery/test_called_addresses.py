@@ -8,8 +8,17 @@ from collections.abc import Sequence
 import pytest
 
 from simulator.delivery.lookup import MAX_LOOKUPS, system_lookup
-from simulator.domain.effects import Ending
-from tests.delivery.receivers import OK, RUNNERS, Receiver, Run, post, says, sender, silent
+from simulator.domain.model.effects import Ending
+from tests.support.broken_receivers import (
+    OK,
+    RUNNERS,
+    Receiver,
+    Run,
+    post,
+    says,
+    sender,
+    silent,
+)
 
 pytestmark = pytest.mark.parametrize("run", RUNNERS)
 

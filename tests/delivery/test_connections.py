@@ -11,8 +11,19 @@ from pathlib import Path
 import pytest
 
 from simulator.delivery.sender import HttpSender
-from simulator.domain.effects import Ending, Outcome, Outgoing
-from tests.delivery.receivers import OK, RUNNERS, Exchange, Receiver, Run, post, says, sender, silent, until
+from simulator.domain.model.effects import Ending, Outcome, Outgoing
+from tests.support.broken_receivers import (
+    OK,
+    RUNNERS,
+    Exchange,
+    Receiver,
+    Run,
+    post,
+    says,
+    sender,
+    silent,
+    until,
+)
 
 each_loop = pytest.mark.parametrize("run", RUNNERS)
 
@@ -362,7 +373,7 @@ def test_nothing_is_left_open_or_unsaid_at_the_end() -> None:
     program = """
         import asyncio
         from simulator.delivery.sender import HttpSender
-        from simulator.domain.effects import Outgoing
+        from simulator.domain.model.effects import Outgoing
 
         def lookup(host):
             raise OSError("no such name")

@@ -9,12 +9,19 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition
 from hypothesis.stateful import rule as step_rule
 
-from simulator.domain.cases import CaseKind, CaseThen
 from simulator.domain.commands import Credit, NoSuchTransaction, OpenCase, PaymentAnswer, PaymentRefused
-from simulator.domain.effects import Ending, Outcome, Send
-from simulator.domain.rules import CallbackPlan, Fields, Rule, Step
-from simulator.domain.transactions import Status, may_follow
-from tests.domain.worlds import ACCEPTED, START, after, order, rule, sandbox
+from simulator.domain.model.cases import CaseKind, CaseThen
+from simulator.domain.model.effects import Ending, Outcome, Send
+from simulator.domain.model.rules import Fields, Rule
+from simulator.domain.model.transactions import CallbackPlan, Status, Step, may_follow
+from tests.support.worlds import (
+    ACCEPTED,
+    START,
+    after,
+    order,
+    rule,
+    sandbox,
+)
 
 
 def ends_with(digit: str) -> Callable[[Fields], bool]:

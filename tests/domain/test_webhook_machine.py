@@ -16,12 +16,12 @@ from simulator.domain.commands import (
     RotateWebhookSecret,
     SetWebhook,
 )
-from simulator.domain.deliveries import ReplayRefused
-from simulator.domain.effects import Ending, Outcome, Send
-from simulator.domain.scenario import Limits
-from simulator.domain.wallet import EntryType
-from simulator.domain.webhooks import Delivery, DeliveryState
-from tests.domain.worlds import START, sandbox
+from simulator.domain.handlers.deliveries import ReplayRefused
+from simulator.domain.model.effects import Ending, Outcome, Send
+from simulator.domain.model.scenario import Limits
+from simulator.domain.model.wallet import EntryType
+from simulator.domain.model.webhooks import Delivery, DeliveryState
+from tests.support.worlds import START, sandbox
 
 KEPT = 12
 WAITS = [timedelta(seconds=10), timedelta(seconds=60), timedelta(seconds=300)]

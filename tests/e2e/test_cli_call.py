@@ -11,8 +11,17 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.cli.processes import DEADLINE_S, PROGRAM, Done, Serving, ask, environment, run, serving
-from tests.cli.shell import parse_curl, paste
+from tests.support.processes import (
+    DEADLINE_S,
+    PROGRAM,
+    Done,
+    Serving,
+    ask,
+    environment,
+    run,
+    serving,
+)
+from tests.support.shell import parse_curl, paste
 
 PAYMENT = {"product": "RELOAD", "account": "0123456789", "amount": 10}
 

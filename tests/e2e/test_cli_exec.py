@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.processes import PROGRAM, ask, run, serving
+from tests.support.processes import (
+    PROGRAM,
+    ask,
+    run,
+    serving,
+)
 
 SHOW = "import json, os; print(json.dumps({n: v for n, v in os.environ.items() if n.startswith('RESELLER_')}))"
 

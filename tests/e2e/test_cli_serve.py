@@ -15,8 +15,16 @@ from urllib.parse import urlsplit
 import pytest
 
 from simulator.scenario.library import load_scenario
-from tests.cli.processes import DEADLINE_S, PROGRAM, Serving, ask, environment, run, serving
-from tests.cli.shell import parse_curl, paste
+from tests.support.processes import (
+    DEADLINE_S,
+    PROGRAM,
+    Serving,
+    ask,
+    environment,
+    run,
+    serving,
+)
+from tests.support.shell import parse_curl, paste
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import json
 import signal
 from pathlib import Path
 
-from tests.cli.processes import Serving, run, serving
+from tests.support.processes import Serving, run, serving
 
 FAILS = "extends: default\nclock: manual\npayments: [{ then: [{ status: Failed }] }]\n"
 

@@ -22,8 +22,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.processes import DEADLINE_S, ask, environment
-from tests.cli.shell import parse_curl
+from tests.support.processes import DEADLINE_S, ask, environment
+from tests.support.shell import parse_curl
 
 ROOT = Path(__file__).parents[2]
 QUICK_START = (ROOT / "README.md").read_text().partition("## Quick start\n")[2].partition("\n## ")[0]

@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from simulator.auth.signature import MESSAGES
-from tests.cli.processes import DEADLINE_S, environment, run, serving
+from tests.support.processes import (
+    DEADLINE_S,
+    environment,
+    run,
+    serving,
+)
 
 PAGE = (Path(__file__).parents[2] / "docs" / "signing.md").read_text()
 BEARER_CODES = {"invalid_token"}

@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.processes import DEADLINE_S, PROGRAM, Serving, environment, serving
+from tests.support.processes import (
+    DEADLINE_S,
+    PROGRAM,
+    Serving,
+    environment,
+    serving,
+)
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text("utf-8")
 TUTORIAL = PAGE.partition("## In ten minutes\n")[2].partition("\n## ")[0]

@@ -13,7 +13,7 @@ from simulator.app import App, build_app, wall_clock
 from simulator.options import Options
 from simulator.scenario.library import scenario_from_object
 from simulator.server.serve import make_server
-from tests.auth.signing import sign
+from tests.support.signing import sign
 
 BODY = {"refid": "lost", "product": "RELOAD", "account": "0123456789", "amount": "10"}
 

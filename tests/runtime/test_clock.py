@@ -6,7 +6,7 @@ import pytest
 
 from simulator.domain.errors import Unacceptable
 from simulator.runtime.clock import Clock, parse_mode
-from tests.wall import START, Wall
+from tests.support.wall import START, Wall
 
 
 def later(seconds: float) -> datetime:

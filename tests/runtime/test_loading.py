@@ -6,7 +6,7 @@ import pytest
 
 from simulator.domain.errors import Conflict
 from simulator.scenario.library import scenario_from_object
-from tests.client import Client, running
+from tests.support.client import Client, running
 
 FAILS: dict[str, Any] = {"payments": [{"name": "fails", "then": [{"status": "Failed"}]}]}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from simulator.domain.errors import Conflict
-from simulator.domain.scenario import Scenario
+from simulator.domain.model.scenario import Scenario
 from simulator.runtime.watch import Watch
 from simulator.scenario.library import bundled_path
 from simulator.scenario.sources import files_behind

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from simulator.app import wall_clock
-from tests.api.webhooks import deposit
 from tests.campaigns.webhooks import campaign
-from tests.client import running
-from tests.receivers import Receiver, refused_url
+from tests.support.client import running
+from tests.support.receivers import Receiver, refused_url
+from tests.support.webhooks import deposit
 
 
 def test_a_receiver_that_fails_often_gets_every_event_or_all_its_attempts() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from simulator.scenario.library import load_scenario, problems
-from tests.client import Client, running
+from tests.support.client import Client, running
 
 BAD_DAY = Path(__file__).parent / "bad_day.yaml"
 SECTIONS = (

@@ -6,13 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from simulator.domain.callbacks import CallbackConfig, RetryPolicy
-from simulator.domain.catalog import Adjustment, Discount, Money, Overlay, Source, TreeKind
-from simulator.domain.commands import Reason
-from simulator.domain.faults import FaultThen
-from simulator.domain.resellers import KeyState, User
-from simulator.domain.rules import CallbackPlan, PaymentThen, Refusal
-from simulator.domain.scenario import (
+from simulator.domain.model.callbacks import CallbackConfig, RetryPolicy
+from simulator.domain.model.catalog import (
+    Adjustment,
+    Discount,
+    Money,
+    Overlay,
+    Source,
+    TreeKind,
+)
+from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.resellers import KeyState, User
+from simulator.domain.model.scenario import (
     ClockStart,
     KeyStart,
     Limits,
@@ -21,14 +26,14 @@ from simulator.domain.scenario import (
     ScheduledDeposit,
     ScheduledTreeChange,
 )
-from simulator.domain.transactions import Status
-from simulator.domain.wallet import EntryType
-from simulator.domain.webhooks import Signature, WebhookPolicy, WebhookStart
-from simulator.scenario.bounds import ANY_TIME
+from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Reason, Refusal, Status
+from simulator.domain.model.wallet import EntryType
+from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
 from simulator.scenario.build import build_reseller, build_rule
 from simulator.scenario.document import ScenarioError
 from simulator.scenario.library import load_scenario
-from tests.scenario.readings import built
+from simulator.scenario.limits import ANY_TIME
+from tests.support.readings import built
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from simulator.domain.expectations import Count, Kind
+from simulator.domain.model.expectations import Count, Kind
 from simulator.scenario.document import ScenarioError
 from simulator.scenario.library import load_scenario
-from tests.scenario.readings import built
+from tests.support.readings import built
 
 BASE = "resellers: [{code: A, email: a@example.com}]\npayments: [{name: mine, then: [{status: Failed}]}]\n"
 

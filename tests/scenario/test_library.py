@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from simulator.domain import pricing
-from simulator.domain.money import ZERO
-from simulator.domain.resellers import KeyState
-from simulator.domain.scenario import Scenario
-from simulator.domain.transactions import Status
+from simulator.domain.model import pricing
+from simulator.domain.model.money import ZERO
+from simulator.domain.model.resellers import KeyState
+from simulator.domain.model.scenario import Scenario
+from simulator.domain.model.transactions import Status
 from simulator.scenario import library, sources
 from simulator.scenario.document import ScenarioError
 from simulator.scenario.values import secret_bytes

@@ -4,14 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from simulator.domain.commands import CreatePayment, Reason
-from simulator.domain.magic import NO_MAGIC
-from simulator.domain.rules import Step
+from simulator.domain.commands import CreatePayment
+from simulator.domain.model.magic import NO_MAGIC
+from simulator.domain.model.transactions import Reason, Status, Step
 from simulator.domain.sandbox import Sandbox
-from simulator.domain.transactions import Status
 from simulator.scenario.library import load_scenario, names
 from simulator.scenario.magic import lasting
-from tests.scenario.readings import built, problems
+from tests.support.readings import built, problems
 
 SECOND = timedelta(seconds=1)
 

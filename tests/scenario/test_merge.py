@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.domain.scenario import Scenario, ScheduledDeposit
+from simulator.domain.model.scenario import Scenario, ScheduledDeposit
 from simulator.scenario.document import ScenarioError
 from simulator.scenario.library import load_scenario, scenario_from_object
 from simulator.scenario.load import load_text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scenario.readings import places, problems
+from tests.support.readings import places, problems
 
 PRODUCT = """\
 catalog:

@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.domain.bills import BillError, BillRefused, Told
-from simulator.domain.network import NetworkStatus
-from tests.scenario.readings import built, places
+from simulator.domain.model.bills import BillError, BillField, BillRefused
+from simulator.domain.model.network import NetworkStatus
+from tests.support.readings import built, places
 
 PRODUCT = "catalog:\n  products:\n    - code: P\n      name: P\n      processing_time: instant\n"
 PRODUCT += "      discount: {type: fixed, value: 0}\n"
@@ -79,11 +79,11 @@ def test_what_a_biller_presents_and_what_it_presents_when_little_is_said() -> No
     )
     profile = whole.catalog.products["P"].bill
     assert profile is not None
-    assert (profile.biller_name, profile.told, profile.custom_field) == ("B", frozenset({Told.DATA}), "x")
+    assert (profile.biller_name, profile.told, profile.custom_field) == ("B", frozenset({BillField.DATA}), "x")
     assert (profile.lowest, profile.highest) == (Decimal(1), Decimal("2.50"))
     little = built(PRODUCT + "      bill: {}\n").catalog.products["P"].bill
     assert little is not None
-    assert little.told == {Told.CUSTOMER, Told.OUTSTANDING, Told.ADDRESS, Told.DUE_DATE}
+    assert little.told == {BillField.CUSTOMER, BillField.OUTSTANDING, BillField.ADDRESS, BillField.DUE_DATE}
     assert (little.lowest, little.highest, little.custom_field) == (Decimal(20), Decimal(400), None)
     assert built(PRODUCT).catalog.products["P"].bill is None
 

@@ -7,9 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from simulator.domain.callbacks import Callback, CallbackConfig
-from simulator.domain.rules import CallbackPlan
-from simulator.domain.transactions import Result, Status, Transaction
+from simulator.domain.model.callbacks import Callback, CallbackConfig
+from simulator.domain.model.transactions import CallbackPlan, Result, Status, Transaction
 from simulator.wire import account, outbound, payment
 from simulator.wire.json import encode, number
 from simulator.wire.timestamps import day_first, iso_utc, iso_utc_exact, year_first, year_first_ms

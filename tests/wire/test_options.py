@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.catalog import Money, Option, Options
+from simulator.domain.model.catalog import Money, Option, OptionList
 from simulator.wire.money import amount_text, money
 from simulator.wire.options import label_without_validity, options
 from simulator.wire.paging import Page
-from tests.domain.worlds import fixed_product
+from tests.support.worlds import fixed_product
 
 LABELS = [
     ("5 GB (7 days)", "7 days", "5 GB"),
@@ -42,7 +42,7 @@ def test_the_validity_is_taken_out_of_a_label(label: str, validity: str | None, 
 
 def test_only_the_page_is_rendered() -> None:
     beyond: Any = None
-    found = Options((*(Option(str(place), "x") for place in range(40)), *((beyond,) * 24_960)))
+    found = OptionList((*(Option(str(place), "x") for place in range(40)), *((beyond,) * 24_960)))
     body = options(fixed_product(), "pick", found, Page.of(len(found), 1, 40), by_denomination=True)
     assert [item["code"] for item in body["items"]] == [str(place) for place in range(40)]
     assert body["meta"] == {"current_page": 1, "last_page": 625, "per_page": 40, "total": 25_000}
@@ -50,9 +50,9 @@ def test_only_the_page_is_rendered() -> None:
 
 def test_what_an_option_has_not_is_left_out() -> None:
     card = fixed_product()
-    (plain,) = options(card, "pick", Options([Option("c", "C", Decimal(5))]), Page(1, 1, 9, 1), by_denomination=True)[
-        "items"
-    ]
+    (plain,) = options(
+        card, "pick", OptionList([Option("c", "C", Decimal(5))]), Page(1, 1, 9, 1), by_denomination=True
+    )["items"]
     assert plain == {"code": "c", "label": "C"}, "only options of the pricing field have a denomination"
 
 

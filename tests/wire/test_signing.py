@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from standardwebhooks import Webhook
 
-from simulator.domain.webhooks import Signature
+from simulator.domain.model.webhooks import Signature
 from simulator.wire.signing import signed
 
 SECRET = "c1" * 32

@@ -1,0 +1,91 @@
+"""Requests without a signature: those with a bearer token (SPEC 5.4), and those that nobody has to sign (SPEC 4.2)."""
+
+import re
+from typing import NamedTuple
+
+from simulator.api.addresses import refuse_address_of
+from simulator.api.call import (
+    Access,
+    Call,
+    Endpoint,
+    Reply,
+)
+from simulator.api.refusals import deny, key_required_for_topup
+from simulator.auth.signature import Denied
+from simulator.auth.tokens import REFUSED, Holder, Realm, Use, claimed, verify
+from simulator.domain.model import draw
+from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.resellers import Reseller
+from simulator.runtime.sandboxes import LiveSandbox
+
+_BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
+
+
+class Bearer(NamedTuple):
+    """Who comes without a signature; `reseller` is None where anybody may."""
+
+    reseller: Reseller | None = None
+
+
+ANYBODY = Bearer()
+
+
+def realm_of(sandbox: LiveSandbox) -> Realm:
+    """Where a sandbox's tokens are good; drawn from its seed and its id, so that it signs the same in every run."""
+    return Realm(sandbox.id, draw.secret(sandbox.seed, "token-key", sandbox.id))
+
+
+def bearer_of(authorization: bytes | None) -> str | None:
+    """The token of an `Authorization` header, "" when there is none behind the word; None for another scheme."""
+    found = _BEARER.fullmatch(authorization) if authorization else None
+    return None if found is None else (found[1] or b"").strip().decode("latin-1")
+
+
+def claimed_reseller(call: Call) -> str:
+    """The code of the reseller that a bearer token names, true or not; "" when there is none."""
+    token = bearer_of(call.headers.get(b"authorization"))
+    return str(claimed(token).get("reseller", "")) if token else ""
+
+
+def check_bearer(call: Call, endpoint: Endpoint) -> Bearer | Denied | Reply:
+    """Whom the IdToken of a request without an API key lets in."""
+    call.is_unsigned = call.is_deprecated = True
+    token = bearer_of(call.headers.get(b"authorization"))
+    if token is None:
+        return Denied("missing_api_key", "Authorization is there, but it is no bearer token")
+    if endpoint.access is Access.SIGNED and call.sandbox.core.state.assumes("bearer-endpoints", "legacy"):
+        return Denied("missing_api_key", "a bearer token is not accepted here")
+    reseller = _reseller_of(call, token)
+    if isinstance(reseller, Denied):
+        return reseller
+    if refusal := refuse_address_of(call, reseller):
+        return refusal
+    if endpoint.may_want_key and reseller.closed_to_tokens.is_on(call.now):
+        call.exchange.error = "api_key_required"
+        return key_required_for_topup()
+    return Bearer(reseller)
+
+
+def _reseller_of(call: Call, token: str) -> Reseller | Denied:
+    if not token:
+        return Denied(REFUSED, "Authorization has no token behind the word Bearer")
+    holder = verify(realm_of(call.sandbox), token, Use.ID, call.now)
+    return known_reseller(call, holder) if isinstance(holder, Holder) else holder
+
+
+def known_reseller(call: Call, holder: Holder) -> Reseller | Denied:
+    """The reseller of a token's holder, who may have gone since."""
+    owner = call.sandbox.core.state.users.get(holder.username)
+    if owner is None or owner[0].code != holder.reseller:
+        return Denied(REFUSED, f"this sandbox has no user {holder.username!r} of {holder.reseller!r} any more")
+    return owner[0]
+
+
+def admit(call: Call, endpoint: Endpoint, visitor: Bearer, fault: FaultThen | None) -> Reply | None:
+    """Let a visitor in, unless a fault of the scenario keeps everybody out."""
+    if fault is not None and fault.internal_error:
+        return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
+    if visitor.reseller is not None:
+        call.reseller = visitor.reseller
+        call.exchange.reseller = visitor.reseller.code
+    return None

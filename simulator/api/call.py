@@ -1,0 +1,106 @@
+"""What travels through the pipeline: the call that came in and the reply that goes out.
+
+Made for every request, so they are msgspec's structs, which cost a fifth of what Python's own classes do.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from simulator.auth.signature import Denied
+from simulator.domain.model.resellers import ApiKey, Reseller
+from simulator.runtime.journal import Exchange
+from simulator.runtime.sandboxes import LiveSandbox
+
+HeaderPairs = tuple[tuple[bytes, bytes], ...]
+Receive = Callable[[], Awaitable[Any]]
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What came in, with lower-case header names and `client` the socket's address. `body` is None when it has to be
+    waited for with `receive`, ASGI's own."""
+
+    method: str
+    query: bytes
+    headers: list[tuple[bytes, bytes]]
+    client: str
+    body: bytes | None
+    receive: Receive | None = None
+
+
+# What goes out: status, header lines with their ends, body, and the ending of `Reply`, or `gone` when the client left.
+Answer = tuple[int, bytes, bytes, str]
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is what becomes of the connection:
+    nothing unusual, `abort` before the first byte, `cut` in the middle of the body, `drip N` for so many bytes of the
+    body a second; `journaled` is what the journal keeps of a body that shows a secret, as long as that."""
+
+    status: int
+    body: Any
+    headers: HeaderPairs = ()
+    ending: str = ""
+    journaled: bytes = b""
+
+
+class Access(Enum):
+    """What an endpoint wants to see before it answers.
+
+    `SIGNED`: an API key's signature, or a bearer token unless the scenario keeps those to the legacy endpoints.
+    `LEGACY`: either of them. `OPEN`: neither.
+    """
+
+    SIGNED = "signed"
+    LEGACY = "legacy"
+    OPEN = "open"
+
+
+class Call(msgspec.Struct):
+    """One request on its way. `now` is read once; `named` is the API key that it names and whose it is, `reseller` is
+    known after authentication; `fields` are the
+    decoded and validated body or query; `places` are the values of a path's parameters; `is_unsigned` when no API key
+    let it in; `is_deprecated` when the answer says that what was asked for is (SPEC 9)."""
+
+    sandbox: LiveSandbox
+    now: datetime
+    exchange: Exchange
+    headers: Mapping[bytes, bytes]
+    fields: dict[str, Any] = {}
+    named: tuple[Reseller, ApiKey] | None = None
+    reseller: Reseller | None = None
+    places: Mapping[str, str] = {}
+    is_unsigned: bool = False
+    is_deprecated: bool = False
+
+    @property
+    def owner(self) -> Reseller:
+        """The authenticated reseller."""
+        assert self.reseller is not None, "only after authentication"
+        return self.reseller
+
+
+Problems = Mapping[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One method of one path. `source` says where `schema` finds its input: `body` (JSON), `form` (a JSON or form
+    body), `query`, or nowhere.
+
+    `invalid` makes the answer to input that violates the schema, `denied` the one to failed authentication.
+    `may_want_key`: a reseller may close it to bearer tokens (SPEC 5.3). `is_deprecated`: its answers say so (SPEC 9).
+    """
+
+    handle: Callable[[Call], Reply]
+    invalid: Callable[[Call, Problems], Reply]
+    denied: Callable[[Denied], Reply]
+    schema: str = ""
+    source: str = ""
+    access: Access = Access.SIGNED
+    may_want_key: bool = False
+    is_deprecated: bool = False

@@ -1,0 +1,67 @@
+"""Whose request is it? At the root, credentials that only one sandbox has lead to it (DESIGN 7)."""
+
+from typing import Any
+
+from simulator.api.bearer import bearer_of
+from simulator.api.call import Receive, Request
+from simulator.auth.tokens import claimed
+from simulator.contract.form import FORM_BYTES_MAX, decode_form
+from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
+from simulator.wire.tokens import PATHS, REFRESH_PATH
+
+
+async def owner_at_root(
+    sandboxes: Sandboxes, default: LiveSandbox, path: str, request: Request
+) -> tuple[LiveSandbox, Request]:
+    """The sandbox that a request to the root is for, and the request, whose body is still to be read.
+
+    `default`, unless the API key, bearer token, username or refresh token is one that it does not know and that
+    leads to one other sandbox alone. A token endpoint's credentials are in its body, which is read for that.
+    """
+    headers = dict(request.headers)
+    if request.method == "POST" and path in PATHS:
+        body = request.body
+        if body is None and request.receive is not None:
+            body, receive = await _peeked(request.receive)
+            request = Request(request.method, request.query, request.headers, request.client, None, receive)
+        fields, _ = decode_form(headers.get(b"content-type", b""), body or b"")
+        return _by_credentials(sandboxes, default, path, fields) or default, request
+    if key := headers.get(b"x-api-key", b"").decode("latin-1"):
+        known = key in default.core.state.keys
+        return default if known else sandboxes.with_unique_key(key) or default, request
+    token = bearer_of(headers.get(b"authorization"))
+    return _by_token(sandboxes, token) or default, request
+
+
+def _by_credentials(
+    sandboxes: Sandboxes, default: LiveSandbox, path: str, fields: dict[str, Any]
+) -> LiveSandbox | None:
+    if path == REFRESH_PATH:
+        return _by_token(sandboxes, fields.get("refresh_token"))
+    username = fields.get("username")
+    if not isinstance(username, str) or username in default.core.state.users:
+        return None
+    return sandboxes.with_unique_user(username)
+
+
+def _by_token(sandboxes: Sandboxes, token: object) -> LiveSandbox | None:
+    """The sandbox that a token names, if credentials lead there; whether the token is good, it says itself."""
+    named = claimed(token).get("aud") if isinstance(token, str) else None
+    sandbox = sandboxes.find(named) if isinstance(named, str) else None
+    return sandbox if sandbox is not None and sandbox.spec.unique_credentials else None
+
+
+async def _peeked(receive: Receive) -> tuple[bytes, Receive]:
+    """A body's beginning, and a `receive` that brings it again with all that follows."""
+    messages: list[Any] = []
+    body, more = b"", True
+    while more and len(body) <= FORM_BYTES_MAX:
+        message = await receive()
+        messages.append(message)
+        more = message["type"] == "http.request" and bool(message.get("more_body"))
+        body += message.get("body", b"")
+
+    async def again() -> Any:
+        return messages.pop(0) if messages else await receive()
+
+    return body, again

@@ -1,0 +1,1 @@
+"""What happens: functions of the state, called by `Sandbox` alone."""

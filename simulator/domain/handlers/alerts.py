@@ -1,0 +1,44 @@
+"""Low-balance alerts: one e-mail whenever a wallet falls below its reseller's threshold (SPEC 2.9, 4.16).
+
+The wallet notices the crossing itself, by one comparison with each entry. What is below already crosses nothing, so
+that the next alert comes after the balance was at the threshold or above it again.
+"""
+
+from datetime import datetime
+from decimal import Decimal
+
+from simulator.domain.commands import SetThreshold
+from simulator.domain.errors import Unacceptable
+from simulator.domain.model.money import CENT, is_bounded, is_whole_cents
+from simulator.domain.model.notifications import Kind
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.state import State
+
+THRESHOLD_MIN = Decimal(1)
+
+
+def watch(state: State, reseller: Reseller, threshold: Decimal | None) -> None:
+    """Alert whenever this reseller's wallet falls below its threshold; None for no threshold yet."""
+    wallet = reseller.wallet
+    wallet.on_low = lambda entry: _alert(state, reseller, entry.at)
+    if threshold is not None:
+        wallet.threshold = threshold
+
+
+def set_threshold(state: State, command: SetThreshold, now: datetime) -> Reseller:
+    """Set a reseller's threshold. Raises `Unacceptable` below 1 and for what is not in whole sen."""
+    amount = command.amount
+    if not is_bounded(amount) or amount < THRESHOLD_MIN or not is_whole_cents(amount):
+        raise Unacceptable("invalid_amount", "a threshold is at least 1, with at most two decimals", "amount")
+    reseller = state.resellers[command.reseller]
+    reseller.wallet.threshold = amount.quantize(CENT)
+    if reseller.wallet.balance < amount and state.assumes("low-balance-at-setting", "alert"):
+        _alert(state, reseller, now)
+    return reseller
+
+
+def _alert(state: State, reseller: Reseller, now: datetime) -> None:
+    wallet = reseller.wallet
+    balance, threshold = f"RM {wallet.balance:.2f}", f"RM {wallet.threshold:.2f}"
+    text = f"The balance of {reseller.code} is {balance}, below the threshold of {threshold}."
+    state.notifications.add(now, Kind.LOW_BALANCE, reseller.code, [reseller.email], "Low balance", text)

@@ -1,0 +1,74 @@
+"""Which callbacks a status change causes, when their attempts are due, and what an outcome means for the next."""
+
+from datetime import datetime
+
+from simulator.domain.due import AttemptDue
+from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
+from simulator.domain.model.effects import (
+    Attempt,
+    Outcome,
+    Send,
+    is_accepted,
+)
+from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.transactions import Result, Status, Transaction
+from simulator.domain.state import State
+
+
+def announce(state: State, transaction: Transaction, now: datetime) -> None:
+    """Put the callbacks of the latest result on the agenda, as the transaction's rule distorts them.
+
+    In reverse order nothing is sent until the transaction is settled; then the latest status goes first. A void comes
+    after that and is told alone.
+    """
+    plan = transaction.callbacks
+    if not state.resellers[transaction.reseller].callback.url:
+        return
+    if not plan.reverse or transaction.result.status is Status.REFUNDED:
+        _add_copies(state, transaction, transaction.result, now)
+    elif transaction.is_settled:
+        state.noted[Noted.CALLBACKS_REVERSED] += 1
+        for result in reversed(transaction.results[1:]):
+            _add_copies(state, transaction, result, now)
+
+
+def _add_copies(state: State, transaction: Transaction, result: Result, now: datetime) -> None:
+    config = state.resellers[transaction.reseller].callback
+    plan = transaction.callbacks
+    for copy in range(plan.duplicates + 1):
+        state.callbacks_made += 1
+        callback = Callback(f"cb-{state.callbacks_made}", transaction, result, config.url, config.method, copy)
+        state.callbacks.add(callback)
+        if plan.drop:
+            callback.state = CallbackState.DROPPED
+            state.noted[Noted.CALLBACK_DROPPED] += 1
+        else:
+            state.agenda.add(now + plan.delay, AttemptDue(callback))
+            if copy:
+                state.noted[Noted.CALLBACK_DUPLICATED] += 1
+
+
+def attempt_due(callback: Callback, now: datetime) -> Send:
+    """The next attempt of a callback starts now."""
+    attempt = Attempt(len(callback.attempts) + 1, now)
+    callback.attempts.append(attempt)
+    return Send(callback, attempt)
+
+
+def delivered(state: State, callback: Callback, attempt: Attempt, outcome: Outcome, now: datetime) -> None:
+    """Take an attempt's outcome; a temporary failure puts the next attempt on the agenda (SPEC 6.1)."""
+    assert attempt.outcome is None, "an attempt ends once"
+    attempt.outcome = outcome
+    policy = state.scenario.limits.callback_retry
+    retried = is_retried(outcome, redirects=state.assumes("callback-redirect", "retry"))
+    if is_accepted(outcome):
+        callback.state = CallbackState.DELIVERED
+        state.noted[Noted.CALLBACK_DELIVERED] += 1
+        if attempt.number > 1:
+            state.noted[Noted.CALLBACK_DELIVERED_LATE] += 1
+    elif retried and attempt.number <= policy.retries:
+        state.agenda.add(now + policy.after, AttemptDue(callback))
+        state.noted[Noted.CALLBACK_RETRIED] += 1
+    else:
+        callback.state = CallbackState.FAILED
+        state.noted[Noted.CALLBACK_FAILED] += 1

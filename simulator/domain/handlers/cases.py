@@ -1,0 +1,205 @@
+"""Opening cases and bringing them to their end (SPEC 3.5, 4.12, 4.13).
+
+A request is judged in this order: is there such a transaction of this reseller, did it succeed, was it asked before,
+can its product be voided; then the rules decide. What fails before the rules leaves no case behind. A void that is
+taken ends later, from the agenda: the wallet is refunded once and the transaction voided, or the biller refuses.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from simulator.domain.commands import CaseAnswer, NoSuchTransaction, OpenCase
+from simulator.domain.due import CaseDue
+from simulator.domain.handlers.timeline import changed, template_facts
+from simulator.domain.model.cases import (
+    REFUND_AFTER,
+    Case,
+    CaseKind,
+    CaseState,
+    CaseThen,
+)
+from simulator.domain.model.money import ZERO
+from simulator.domain.model.notifications import Kind
+from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.rules import Rule, RuleBook
+from simulator.domain.model.transactions import Status, Transaction, may_follow
+from simulator.domain.model.wallet import EntryType
+from simulator.domain.state import State
+
+# Of one transaction; more than one dispute and one void are kept only where refused ones may be requested again.
+CASES_MAX = 20
+
+# What happens to a request that no rule matches.
+ORDINARY_THEN: Mapping[CaseKind, CaseThen] = {
+    CaseKind.DISPUTE: CaseThen(is_taken=True),
+    CaseKind.VOID: CaseThen(is_taken=True, refund_after=REFUND_AFTER),
+}
+
+_TAKEN = {
+    CaseKind.DISPUTE: "The case was created.",
+    CaseKind.VOID: "The request was submitted; the refund follows when the biller approves.",
+}
+_REFUSED = {
+    CaseKind.DISPUTE: "The dispute was refused.",
+    CaseKind.VOID: "The biller refused the void.",
+}
+_NOT_SUCCESSFUL = {
+    Status.ACCEPTED: "The transaction is still being processed.",
+    Status.PROCESSING: "The transaction is still being processed.",
+    Status.FAILED: "The transaction has failed already.",
+    Status.REFUNDED: "The transaction was refunded already.",
+}
+
+
+# What is noted of a request by its kind and by whether it was taken.
+_NOTED: Mapping[tuple[CaseKind, bool], Noted] = {
+    (CaseKind.VOID, True): Noted.VOID_TAKEN,
+    (CaseKind.VOID, False): Noted.VOID_REFUSED,
+    (CaseKind.DISPUTE, True): Noted.DISPUTE_TAKEN,
+    (CaseKind.DISPUTE, False): Noted.DISPUTE_REFUSED,
+}
+
+
+def open_case(state: State, command: OpenCase, now: datetime) -> CaseAnswer | NoSuchTransaction:
+    """Take or refuse a dispute or void. Nothing changes for what is refused before the rules are asked."""
+    transaction = _find(state, command)
+    if transaction is None:
+        return NoSuchTransaction("trxid" if command.trxid else "refid")
+    if objection := _objection(state, command.kind, transaction):
+        state.noted[_NOTED[command.kind, False]] += 1
+        return CaseAnswer(transaction, False, objection, "")
+    rule = _book(state, command.kind).choose(_facts(command, transaction), command.rule)
+    case = _record(state, command, transaction, rule, now)
+    state.noted[_NOTED[command.kind, case.is_taken]] += 1
+    return CaseAnswer(transaction, case.is_taken, case.message, case.rule)
+
+
+def case_due(state: State, due: CaseDue, now: datetime) -> None:
+    """The biller's last word on a void has come."""
+    case = due.case
+    case.ended = now
+    if due.is_refund:
+        case.state = CaseState.REFUNDED
+        _refund(state, case.transaction, now)
+        _notify(state, case, now, "The payment was refunded.")
+    else:
+        case.state = CaseState.REFUSED
+        state.noted[Noted.VOID_REFUSED_LATER] += 1
+        _notify(state, case, now, _REFUSED[case.kind])
+
+
+def _find(state: State, command: OpenCase) -> Transaction | None:
+    """The transaction that is meant, if it is the reseller's own; `trxid` wins over `refid`."""
+    if not command.trxid:
+        return state.resellers[command.reseller].refids.get(command.refid)
+    found = state.transactions.get(command.trxid)
+    return found if found is not None and found.reseller == command.reseller else None
+
+
+def _objection(state: State, kind: CaseKind, transaction: Transaction) -> str:
+    """Why the request is refused whatever the rules say; empty when they decide."""
+    status = transaction.result.status
+    if status is not Status.SUCCESSFUL:
+        return _NOT_SUCCESSFUL[status]
+    earlier = [case for case in state.cases.get(transaction.trxid, ()) if case.kind is kind]
+    if state.assumes("case-lifecycle", "again_after_refusal"):
+        earlier = [case for case in earlier if case.state is not CaseState.REFUSED]
+    if earlier:
+        return f"A {kind.value} of this transaction was requested already."
+    product = state.catalog.products.get(transaction.product)
+    if kind is CaseKind.VOID and (product is None or not product.voidable):
+        return "Payments of this product cannot be voided."
+    return ""
+
+
+def _book(state: State, kind: CaseKind) -> RuleBook[CaseThen]:
+    return state.voids if kind is CaseKind.VOID else state.disputes
+
+
+def _facts(command: OpenCase, transaction: Transaction) -> dict[str, object]:
+    return {
+        "reseller": transaction.reseller,
+        "product": transaction.product,
+        "account": transaction.account,
+        "amount": transaction.amount,
+        "extras": transaction.extras,
+        "refid": transaction.refid,
+        "trxid": transaction.trxid,
+        "refund_type": "" if command.refund_type is None else str(command.refund_type),
+    }
+
+
+def _record(
+    state: State, command: OpenCase, transaction: Transaction, rule: Rule[CaseThen] | None, now: datetime
+) -> Case:
+    kind = command.kind
+    then = rule.then if rule else ORDINARY_THEN[kind]
+    state.cases_made += 1
+    case = Case(
+        id=f"case-{state.cases_made}",
+        kind=kind,
+        transaction=transaction,
+        at=now,
+        state=CaseState.REFUSED,
+        is_taken=then.is_taken,
+        message=_message(state, transaction, then, kind),
+        rule=rule.label if rule else "",
+        user_email=command.user_email,
+        refund_type=command.refund_type,
+        refund_reason=command.refund_reason,
+    )
+    cases = state.cases.setdefault(transaction.trxid, [])
+    cases.append(case)
+    if len(cases) > CASES_MAX:
+        cases.remove(next(case for case in cases if case.state is CaseState.REFUSED))
+    if not then.is_taken:
+        case.ended = now
+        return case
+    case.state = CaseState.OPEN if kind is CaseKind.DISPUTE else CaseState.APPROVED
+    if then.refund_after is not None:
+        state.agenda.add(now + then.refund_after, CaseDue(case, is_refund=True))
+    elif then.refused_after is not None:
+        state.agenda.add(now + then.refused_after, CaseDue(case, is_refund=False))
+    _notify(state, case, now, case.message)
+    return case
+
+
+def _message(state: State, transaction: Transaction, then: CaseThen, kind: CaseKind) -> str:
+    if then.message is None:
+        return (_TAKEN if then.is_taken else _REFUSED)[kind]
+    return then.message(template_facts(state, transaction))
+
+
+def _refund(state: State, transaction: Transaction, now: datetime) -> None:
+    assert may_follow(transaction.result.status, Status.REFUNDED), "a transaction is voided once"
+    wallet = state.resellers[transaction.reseller].wallet
+    entry = wallet.post(EntryType.REFUND, transaction.cost, now, f"void of {transaction.refid}", transaction.trxid)
+    transaction.entry_ids += (entry.id,)
+    cost = transaction.cost if state.assumes("voided-cost", "keep") else ZERO
+    voided = transaction.result._replace(
+        at=now,
+        status=Status.REFUNDED,
+        code=state.codes[Status.REFUNDED],
+        cost=cost,
+        balance=wallet.balance,
+        cause="void",
+    )
+    transaction.results.append(voided)
+    changed(state, transaction, now)
+
+
+def _notify(state: State, case: Case, now: datetime, text: str) -> None:
+    """Write to the addresses of the request; the account's registered one is always copied (SPEC 4.12)."""
+    transaction = case.transaction
+    to = dict.fromkeys((*case.user_email, state.resellers[transaction.reseller].email))
+    subject = f"{case.kind.value.capitalize()} of {transaction.product_name}, reference {transaction.refid}"
+    state.notifications.add(
+        now,
+        Kind(case.kind.value),
+        transaction.reseller,
+        tuple(to),
+        subject,
+        text,
+        trxid=transaction.trxid,
+        refid=transaction.refid,
+    )

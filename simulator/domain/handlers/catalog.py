@@ -1,0 +1,203 @@
+"""Changes of the catalog: of its products, for everybody or for one reseller, and of its tree (SPEC 2.1, 6.4)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any
+
+from simulator.domain.commands import ChangeProduct, ChangeTree
+from simulator.domain.errors import Unacceptable, Unknown
+from simulator.domain.handlers import catalog_events
+from simulator.domain.handlers.resellers import reseller_of
+from simulator.domain.model.catalog import Catalog, Category, Group, Option, OptionList, Overlay, Product, TreeKind
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.state import State
+
+TICK = timedelta(milliseconds=1)  # the least difference that a client can see
+OF_PRODUCT = frozenset({"is_active", "name", "note", "price_adjustment", "discount"})
+OF_OVERLAY = frozenset({"is_active", "price_adjustment"})
+
+
+@dataclass(frozen=True, slots=True)
+class OptionChange:
+    """An option of a field before and after."""
+
+    field_id: str
+    before: Option
+    after: Option
+
+
+@dataclass(frozen=True, slots=True)
+class ProductChange:
+    """What a `ChangeProduct` did: the product before and after, seen by `reseller` when that is set.
+
+    `changed` names the product's own properties that differ now, `options` what became of single options. Both are
+    empty when everything was so already.
+    """
+
+    before: Product
+    after: Product
+    changed: tuple[str, ...]
+    options: tuple[OptionChange, ...] = ()
+    reseller: str | None = None
+
+    def __bool__(self) -> bool:
+        """True when something is different now."""
+        return bool(self.changed or self.options)
+
+
+def change_product(state: State, command: ChangeProduct, now: datetime) -> ProductChange:
+    """Change a product and say what is different; `last_updated` moves when and only when something is.
+
+    Raises `Unknown` for a product, reseller or option that there is not, `Unacceptable` for a property that cannot be
+    changed so.
+    """
+    product = state.catalog.products.get(command.code)
+    if product is None:
+        raise Unknown("unknown_product", f"this sandbox has no product {command.code!r}")
+    if command.reseller is not None:
+        return _change_overlay(state, reseller_of(state, command.reseller), command, now)
+    _refuse(set(command.changes) - OF_PRODUCT, "cannot be changed")
+    changed, options = _with_options(product, command.options)
+    after = replace(changed, **command.changes)
+    change = ProductChange(product, after, _differing(product, after, command.changes), options)
+    if change:
+        products = MappingProxyType({**state.catalog.products, product.code: after})
+        put_catalog(state, Catalog(state.catalog.groups, products), now)
+    return change
+
+
+def put_catalog(state: State, catalog: Catalog, now: datetime) -> None:
+    """Let the sandbox have another catalog, move `last_updated`, and tell what differs."""
+    before = state.catalog
+    state.catalog = catalog
+    state.catalog_updated = later(state, now)
+    catalog_events.announce(state, before, now)
+
+
+def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, now: datetime) -> ProductChange:
+    """None gives a property back to the product."""
+    _refuse(set(command.changes) - OF_OVERLAY, "cannot be changed for one reseller")
+    _refuse({"options"} if command.options else set(), "cannot be changed for one reseller")
+    before = reseller.sees(state.catalog, command.code)
+    overlay = replace(reseller.overlay.get(command.code, Overlay()), **command.changes)
+    reseller.overlay = MappingProxyType({**reseller.overlay, command.code: overlay})
+    after = reseller.sees(state.catalog, command.code)
+    assert before is not None
+    assert after is not None
+    change = ProductChange(before, after, _differing(before, after, command.changes), reseller=reseller.code)
+    if change:
+        reseller.overlay_updated = later(state, now)
+        catalog_events.announce_overlay(state, reseller.code, after, now)
+    return change
+
+
+def later(state: State, now: datetime) -> datetime:
+    """`now`, or a tick after all that anybody saw before: under a clock that stands still `last_updated` moves too."""
+    seen = [state.catalog_updated, *(one.overlay_updated for one in state.resellers.values() if one.overlay_updated)]
+    return max(now, max(seen) + TICK)
+
+
+def _refuse(names: set[str], text: str) -> None:
+    if names:
+        name = min(names)
+        raise Unacceptable("unacceptable_change", f"{name!r} {text}", name)
+
+
+def _differing(before: Product, after: Product, names: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(name for name in sorted(names) if getattr(before, name) != getattr(after, name))
+
+
+def _with_options(product: Product, wanted: Mapping[str, bool]) -> tuple[Product, tuple[OptionChange, ...]]:
+    """The product with options, by code, put on sale or taken off it, wherever they stand."""
+    if not wanted:
+        return product, ()
+    lists = [*product.options.values(), *product.options_for.values()]
+    for code in wanted:
+        if not any(code in found.by_code for found in lists):
+            raise Unknown("unknown_option", f"product {product.code!r} has no option {code!r}")
+    changes = [
+        OptionChange(field_id, option, replace(option, is_active=is_active))
+        for field_id, found in [*product.options.items(), *((key[0], one) for key, one in product.options_for.items())]
+        for code, is_active in wanted.items()
+        if (option := found.by_code.get(code)) is not None and option.is_active != is_active
+    ]
+    if not changes:
+        return product, ()
+    changed = replace(
+        product,
+        options=MappingProxyType({key: _switched(found, wanted) for key, found in product.options.items()}),
+        options_for=MappingProxyType({key: _switched(found, wanted) for key, found in product.options_for.items()}),
+    )
+    return changed, tuple(changes)
+
+
+def _switched(found: OptionList, wanted: Mapping[str, bool]) -> OptionList:
+    """The same list where nothing differs, so that what is kept of it stays of use."""
+    if all(option.is_active == wanted.get(option.code, option.is_active) for option in found):
+        return found
+    return OptionList(replace(option, is_active=wanted.get(option.code, option.is_active)) for option in found)
+
+
+CHANGEABLE: Mapping[TreeKind, frozenset[str]] = {
+    TreeKind.CATEGORY: frozenset({"name", "product_codes"}),
+    TreeKind.GROUP: frozenset({"name", "icon_url"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TreeChange:
+    """What a `ChangeTree` did: the category or group as it is now, and which of its properties differ."""
+
+    after: Category | Group
+    changed: tuple[str, ...]
+
+
+def of_kind(catalog: Catalog, kind: TreeKind) -> Sequence[Category | Group]:
+    """All groups, or all categories, in display order."""
+    if kind is TreeKind.GROUP:
+        return catalog.groups
+    return [category for group in catalog.groups for category in group.categories]
+
+
+def find(catalog: Catalog, kind: TreeKind, id_: str) -> Category | Group:
+    """The category or group with this id. Raises `Unknown`."""
+    for one in of_kind(catalog, kind):
+        if one.id == id_:
+            return one
+    raise Unknown(f"unknown_{kind}", f"this sandbox has no {kind} {id_!r}")
+
+
+def change_tree(state: State, command: ChangeTree, now: datetime) -> TreeChange:
+    """Change a category or group; `last_updated` moves and events are told when and only when something differs.
+
+    Raises `Unknown` for one that there is not, and for a product code; `Unacceptable` for any other property.
+    """
+    before = find(state.catalog, command.kind, command.id)
+    if refused := set(command.changes) - CHANGEABLE[command.kind]:
+        raise Unacceptable("unacceptable_change", f"{min(refused)!r} cannot be changed", min(refused))
+    for code in command.changes.get("product_codes", ()):
+        if code not in state.catalog.products:
+            raise Unknown("unknown_product", f"this sandbox has no product {code!r}")
+    after = _replaced(before, command.changes)
+    changed = tuple(name for name in sorted(command.changes) if getattr(before, name) != getattr(after, name))
+    if changed:
+        groups = tuple(_with(group, before, after) for group in state.catalog.groups)
+        put_catalog(state, Catalog(groups, state.catalog.products), now)
+    return TreeChange(after, changed)
+
+
+def _replaced(one: Category | Group, changes: Mapping[str, Any]) -> Category | Group:
+    return replace(one, **changes)
+
+
+def _with(group: Group, before: Category | Group, after: Category | Group) -> Group:
+    """The group, or what it became."""
+    if group is before:
+        assert isinstance(after, Group)
+        return after
+    if not any(category is before for category in group.categories):
+        return group
+    assert isinstance(after, Category)
+    return replace(group, categories=tuple(after if one is before else one for one in group.categories))

@@ -1,0 +1,129 @@
+"""Events and the jobs that deliver them: emission, attempts and their retries, manual replays (SPEC 3.2, 6.3)."""
+
+from dataclasses import replace
+from datetime import datetime
+from enum import StrEnum
+
+from simulator.domain.commands import ReplayDelivery
+from simulator.domain.due import DeliveryDue
+from simulator.domain.model import draw
+from simulator.domain.model.effects import (
+    Attempt,
+    Outcome,
+    Send,
+    is_accepted,
+)
+from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.wallet import Entry, EntryType
+from simulator.domain.model.webhooks import (
+    BALANCE_ADDED,
+    REPLAYS_MAX,
+    RESPONSE_CHARS_MAX,
+    BalanceAdded,
+    Delivery,
+    DeliveryState,
+    Event,
+    EventData,
+    Webhook,
+)
+from simulator.domain.state import State
+
+
+class ReplayRefused(StrEnum):
+    """Why a job is not replayed; the value is its code in the control API."""
+
+    UNKNOWN = "unknown_delivery"
+    SUCCEEDED = "delivery_succeeded"
+    UNDER_WAY = "delivery_under_way"
+    NO_WEBHOOK = "no_webhook"
+    DISABLED = "webhook_disabled"
+    LIMIT = "replay_limit_reached"
+
+
+def credited(state: State, reseller: Reseller, entry: Entry, now: datetime) -> None:
+    """Tell the reseller's webhook of a credit, if it is of an eligible kind."""
+    is_eligible = entry.type is EntryType.DEPOSIT or (
+        entry.type is EntryType.COMMISSION and state.assumes("webhook-credits", "deposits_and_commissions")
+    )
+    if is_eligible and reseller.webhook.enabled:
+        data = BalanceAdded(reseller.code, entry.amount, entry.balance, entry.remarks)
+        emit(state, reseller.webhook, reseller.code, BALANCE_ADDED, data, now, entry.id)
+
+
+def emit(
+    state: State, webhook: Webhook, reseller: str, type_: str, data: EventData, now: datetime, *identity: object
+) -> Delivery:
+    """Make an event and the job that delivers it now; `identity` tells it from others of its type and reseller."""
+    assert webhook.enabled, "only an enabled webhook gets events"
+    letters = draw.alphanumeric(state.seed, 24, "event", state.key_scope, reseller, type_, *identity)
+    return _begin(state, Event("evt_" + letters.lower(), type_, now, data), reseller, webhook, now)
+
+
+def _begin(
+    state: State, event: Event, reseller: str, webhook: Webhook, now: datetime, original: str | None = None
+) -> Delivery:
+    delivery = Delivery(
+        id=draw.uuid(state.seed, "delivery", event.id, event.replays),
+        event=event,
+        reseller=reseller,
+        webhook=webhook,
+        url=webhook.url,
+        retry_limit=state.scenario.webhooks.retry_limit,
+        created=now,
+        original=original,
+    )
+    state.deliveries.add(delivery)
+    state.agenda.add(now, DeliveryDue(delivery))
+    return delivery
+
+
+def attempt_due(state: State, delivery: Delivery, now: datetime) -> Send | None:
+    """The next attempt of a job starts now; None when its webhook was disabled or removed, which ends the job."""
+    if not delivery.webhook.enabled:
+        text = "the webhook was disabled or removed before this attempt"
+        state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
+        state.noted[Noted.WEBHOOK_FAILED] += 1
+        return None
+    attempt = Attempt(len(delivery.attempts) + 1, now)
+    delivery.attempts.append(attempt)
+    return Send(delivery, attempt)
+
+
+def delivered(state: State, delivery: Delivery, attempt: Attempt, outcome: Outcome, now: datetime) -> None:
+    """Take an attempt's outcome; any that is no 2xx is tried again until the retries are spent."""
+    assert attempt.outcome is None, "an attempt ends once"
+    attempt.outcome = replace(outcome, body=outcome.body[:RESPONSE_CHARS_MAX], headers=())
+    if is_accepted(outcome):
+        state.deliveries.end(delivery, DeliveryState.SUCCEEDED, "", now)
+        state.noted[Noted.WEBHOOK_DELIVERED] += 1
+    elif attempt.number <= delivery.retry_limit:
+        state.agenda.add(now + state.scenario.webhooks.wait(attempt.number), DeliveryDue(delivery))
+        state.noted[Noted.WEBHOOK_RETRIED] += 1
+    else:
+        text = outcome.error or f"the receiver answered {outcome.status}"
+        state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
+        state.noted[Noted.WEBHOOK_FAILED] += 1
+
+
+def replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:
+    """Make a new job for the event of a failed one, to where the webhook points now."""
+    made = _replay(state, command, now)
+    state.noted[Noted.WEBHOOK_REPLAYED if isinstance(made, Delivery) else Noted.REPLAY_REFUSED] += 1
+    return made
+
+
+def _replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:
+    failed = state.deliveries.find(command.job)
+    if failed is None or command.reseller not in (None, failed.reseller):
+        return ReplayRefused.UNKNOWN
+    if failed.state is not DeliveryState.FAILED:
+        is_over = failed.state is DeliveryState.SUCCEEDED
+        return ReplayRefused.SUCCEEDED if is_over else ReplayRefused.UNDER_WAY
+    webhook = state.resellers[failed.reseller].webhook if failed.reseller else failed.webhook
+    if not webhook.enabled:
+        return ReplayRefused.DISABLED if webhook.url else ReplayRefused.NO_WEBHOOK
+    if failed.event.replays >= REPLAYS_MAX:
+        return ReplayRefused.LIMIT
+    failed.event.replays += 1
+    return _begin(state, failed.event, failed.reseller, webhook, now, original=failed.id)

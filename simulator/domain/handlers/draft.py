@@ -1,0 +1,40 @@
+"""A payment that is being judged, and what its product offers to it."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import NamedTuple
+
+from simulator.domain.model.catalog import OptionList, Product
+from simulator.domain.model.options import NOTHING, account_source, offered
+from simulator.domain.state import State
+
+
+class Draft(NamedTuple):
+    """A payment of a product that is sold. `amount` is None when it is no number."""
+
+    state: State
+    product: Product
+    account: str
+    amount: Decimal | None
+    extras: Mapping[str, object]
+
+
+def offered_to(draft: Draft, field_id: str) -> OptionList:
+    """The options of a select field for this payment, which of a dynamic field depend on what else it says."""
+    product = draft.product
+    if field_id not in product.drawn and not product.options_for:
+        return product.options.get(field_id, NOTHING)
+    source = account_source(product, field_id)
+    return offered(draft.state.seed, product, field_id, _value(draft, source) if source else "")
+
+
+def _value(draft: Draft, field_id: str) -> str:
+    """What the payment says in the place that a form field is mapped to; empty when it says nothing."""
+    fulfillment = draft.product.fulfillment
+    if fulfillment.account is not None and fulfillment.account.from_field == field_id:
+        return draft.account
+    for name, source in fulfillment.extras.items():
+        if source.from_field == field_id:
+            value = draft.extras.get(name)
+            return value if isinstance(value, str) else ""
+    return ""

@@ -1,0 +1,131 @@
+"""Another scenario for a sandbox that runs: what it decides from now on is the new one's, what happened stays.
+
+Rules, magic accounts, faults, network plans, limits, the schedule still to come and the knobs are replaced; rules that
+were added while it ran stay in front. Resellers, keys and users that are new are added, and what their file says
+differently of them now is set. Wallets, transactions with the steps they began with, cases, deliveries and the rest of
+the agenda go on. What cannot be changed so is left as it is and told.
+"""
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any
+
+from simulator.domain.commands import LoadScenario
+from simulator.domain.due import (
+    DepositDue,
+    ProductDue,
+    TreeDue,
+    due_of,
+)
+from simulator.domain.handlers import catalog, catalog_events, webhooks
+from simulator.domain.handlers.reload_resellers import adopt, refuse_foreign
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.scenario import Limits, Scenario
+from simulator.domain.state import (
+    State,
+    request_rates,
+    rule_books,
+    status_codes,
+)
+
+# Bounds of memory that is laid out when a sandbox begins.
+LAID_OUT = frozenset(
+    {"callbacks", "deliveries", "deliveries_bytes", "notifications", "journal", "journal_bytes", "inbox", "inbox_bytes"}
+)
+
+
+def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
+    """Let a sandbox go on with another scenario; answers what of it has to wait for a reset, a line each.
+
+    Raises `Conflict`, before anything changed, when a key or username belongs to another reseller.
+    """
+    old, new = state.scenario, command.scenario
+    for start in new.resellers:
+        refuse_foreign(state, start)
+    told = [*_seed_and_clock(state, old, new), *_laid_out(old.limits, new.limits)]
+    state.scenario = new
+    state.nonces_by_reseller = state.assumes("nonce-scope", "reseller")
+    told += _rules(state, old, new)
+    _limits(state, old.limits, new.limits)
+    state.codes = status_codes(new)
+    state.network.plan(new.network)
+    _catalog(state, old, new, now)
+    told += _schedule(state, old, new, now)
+    if old.webhooks.catalog != new.webhooks.catalog:
+        state.catalog_webhook = webhooks.opened(state, new.webhooks.catalog)
+    told += _resellers(state, old, new, now)
+    return tuple(told)
+
+
+def _seed_and_clock(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
+    if old.seed != new.seed:
+        yield f"seed: a running sandbox keeps its own, {state.seed}"
+    same = replace(new.clock, skew=old.clock.skew, signature=old.clock.signature)
+    if old.clock != same:
+        yield "clock: a running clock is changed by PUT clock of the control API"
+
+
+def _laid_out(old: Limits, new: Limits) -> Iterator[str]:
+    for one in fields(Limits):
+        if one.name in LAID_OUT and getattr(old, one.name) != getattr(new, one.name):
+            yield f"limits.{one.name}: the memory of a running sandbox keeps its size"
+
+
+def _rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
+    """Counts of `times`, `nth` and `every` begin anew; those of magic accounts are coverage's alone, and go on."""
+    before = list(state.books())
+    from_file = {rule.id for section in _sections(old) for rule in section}
+    labels = {label for section in _sections(new) for rule in section for label in (rule.id, rule.name) if label}
+    labels |= new.magic.names()
+    rule_books(state, new)
+    for place, book in enumerate(before):
+        state.books()[place].magic_chosen = book.magic_chosen
+        for rule, count in reversed(list(book.listed())):
+            if rule.id in from_file:
+                continue
+            if {rule.id, rule.name} & labels:
+                yield f"rule {rule.label!r}: the one that was added while it ran gives way to that of the file"
+            else:
+                state.books()[place].put_first(rule, count)
+
+
+def _sections(scenario: Scenario) -> tuple[tuple[Rule[Any], ...], ...]:
+    return scenario.payments, scenario.voids, scenario.disputes, scenario.bills, scenario.faults
+
+
+def _limits(state: State, old: Limits, new: Limits) -> None:
+    state.nonces.bound(new.nonce_window, new.nonces)
+    rates = ("requests_per_interval", "rate_limit_interval", "rate_limit_block")
+    if any(getattr(old, name) != getattr(new, name) for name in rates):
+        state.rates = request_rates(new)
+
+
+def _catalog(state: State, old: Scenario, new: Scenario, now: datetime) -> None:
+    """A file that says the same of the catalog leaves what became of it while the sandbox ran."""
+    if (old.catalog.groups, old.catalog.products) == (new.catalog.groups, new.catalog.products):
+        return
+    before = state.catalog
+    state.catalog = new.catalog
+    state.catalog_updated = catalog.later(state, now)
+    catalog_events.announce(state, before, now)
+
+
+def _schedule(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:
+    if old.schedule == new.schedule:
+        return
+    waiting = [item[0] for item in state.agenda.cancel_all((DepositDue, ProductDue, TreeDue))]
+    for one in new.schedule:
+        due = state.started + one.at
+        if due > now or one in waiting:
+            state.agenda.add(due, due_of(one))
+        elif one not in old.schedule:
+            yield f"schedule: what comes {one.at.total_seconds():g} s after the start is past, and does not happen"
+
+
+def _resellers(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:
+    known = {start.code: start for start in old.resellers}
+    for start in new.resellers:
+        yield from adopt(state, known.get(start.code), start, now)
+    for code in known.keys() - {start.code for start in new.resellers}:
+        yield f"resellers: {code} stays until the sandbox is reset"

@@ -1,0 +1,102 @@
+"""A reseller of a sandbox that runs, and what a scenario that is loaded into it says differently of that reseller.
+
+A value that the scenario says as before stays what it became while the sandbox ran.
+"""
+
+from base64 import b64decode
+from collections.abc import Iterator
+from datetime import datetime
+
+from simulator.domain.commands import ChangeSettings
+from simulator.domain.errors import Conflict
+from simulator.domain.handlers import catalog, catalog_events, webhooks
+from simulator.domain.handlers.resellers import add_key, change_settings, open_account
+from simulator.domain.model.callbacks import CallbackConfig
+from simulator.domain.model.money import ZERO
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.scenario import ResellerStart
+from simulator.domain.model.webhooks import WebhookStart
+from simulator.domain.state import State
+
+
+def refuse_foreign(state: State, start: ResellerStart) -> None:
+    """Raise `Conflict` when a key or username is one of another reseller's."""
+    for key in start.keys:
+        if key.key in state.keys and state.keys[key.key][0].code != start.code:
+            raise Conflict("api_key_exists", f"the API key {key.key!r} belongs to another reseller", "api_keys")
+    for user in start.users:
+        if user.username in state.users and state.users[user.username][0].code != start.code:
+            raise Conflict("username_exists", f"the username {user.username!r} belongs to another reseller", "users")
+
+
+def adopt(state: State, was: ResellerStart | None, start: ResellerStart, now: datetime) -> Iterator[str]:
+    """Set what `start` says differently from what the scenario before said of this reseller, None for nothing; what
+    has to wait is yielded, a line each. A reseller that there is not is made."""
+    reseller = state.resellers.get(start.code)
+    if reseller is None:
+        open_account(state, start)
+        return
+    if was is None:  # it was added while the sandbox ran
+        was = ResellerStart(start.code, reseller.email, start.balance)
+    _credentials(state, reseller, start)
+    _settings(state, reseller, was, start, now)
+    if was.balance != start.balance:
+        yield f"resellers: {start.code} keeps its wallet; a deposit of the control API adds to it"
+    for key in was.keys:
+        if key.key not in {one.key for one in start.keys}:
+            yield f"resellers: {start.code} keeps the API key {key.key!r}; give it the state revoked to refuse it"
+    for user in was.users:
+        if user.username not in {one.username for one in start.users}:
+            yield f"resellers: {start.code} keeps the user {user.username!r} until the sandbox is reset"
+
+
+def _credentials(state: State, reseller: Reseller, start: ResellerStart) -> None:
+    """Keys and users that are new, and others with what the file says of them."""
+    for wanted in start.keys:
+        if wanted.key not in state.keys:
+            add_key(state, reseller, wanted)
+            continue
+        key = state.keys[wanted.key][1]
+        key.secret, key.secret_bytes, key.state = wanted.secret, b64decode(wanted.secret), wanted.state
+    users = {user.username: user for user in (*reseller.users, *start.users)}
+    reseller.users = tuple(users.values())
+    state.users.update((name, (reseller, user)) for name, user in users.items())
+
+
+def _settings(state: State, reseller: Reseller, was: ResellerStart, start: ResellerStart, now: datetime) -> None:
+    reseller.email = start.email
+    if was.callback != start.callback:
+        reseller.callback = CallbackConfig(start.callback.url, start.callback.method, now)
+    if was.low_balance_threshold != start.low_balance_threshold:
+        reseller.wallet.threshold = start.low_balance_threshold or ZERO
+    if was.webhook != start.webhook:
+        _webhook(state, reseller, start.webhook, now)
+    if was.overlay != start.overlay:
+        _overlay(state, reseller, start, now)
+    names = ("require_api_key_for_topup", "ip_allowlist")
+    changes = {name: getattr(start, name) for name in names if getattr(was, name) != getattr(start, name)}
+    if changes:
+        change_settings(state, ChangeSettings(reseller.code, changes), now)
+
+
+def _overlay(state: State, reseller: Reseller, start: ResellerStart, now: datetime) -> None:
+    codes = reseller.overlay.keys() | start.overlay.keys()
+    before = {code: reseller.sees(state.catalog, code) for code in sorted(codes)}
+    reseller.overlay = start.overlay
+    reseller.overlay_updated = catalog.later(state, now)
+    for code, was in before.items():
+        product = reseller.sees(state.catalog, code)
+        if product is not None and product != was:
+            catalog_events.announce_overlay(state, reseller.code, product, now)
+
+
+def _webhook(state: State, reseller: Reseller, start: WebhookStart | None, now: datetime) -> None:
+    """Jobs under way go on with the object they have, so it is changed in its place."""
+    webhook = reseller.webhook
+    if start is None:
+        webhook.enabled, webhook.url = False, ""
+    elif not webhook.url:
+        reseller.webhook = webhooks.opened(state, start, reseller.code)
+    else:
+        webhook.url, webhook.enabled, webhook.updated = start.url, start.enabled, now
+        webhook.secret = start.secret or webhook.secret

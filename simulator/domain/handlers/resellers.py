@@ -1,0 +1,137 @@
+"""Commands about a reseller's account: opening it, credits, keys, settings, where callbacks go."""
+
+from base64 import b64decode, b64encode
+from dataclasses import replace
+from datetime import datetime
+
+from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetCallback
+from simulator.domain.errors import Conflict, Unacceptable, Unknown
+from simulator.domain.handlers import alerts, deliveries, webhooks
+from simulator.domain.model import draw
+from simulator.domain.model.callbacks import CallbackConfig
+from simulator.domain.model.money import (
+    CENT,
+    DIGITS_BEFORE_MAX,
+    is_bounded,
+    is_whole_cents,
+)
+from simulator.domain.model.resellers import (
+    ApiKey,
+    DelayedSwitch,
+    KeyState,
+    Reseller,
+    Settings,
+)
+from simulator.domain.model.scenario import KeyStart, ResellerStart
+from simulator.domain.model.wallet import Entry, Wallet
+from simulator.domain.state import State
+
+
+def reseller_of(state: State, code: str) -> Reseller:
+    """The reseller with this code, or `Unknown`."""
+    reseller = state.resellers.get(code)
+    if reseller is None:
+        raise Unknown("unknown_reseller", f"this sandbox has no reseller {code!r}")
+    return reseller
+
+
+def open_account(state: State, start: ResellerStart) -> Reseller:
+    """Make a reseller as a scenario describes it. Raises `Conflict` when its code, a key or a username is taken."""
+    if start.code in state.resellers:
+        raise Conflict("reseller_exists", f"there is a reseller {start.code!r} already", "code")
+    taken = [key.key for key in start.keys if key.key in state.keys]
+    if taken:
+        raise Conflict("api_key_exists", f"the API key {taken[0]!r} belongs to a reseller already", "api_keys")
+    named = [user.username for user in start.users if user.username in state.users]
+    if named:
+        raise Conflict("username_exists", f"the username {named[0]!r} belongs to a reseller already", "users")
+    reseller = Reseller(
+        code=start.code,
+        email=start.email,
+        wallet=Wallet(start.balance),
+        keys=[],
+        users=start.users,
+        callback=start.callback,
+        webhook=webhooks.opened(state, start.webhook, start.code),
+        settings=Settings(start.require_api_key_for_topup, start.ip_allowlist),
+        closed_to_tokens=DelayedSwitch(start.require_api_key_for_topup),
+        overlay=start.overlay,
+        created=state.now,
+    )
+    alerts.watch(state, reseller, start.low_balance_threshold)
+    state.resellers[start.code] = reseller
+    for key in start.keys:
+        add_key(state, reseller, key)
+    state.users.update((user.username, (reseller, user)) for user in start.users)
+    return reseller
+
+
+def add_reseller(state: State, command: AddReseller, now: datetime) -> Reseller:
+    """One more reseller; without keys of its own it gets a pair drawn from the seed."""
+    reseller = open_account(state, command.start)
+    if not reseller.keys:
+        add_api_key(state, AddApiKey(reseller.code), now)
+    return reseller
+
+
+def credit(state: State, command: Credit, now: datetime) -> Entry:
+    """Add money from outside. Raises `Unacceptable` for what is no positive amount in whole cents."""
+    reseller = reseller_of(state, command.reseller)
+    amount = command.amount
+    if not is_bounded(amount) or amount <= 0 or not is_whole_cents(amount):
+        raise Unacceptable("invalid_amount", "amount must be positive, with at most two decimals", "amount")
+    if not is_bounded(reseller.wallet.balance + amount):
+        raise Unacceptable("invalid_amount", f"a balance has at most {DIGITS_BEFORE_MAX} digits", "amount")
+    entry = reseller.wallet.post(command.type, amount.quantize(CENT), now, command.description)
+    deliveries.credited(state, reseller, entry, now)
+    return entry
+
+
+def set_callback(state: State, command: SetCallback, now: datetime) -> CallbackConfig:
+    """Point callbacks elsewhere; those already decided keep their target."""
+    reseller = reseller_of(state, command.reseller)
+    reseller.callback = CallbackConfig(command.url, command.method, now)
+    return reseller.callback
+
+
+def add_api_key(state: State, command: AddApiKey, now: datetime) -> ApiKey:
+    """Draw one more pair for a reseller."""
+    reseller = reseller_of(state, command.reseller)
+    state.keys_made += 1
+    return add_key(state, reseller, drawn_key(state.seed, state.key_scope, reseller.code, state.keys_made))
+
+
+def drawn_key(seed: int, *identity: object) -> KeyStart:
+    """A key pair that the seed and `identity` decide."""
+    key = "rk_" + draw.alphanumeric(seed, 24, "api-key", *identity).lower()
+    return KeyStart(key, b64encode(draw.secret(seed, "api-secret", *identity)).decode())
+
+
+def revoke_api_key(state: State, command: RevokeApiKey, now: datetime) -> None:
+    """Make a key useless at once; it stays known as revoked."""
+    reseller = reseller_of(state, command.reseller)
+    for key in reseller.keys:
+        if key.key == command.key:
+            key.state = KeyState.REVOKED
+            return
+    raise Unknown("unknown_api_key", f"reseller {reseller.code!r} has no API key {command.key!r}")
+
+
+def change_settings(state: State, command: ChangeSettings, now: datetime) -> Settings:
+    """Replace the settings that are named. The topup restriction acts after a while (SPEC 5.3), the others at once."""
+    reseller = reseller_of(state, command.reseller)
+    before = reseller.settings.require_api_key_for_topup
+    reseller.settings = replace(reseller.settings, **command.changes)  # type: ignore[arg-type]  # checked by contract
+    wanted = reseller.settings.require_api_key_for_topup
+    if wanted != before:
+        acts_at = now + state.scenario.limits.settings_delay
+        reseller.closed_to_tokens = reseller.closed_to_tokens.turned(wanted, now, acts_at)
+    return reseller.settings
+
+
+def add_key(state: State, reseller: Reseller, start: KeyStart) -> ApiKey:
+    """Give a reseller a key that nobody has yet."""
+    key = ApiKey(start.key, start.secret, b64decode(start.secret), start.state)
+    reseller.keys.append(key)
+    state.keys[key.key] = (reseller, key)
+    return key

@@ -1,0 +1,148 @@
+"""The dated statuses that a transaction goes through: where money and callbacks follow a status.
+
+The first step of a timeline is the answer to the creating request. Every later one comes when its time has passed
+since the creation, or with its re-query. A step that cannot follow the status reached meanwhile is passed over.
+"""
+
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from simulator.domain.due import StepDue
+from simulator.domain.handlers import callbacks
+from simulator.domain.model.made import made
+from simulator.domain.model.money import SERVICE_ZONE, ZERO
+from simulator.domain.model.rules import Fields, Text
+from simulator.domain.model.transactions import (
+    FAILED,
+    SETTLED,
+    SUCCESSFUL,
+    Result,
+    Status,
+    Step,
+    Transaction,
+    may_follow,
+)
+from simulator.domain.model.wallet import REFUND
+from simulator.domain.state import State
+
+# What happens to a payment that no rule matches.
+ORDINARY_STEPS = (
+    Step(Status.ACCEPTED),
+    Step(Status.PROCESSING, after=timedelta(seconds=2)),
+    Step(Status.SUCCESSFUL, after=timedelta(seconds=5)),
+)
+
+
+def begin(state: State, transaction: Transaction, steps: tuple[Step, ...], now: datetime) -> None:
+    """Give a new transaction its first status and put the dated rest on the agenda. The first has no callback."""
+    transaction.steps = steps
+    _enter(state, transaction, steps[0], now, "creation")
+    _await_next(state, transaction, 1)
+
+
+def _await_next(state: State, transaction: Transaction, place: int) -> None:
+    """Put the first dated step from `place` on onto the agenda; a settled transaction has no steps any more."""
+    steps = transaction.steps
+    for number in range(place, len(steps)):
+        step = steps[number]
+        if step.after is not None:
+            transaction.ticket = state.agenda.add(
+                transaction.created + step.after, made(StepDue, (transaction, step, number))
+            )
+            return
+
+
+def step_due(state: State, due: StepDue, now: datetime) -> bool:
+    """A dated step has come; False when it cannot follow what happened meanwhile."""
+    transaction = due.transaction
+    follows = may_follow(transaction.result.status, due.step.status)
+    if follows:
+        _enter(state, transaction, due.step, now, "step")
+    _await_next(state, transaction, due.place + 1)
+    return follows
+
+
+def requeried(state: State, transaction: Transaction, now: datetime) -> None:
+    """Count a re-query and take the step that waited for it."""
+    if transaction.is_settled:
+        return
+    transaction.requeries += 1
+    for step in transaction.steps:
+        if step.requery == transaction.requeries and may_follow(transaction.result.status, step.status):
+            _enter(state, transaction, step, now, "requery")
+            if transaction.is_settled:
+                return
+
+
+def _enter(state: State, transaction: Transaction, step: Step, now: datetime, cause: str) -> None:
+    results, status = transaction.results, step.status
+    assert may_follow(results[-1].status if results else None, status), f"{results[-1:]} cannot become {status}"
+    cost = transaction.cost
+    wallet = state.resellers[transaction.reseller].wallet
+    if status is FAILED:
+        entry = wallet.post(REFUND, cost, now, f"refund of {transaction.refid}", transaction.trxid)
+        transaction.entry_ids += (entry.id,)
+        if not state.assumes("failed-wallet", "keep_cost"):
+            cost = ZERO
+    code = state.codes[status] if step.code is None else step.code
+    result = made(Result, (now, status, code, cost, wallet.balance, cause, transaction.remarks, "", "", None, "", ""))
+    if step.texts or step.expiry or status is SUCCESSFUL:
+        result = _fulfilled(state, transaction, step, result)
+    results.append(result)
+    if status in SETTLED:
+        _clear(state, transaction)
+    if cause != "creation":
+        changed(state, transaction, now)
+
+
+def changed(state: State, transaction: Transaction, now: datetime) -> None:
+    """A status has changed since the creation: what follows from that, whatever caused it."""
+    state.resellers[transaction.reseller].records.note_change(transaction)
+    callbacks.announce(state, transaction, now)
+
+
+def _clear(state: State, transaction: Transaction) -> None:
+    if transaction.ticket is not None:
+        state.agenda.cancel(transaction.ticket)
+    transaction.steps = ()
+    transaction.ticket = None
+
+
+def _fulfilled(state: State, transaction: Transaction, step: Step, result: Result) -> Result:
+    """The result with what the step and the product bring along."""
+    expiry = step.expiry or _expiry(state, transaction, step, result.at)
+    texts: dict[str, Any] = _texts(state, transaction, step)
+    return result._replace(expiry=expiry, **texts)
+
+
+def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]:
+    """The texts of a result: what the product delivers on success, under what the scenario wrote for this step."""
+    templates: dict[str, Text] = {}
+    if step.status is SUCCESSFUL and (product := state.catalog.products.get(transaction.product)):
+        templates.update(product.fulfilled.texts)
+    if step.texts:
+        templates.update(step.texts)
+    if not templates:
+        return {}
+    facts = template_facts(state, transaction)
+    return {name: template(facts) for name, template in templates.items()}
+
+
+def template_facts(state: State, transaction: Transaction) -> Fields:
+    """What the texts of a scenario may hold of a transaction."""
+    return {
+        "seed": state.seed,
+        "trxid": transaction.trxid,
+        "refid": transaction.refid,
+        "reseller": transaction.reseller,
+        "product": transaction.product,
+        "account": transaction.account,
+        "amount": transaction.amount,
+    }
+
+
+def _expiry(state: State, transaction: Transaction, step: Step, now: datetime) -> date | None:
+    product = state.catalog.products.get(transaction.product)
+    if step.status is not SUCCESSFUL or product is None or product.fulfilled.valid_for is None:
+        return None
+    return (now + product.fulfilled.valid_for).astimezone(SERVICE_ZONE).date()

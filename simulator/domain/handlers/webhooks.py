@@ -1,0 +1,63 @@
+"""Commands about a reseller's balance webhook: set, enable, rotate, remove (SPEC 3.3)."""
+
+from datetime import datetime
+
+from simulator.domain.commands import EnableWebhook, RemoveWebhook, RotateWebhookSecret, SetWebhook
+from simulator.domain.model import draw
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.webhooks import Webhook, WebhookStart
+from simulator.domain.state import State
+
+
+def opened(state: State, start: WebhookStart | None, code: str = "") -> Webhook:
+    """The webhook that a reseller begins with, or without `code` that of catalog events."""
+    if start is None:
+        return Webhook()
+    webhook = Webhook(start.url, start.secret, start.enabled, state.now, state.now)
+    if not webhook.secret:
+        _draw_secret(state, webhook, code)
+    return webhook
+
+
+def set_webhook(state: State, command: SetWebhook, now: datetime) -> bool:
+    """Create the webhook, enabled and with a new secret, or point the one that exists elsewhere; True when created."""
+    reseller = state.resellers[command.reseller]
+    webhook = reseller.webhook
+    is_new = not webhook.url
+    webhook.url, webhook.updated = command.url, now
+    if is_new:
+        webhook.enabled, webhook.created = True, now
+        _draw_secret(state, webhook, reseller.code)
+    return is_new
+
+
+def enable_webhook(state: State, command: EnableWebhook, now: datetime) -> bool:
+    """Let events go out, or stop them; False when there is no webhook."""
+    webhook = state.resellers[command.reseller].webhook
+    if not webhook.url:
+        return False
+    webhook.enabled, webhook.updated = command.enabled, now
+    return True
+
+
+def rotate_secret(state: State, command: RotateWebhookSecret, now: datetime) -> bool:
+    """Sign with a new secret from now on, retries of earlier events too; False when there is no webhook."""
+    reseller = state.resellers[command.reseller]
+    if not reseller.webhook.url:
+        return False
+    reseller.webhook.updated = now
+    _draw_secret(state, reseller.webhook, reseller.code)
+    return True
+
+
+def remove_webhook(state: State, command: RemoveWebhook, now: datetime) -> None:
+    """Forget the webhook, if there is one. Jobs under way keep the old object, which is disabled and ends them."""
+    reseller: Reseller = state.resellers[command.reseller]
+    reseller.webhook.enabled = False
+    reseller.webhook = Webhook(secrets_drawn=reseller.webhook.secrets_drawn)
+
+
+def _draw_secret(state: State, webhook: Webhook, code: str) -> None:
+    """A secret decided by seed, reseller, and how many this reseller had before."""
+    webhook.secrets_drawn += 1
+    webhook.secret = draw.secret(state.seed, "webhook-secret", state.key_scope, code, webhook.secrets_drawn).hex()

@@ -1,0 +1,1 @@
+"""What things are: values and their rules, which know nothing of a sandbox's state."""

@@ -1,0 +1,142 @@
+"""Bills as billers present them (SPEC 2.6): what a product's biller tells, and a bill drawn from the seed.
+
+The same seed, product and account give the same bill in every run; only its due date follows the clock.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+
+from simulator.domain.model import draw
+from simulator.domain.model.money import CENT, SERVICE_ZONE
+
+# Product, account (Ref-1), biller code: whose bill it is.
+BillKey = tuple[str, str, str]
+
+_GIVEN = ("Aina", "Badrul", "Chong", "Devi", "Farah", "Hafiz", "Indra", "Jasmine", "Kumar", "Mei", "Nadia", "Siti")
+_FAMILY = ("Abdullah", "Chandran", "Fong", "Hashim", "Ismail", "Krishnan", "Lim", "Nair", "Ong", "Rahman", "Tan")
+_STREETS = ("Anggerik", "Bunga Raya", "Cempaka", "Damai", "Kenanga", "Mawar", "Melati", "Seroja", "Teratai")
+_TOWNS = ("Ipoh", "Johor Bahru", "Klang", "Kuantan", "Melaka", "Petaling Jaya", "Seremban", "Taiping")
+_DAY_MAX = 28  # every month has it
+
+
+class BillField(StrEnum):
+    """The fields of SPEC 2.6 that some billers return and others do not."""
+
+    CUSTOMER = "CustomerName"
+    OUTSTANDING = "Outstanding"
+    BALANCE = "Balance"
+    DATA = "Data"
+    ADDRESS = "Address"
+    E_BILL = "E-Bill"
+    DUE_DATE = "DueDate"
+
+
+@dataclass(frozen=True, slots=True)
+class BillProfile:
+    """What a product's biller presents. Amounts are drawn between `lowest` and `highest`."""
+
+    biller_name: str
+    told: frozenset[BillField]
+    lowest: Decimal
+    highest: Decimal
+    custom_field: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """A bill; what its biller does not tell is None. `due_date` is text when a scenario wrote it."""
+
+    biller_name: str
+    customer_name: str | None = None
+    outstanding: Decimal | None = None
+    balance: str | None = None
+    data: str | None = None
+    address: str | None = None
+    e_bill: str | None = None
+    custom_field: object = None
+    due_date: date | str | None = None
+    message: str | None = None
+    is_valid: bool | None = True
+    validity_message: str | None = None
+
+
+class BillError(StrEnum):
+    """Why there is no bill; the texts are the wire's. A rule may also refuse with a text of its own."""
+
+    PRODUCT = "unknown_product"
+    UNAVAILABLE = "unavailable"
+    SERVICE = "service_unavailable"
+    BILLER = "invalid_biller_code"
+    REF2 = "ref2_required"
+    ACCOUNT = "invalid_account"
+    AMOUNT = "invalid_amount"
+
+
+@dataclass(frozen=True, slots=True)
+class BillRefused:
+    """No bill. `label` is what to show the user, when it differs from what `error` says."""
+
+    error: BillError | str
+    label: str = ""
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BillThen:
+    """What a rule of `bills` does: `changes` are laid over the drawn bill, or the look-up is refused."""
+
+    changes: Mapping[str, object]
+    refused: BillRefused | None = None
+
+
+def drawn_bill(profile: BillProfile, biller_name: str, key: BillKey, seed: int, now: datetime) -> Bill:
+    """The bill that the seed decides."""
+    identity = ("bill", *key)
+    told = profile.told
+    return Bill(
+        biller_name=biller_name,
+        customer_name=_customer(seed, identity) if BillField.CUSTOMER in told else None,
+        outstanding=_outstanding(profile, seed, identity) if BillField.OUTSTANDING in told else None,
+        balance=str(_amount(Decimal(0), Decimal(50), seed, identity, "balance")) if BillField.BALANCE in told else None,
+        data=f"{_amount(Decimal(0), Decimal(30), seed, identity, 'data')} GB" if BillField.DATA in told else None,
+        address=_address(seed, identity) if BillField.ADDRESS in told else None,
+        e_bill=f"https://bills.example.com/{draw.uuid(seed, *identity)}.pdf" if BillField.E_BILL in told else None,
+        custom_field=profile.custom_field,
+        due_date=_due_date(seed, identity, now) if BillField.DUE_DATE in told else None,
+    )
+
+
+def _customer(seed: int, identity: tuple[str, ...]) -> str:
+    return f"{_pick(_GIVEN, seed, identity, 'given')} {_pick(_FAMILY, seed, identity, 'family')}"
+
+
+def _outstanding(profile: BillProfile, seed: int, identity: tuple[str, ...]) -> Decimal:
+    return _amount(profile.lowest, profile.highest, seed, identity, "outstanding")
+
+
+def _pick(words: tuple[str, ...], seed: int, identity: tuple[str, ...], what: str) -> str:
+    return words[int(draw.fraction(seed, *identity, what) * len(words))]
+
+
+def _amount(low: Decimal, high: Decimal, seed: int, identity: tuple[str, ...], what: str) -> Decimal:
+    """Whole cents from `low` to `high`."""
+    steps = int((high - low) / CENT) + 1
+    return low.quantize(CENT) + int(draw.digits(seed, 16, *identity, what)) % steps * CENT
+
+
+def _address(seed: int, identity: tuple[str, ...]) -> str:
+    house, postcode = draw.digits(seed, 2, *identity, "house"), draw.digits(seed, 5, *identity, "postcode")
+    street, town = _pick(_STREETS, seed, identity, "street"), _pick(_TOWNS, seed, identity, "town")
+    return f"{int(house) + 1} Jalan {street}, {postcode} {town}"
+
+
+def _due_date(seed: int, identity: tuple[str, ...], now: datetime) -> date:
+    """The next time that the bill's own day of the month comes, today included."""
+    today = now.astimezone(SERVICE_ZONE).date()
+    day = int(draw.fraction(seed, *identity, "day") * _DAY_MAX) + 1
+    if day >= today.day:
+        return today.replace(day=day)
+    return (today.replace(day=_DAY_MAX) + timedelta(days=7)).replace(day=day)

@@ -1,0 +1,104 @@
+"""Transaction callbacks (SPEC 6.1): what is sent when a status changes, and what becomes of each attempt."""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from simulator.domain.model.effects import Attempt, Ending, Outcome
+from simulator.domain.model.transactions import Result, Transaction
+
+_TEMPORARY = frozenset({408, 429})
+
+
+class CallbackState(StrEnum):
+    """Where a callback stands."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    DROPPED = "dropped"  # a rule said that it is never sent
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackConfig:
+    """Where a reseller wants its callbacks; an empty `url` is none at all."""
+
+    url: str = ""
+    method: str = ""
+    updated: datetime | None = None
+
+
+@dataclass(slots=True)
+class Callback:
+    """One notification of one status change. `copy` is 0 for the first, 1 and more for duplicates."""
+
+    id: str
+    transaction: Transaction
+    result: Result
+    url: str
+    method: str
+    copy: int = 0
+    state: CallbackState = CallbackState.PENDING
+    attempts: list[Attempt] = field(default_factory=list)
+
+    @property
+    def lane(self) -> str:
+        """Callbacks of one transaction keep their order."""
+        return self.transaction.trxid
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Up to `retries` more attempts, each `after` the end of the one before."""
+
+    retries: int = 3
+    after: timedelta = timedelta(seconds=60)
+
+
+def is_retried(outcome: Outcome, *, redirects: bool = False) -> bool:
+    """The retry table of SPEC 6.1: 5xx, 408, 429, connection errors, DNS failures and time-outs are tried again.
+
+    Redirects are not followed; SPEC does not say whether they are tried again.
+    """
+    if outcome.ending is Ending.ANSWERED:
+        assert outcome.status is not None
+        is_redirect = 300 <= outcome.status < 400
+        return outcome.status >= 500 or outcome.status in _TEMPORARY or (redirects and is_redirect)
+    return outcome.ending is not Ending.BLOCKED
+
+
+class CallbackLog:
+    """The latest callbacks of a sandbox, by id and by transaction; the oldest make room for new ones."""
+
+    def __init__(self, count_max: int) -> None:
+        self._count_max = count_max
+        self._by_id: OrderedDict[str, Callback] = OrderedDict()
+        self._by_trxid: dict[str, list[Callback]] = {}
+        self.left_out = 0
+
+    def __iter__(self) -> Iterator[Callback]:
+        return iter(self._by_id.values())
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def add(self, callback: Callback) -> None:
+        """Keep a callback."""
+        self._by_id[callback.id] = callback
+        self._by_trxid.setdefault(callback.transaction.trxid, []).append(callback)
+        if len(self._by_id) > self._count_max:
+            self._drop_oldest()
+
+    def of(self, trxid: str) -> list[Callback]:
+        """The callbacks of one transaction that are still kept, in order."""
+        return list(self._by_trxid.get(trxid, ()))
+
+    def _drop_oldest(self) -> None:
+        _, oldest = self._by_id.popitem(last=False)
+        siblings = self._by_trxid[oldest.transaction.trxid]
+        siblings.remove(oldest)
+        if not siblings:
+            del self._by_trxid[oldest.transaction.trxid]
+        self.left_out += 1

@@ -1,0 +1,280 @@
+"""The product catalog (SPEC 2.1): immutable, shared by all sandboxes that start from the same scenario.
+
+A change makes a new `Catalog`; a reseller's overlay is laid over a product when it is looked at.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from decimal import Decimal
+from enum import StrEnum
+from functools import cached_property
+
+from simulator.domain.model.bills import BillProfile
+from simulator.domain.model.rules import Text
+
+PARTS_MAX = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """An amount with its currency."""
+
+    amount: Decimal
+    currency: str = "MYR"
+
+
+@dataclass(frozen=True, slots=True)
+class DataSource:
+    """Where a select field's options come from. `params` maps a query parameter to `{"static": value}` or
+    `{"from_field": field id}`."""
+
+    type: str
+    depends_on: tuple[str, ...] = ()
+    params: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """An element of a product's form. `accepts` tests a text against `pattern`."""
+
+    id: str
+    type: str
+    input_mode: str
+    label: str
+    placeholder: str = ""
+    required: bool = True
+    order: int = 0
+    role: str = "none"
+    pattern: str | None = None
+    accepts: Callable[[str], bool] | None = None
+    message: str | None = None
+    minimum: Decimal | None = None
+    maximum: Decimal | None = None
+    data_source: DataSource | None = None
+    currency: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where fulfillment reads one value of the payment request from."""
+
+    from_field: str
+    path: str | None = None
+    omit_if_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fulfillment:
+    """How the form maps onto `POST /v2/topup`; each source names a field that the product has."""
+
+    account: Source | None = None
+    amount: Source | None = None
+    extras: Mapping[str, Source] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Discount:
+    """`unit_price` is the cost per unit of face value (`percentage`) or a negative amount a transaction (`fixed`);
+    `value` is the same for people."""
+
+    type: str
+    unit_price: Decimal
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """A reseller's selling price: `fixed` adds `value`, `percentage` multiplies by it."""
+
+    type: str
+    value: Decimal
+    currency: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A selectable item of a select field (SPEC 2.2). `denomination` is set for options of a pricing field alone.
+
+    Of a dynamic field, `share` is the part of all account numbers that get the option, and `account_digits` the
+    length of the `account_number` that is drawn for each. The rest but `rrp` is a biller's (SPEC 2.14).
+    """
+
+    code: str
+    label: str
+    denomination: Decimal | None = None
+    is_active: bool = True
+    description: str | None = None
+    validity: str | None = None
+    features: tuple[str, ...] = ()
+    rrp: Money | None = None
+    account_number: str | None = None
+    account_digits: int = 0
+    share: Decimal = Decimal(1)
+    min_amount: Money | None = None
+    max_amount: Money | None = None
+    needs_ref2: bool = False
+    suggested_category: str | None = None
+    additional_description: tuple[str, ...] = ()
+
+
+class OptionList(tuple[Option, ...]):
+    """OptionList in display order, inactive ones included, with indexes that are made when first asked for."""
+
+    @cached_property
+    def by_code(self) -> Mapping[str, Option]:
+        """Each code's option; the first one where an identity has several accounts of one kind."""
+        return {option.code: option for option in reversed(self)}
+
+    @cached_property
+    def active(self) -> "OptionList":
+        """Those on sale."""
+        return self if all(option.is_active for option in self) else OptionList(o for o in self if o.is_active)
+
+    @cached_property
+    def inactive(self) -> "OptionList":
+        """Those that are not."""
+        return OptionList(option for option in self if not option.is_active)
+
+    @cached_property
+    def personal(self) -> tuple[Option, ...]:
+        """Those that not every account number is offered."""
+        return tuple(option for option in self if option.share < 1)
+
+    def without(self, left_out: tuple[str, ...]) -> "OptionList":
+        """All but those with these codes; kept, so that account numbers with the same options share its indexes."""
+        if not left_out:
+            return self
+        found = self._parts.get(left_out)
+        if found is None:
+            found = OptionList(option for option in self if option.code not in left_out)
+            if len(self._parts) < PARTS_MAX:
+                self._parts[left_out] = found
+        return found
+
+    @cached_property
+    def _parts(self) -> dict[tuple[str, ...], "OptionList"]:
+        return {}
+
+    @cached_property
+    def by_denomination(self) -> Mapping[Decimal, tuple[Option, ...]]:
+        """What is on sale at each face value."""
+        found: dict[Decimal, list[Option]] = {}
+        for option in self.active:
+            if option.denomination is not None:
+                found.setdefault(option.denomination, []).append(option)
+        return {denomination: tuple(options) for denomination, options in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Fulfilled:
+    """What a successful payment of a product carries: templates for `sn`, `pin`, `voucherlink` and `note`, and how
+    long the voucher is good for."""
+
+    texts: Mapping[str, Text] = field(default_factory=dict)
+    valid_for: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product as the scenario's catalog describes it, before any reseller's overlay.
+
+    `options` are those of each select field. Of a dynamic one, `options_for` has the lists that are written for
+    a (field, account number), and `drawn` names the fields whose options differ from account to account; whoever
+    wants to know what is offered asks `domain.options.offered`. A hidden product is left out of the catalog.
+    """
+
+    code: str
+    name: str
+    image_url: str
+    processing_time: str
+    fields: tuple[FormField, ...]
+    fulfillment: Fulfillment
+    discount: Discount
+    note: str | None = None
+    is_active: bool = True
+    denomination: str | None = None
+    denomination_currency: str | None = None
+    denomination_unit_price: Decimal = Decimal(1)
+    currency: str = "MYR"
+    min_amount: Money | None = None
+    max_amount: Money | None = None
+    price_adjustment: Adjustment | None = None
+    options: Mapping[str, OptionList] = field(default_factory=dict)
+    options_for: Mapping[tuple[str, str], OptionList] = field(default_factory=dict)
+    drawn: frozenset[str] = frozenset()
+    fulfilled: Fulfilled = Fulfilled()
+    voidable: bool = False
+    bill: BillProfile | None = None
+    is_hidden: bool = False
+    account: FormField | None = field(init=False)
+    pricing: FormField | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find the first fields with the roles `account` and `pricing`, which every payment looks at."""
+        for role in ("account", "pricing"):
+            found = next((field_ for field_ in self.fields if field_.role == role), None)
+            object.__setattr__(self, role, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """One reseller's view of a product; None leaves the product's own value."""
+
+    is_active: bool | None = None
+    price_adjustment: Adjustment | None = None
+
+    def over(self, product: Product) -> Product:
+        """The product as this reseller sees it."""
+        return replace(
+            product,
+            is_active=product.is_active if self.is_active is None else self.is_active,
+            price_adjustment=self.price_adjustment or product.price_adjustment,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A category of products."""
+
+    id: str
+    name: str
+    product_codes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A row of categories; the order of groups and categories is the order on screen."""
+
+    id: str
+    name: str
+    icon_url: str
+    categories: tuple[Category, ...]
+
+
+class TreeKind(StrEnum):
+    """What the tree is made of; the value is the prefix of its events (SPEC 6.4)."""
+
+    CATEGORY = "category"
+    GROUP = "group"
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Groups in display order and products by code. Equal contents need not be equal objects: identity counts."""
+
+    groups: tuple[Group, ...] = ()
+    products: Mapping[str, Product] = field(default_factory=dict)
+
+    @cached_property
+    def categories(self) -> Mapping[str, Category]:
+        """The first category, in display order, that shows each product."""
+        found: dict[str, Category] = {}
+        for group in self.groups:
+            for category in group.categories:
+                for code in category.product_codes:
+                    found.setdefault(code, category)
+        return found
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__

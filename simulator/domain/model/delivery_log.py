@@ -1,0 +1,65 @@
+"""The delivery log of a sandbox: jobs under way, and the latest that ended, bounded by count and by bytes (SPEC 2.12).
+
+Jobs that ended are numbered in the order in which they did. Who reads from the newest to the oldest by number meets
+each job once, whatever ends meanwhile: what is new has a higher number, and what makes room has the lowest.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from simulator.domain.model.webhooks import Delivery, DeliveryState
+
+
+class DeliveryLog:
+    """Jobs by id and by number; the oldest that ended make room for new ones."""
+
+    def __init__(self, count_max: int, bytes_max: int) -> None:
+        self._count_max = count_max
+        self._bytes_max = bytes_max
+        self._bytes = 0
+        self._by_id: dict[str, Delivery] = {}
+        self._by_n: dict[int, Delivery] = {}
+        self._last_serial = 0
+        self._last_n = 0
+        self.left_out = 0
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __iter__(self) -> Iterator[Delivery]:
+        """All jobs, in the order in which they were made."""
+        return iter(self._by_id.values())
+
+    def find(self, id_: str) -> Delivery | None:
+        """The job with this id, if it is still kept."""
+        return self._by_id.get(id_)
+
+    def numbered(self, n: int) -> Delivery | None:
+        """The ended job with this number, if it is still kept."""
+        return self._by_n.get(n)
+
+    def ended(self, before: int | None = None) -> Iterator[Delivery]:
+        """Jobs that ended, the latest first; with `before`, those with a lower number."""
+        n = self._last_n if before is None else before - 1
+        while (delivery := self._by_n.get(n)) is not None:
+            yield delivery
+            n -= 1
+
+    def add(self, delivery: Delivery) -> None:
+        """Keep a new job, and number it."""
+        self._last_serial += 1
+        delivery.serial = self._last_serial
+        self._by_id[delivery.id] = delivery
+
+    def end(self, delivery: Delivery, state: DeliveryState, error: str, now: datetime) -> None:
+        """Number a job that ended, and let go of the oldest as needed; the newest always stays."""
+        assert delivery.state is DeliveryState.UNDER_WAY, "a job ends once"
+        self._last_n += 1
+        delivery.n, delivery.state, delivery.error, delivery.completed = self._last_n, state, error, now
+        self._by_n[delivery.n] = delivery
+        self._bytes += delivery.size
+        while len(self._by_n) > self._count_max or (self._bytes > self._bytes_max and len(self._by_n) > 1):
+            oldest = self._by_n.pop(self._last_n - len(self._by_n) + 1)
+            del self._by_id[oldest.id]
+            self._bytes -= oldest.size
+            self.left_out += 1

@@ -1,0 +1,70 @@
+"""Randomness that is no accident: drawn from (seed, stable identity), never from call order.
+
+The same seed and the same identity (a refid, a rule's id) give the same digits in every run, in every process,
+whatever else happens in between.
+"""
+
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b, sha256
+from uuid import UUID
+
+from simulator.domain.model.money import SERVICE_ZONE
+
+_ALPHANUMERIC = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without 0, O, 1 and I, which people mistake
+
+
+def _digest(seed: int, identity: tuple[object, ...], size: int) -> bytes:
+    text = "\x1f".join(map(str, identity)).encode("utf-8", "surrogatepass")
+    return blake2b(text, key=b"%d" % seed, digest_size=size).digest()
+
+
+def fraction(seed: int, *identity: object) -> float:
+    """A number in [0, 1)."""
+    return int.from_bytes(_digest(seed, identity, 6), "big") / (1 << 48)
+
+
+def digits(seed: int, count: int, *identity: object) -> str:
+    """`count` decimal digits, at most 64."""
+    assert 0 < count <= 64
+    size = 8 if count <= 16 else 32
+    return str(int.from_bytes(_digest(seed, identity, size), "big") % 10**count).zfill(count)
+
+
+def alphanumeric(seed: int, count: int, *identity: object) -> str:
+    """`count` upper-case letters and digits, at most 64."""
+    assert 0 < count <= 64
+    return "".join(_ALPHANUMERIC[byte % 32] for byte in _digest(seed, identity, count))
+
+
+def secret(seed: int, *identity: object) -> bytes:
+    """32 bytes."""
+    return _digest(seed, identity, 32)
+
+
+def uuid(seed: int, *identity: object) -> str:
+    """A UUID of version 4 by its form."""
+    return str(UUID(bytes=_digest(seed, identity, 16), version=4))
+
+
+def trxid(seed: int, created: datetime, reseller: str, refid: str) -> str:
+    """A transaction id: the service's day of its creation and 16 digits."""
+    # SHA-256, because every signature was checked with it: a second hash function would have to be fetched first.
+    drawn = sha256(f"{seed}\x1ftrxid\x1f{reseller}\x1f{refid}".encode("utf-8", "surrogatepass")).digest()
+    # 52 bits above 10**15 always have 16 digits.
+    return f"{_day(created)}{10**15 + (int.from_bytes(drawn[:8], 'big') >> 12)}"
+
+
+class _Day:
+    """The day of the service that was asked for last, which is that of most payments."""
+
+    begins = ends = datetime.min.replace(tzinfo=UTC)
+    text = ""
+
+
+def _day(at: datetime) -> str:
+    """The service's day as yymmdd."""
+    if not _Day.begins <= at < _Day.ends:
+        _Day.begins = at.astimezone(SERVICE_ZONE).replace(hour=0, minute=0, second=0, microsecond=0)
+        _Day.ends = _Day.begins + timedelta(days=1)
+        _Day.text = _Day.begins.strftime("%y%m%d")
+    return _Day.text

@@ -1,0 +1,271 @@
+"""A reseller's transactions as history asks for them: by day, status, product and account (SPEC 4.14)."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from enum import IntEnum
+from itertools import groupby
+from typing import NamedTuple
+
+from simulator.domain.model.history.indexes import (
+    BlockCounter,
+    Days,
+    DaySums,
+    places,
+    span,
+)
+from simulator.domain.model.money import ZERO
+from simulator.domain.model.transactions import Status, Transaction
+
+# From so many transactions on an account has indexes of its own; those of others are walked through.
+REGULAR = 1000
+
+
+class HistoryStatus(IntEnum):
+    """What history tells apart: the four values of its filter (SPEC 4.14)."""
+
+    SUCCESSFUL = 0
+    PENDING = 1
+    FAILED = 2
+    REFUND = 3
+
+
+HISTORY_STATUSES: Mapping[Status, HistoryStatus] = {
+    Status.ACCEPTED: HistoryStatus.PENDING,
+    Status.PROCESSING: HistoryStatus.PENDING,
+    Status.SUCCESSFUL: HistoryStatus.SUCCESSFUL,
+    Status.FAILED: HistoryStatus.FAILED,
+    Status.REFUNDED: HistoryStatus.REFUND,
+}
+
+
+class Wanted(NamedTuple):
+    """Which transactions: those created from the day `first` to the day `last`, both included, that have one of
+    `statuses` and, where given, this product and this account."""
+
+    first: date
+    last: date
+    statuses: frozenset[HistoryStatus] = frozenset(HistoryStatus)
+    product: str = ""
+    account: str = ""
+
+
+class Figures(NamedTuple):
+    """What a whole search holds: how many of each status, and what the successful ones add up to."""
+
+    counts: Mapping[HistoryStatus, int]
+    amount: Decimal
+    price: Decimal
+
+    @classmethod
+    def of(cls, transactions: Iterable[Transaction]) -> "Figures":
+        """Figures of a few transactions, counted one by one."""
+        counts = dict.fromkeys(HistoryStatus, 0)
+        amount = price = ZERO
+        for one in transactions:
+            status = HISTORY_STATUSES[one.result.status]
+            counts[status] += 1
+            if status is HistoryStatus.SUCCESSFUL:
+                amount += one.amount
+                price += one.cost
+        return cls(counts, amount, price)
+
+
+class TransactionIndex:
+    """Some transactions in order: their places, where each stands, and the sums of the successful ones by day."""
+
+    __slots__ = ("amounts", "places", "prices", "statuses")
+
+    def __init__(self) -> None:
+        self.places = places()
+        self.statuses = BlockCounter(len(HistoryStatus))
+        self.amounts = DaySums()
+        self.prices = DaySums()
+
+    def extend(self, latest: Sequence[int], statuses: bytes, day: int, amount: Decimal, price: Decimal) -> None:
+        """Take in the latest places, all of one day; `amount` and `price` are what its successful ones add up to."""
+        self.places.extend(latest)
+        self.statuses.extend(statuses)
+        self.amounts.add(day, amount)
+        self.prices.add(day, price)
+
+    def move(self, one: Transaction, before: int, after: int, day: int) -> None:
+        """Give a transaction another status."""
+        self.statuses.change(bisect_left(self.places, one.place), after)
+        if after == HistoryStatus.SUCCESSFUL:
+            self.amounts.add(day, one.amount)
+            self.prices.add(day, one.cost)
+        elif before == HistoryStatus.SUCCESSFUL:
+            self.amounts.add(day, -one.amount)
+            self.prices.add(day, -one.cost)
+
+    def figures(self, wanted: Wanted, low: int, high: int) -> Figures:
+        """Of what is wanted between two places of this index, which belong to its days."""
+        counts = {
+            status: self.statuses.count(status, low, high) if status in wanted.statuses else 0
+            for status in HistoryStatus
+        }
+        if HistoryStatus.SUCCESSFUL not in wanted.statuses:
+            return Figures(counts, ZERO, ZERO)
+        days = (wanted.first, wanted.last)
+        return Figures(counts, self.amounts.between(*days), self.prices.between(*days))
+
+
+class History:
+    """All transactions of a reseller in the order of their creation."""
+
+    __slots__ = (
+        "_all",
+        "_before",
+        "_changed",
+        "_counts",
+        "_days",
+        "_latest_of",
+        "_of_product",
+        "_of_regular",
+        "_whole",
+    )
+
+    def __init__(self) -> None:
+        self._all: list[Transaction] = []
+        self._changed: list[Transaction] = []
+        self._days = Days()
+        self._whole = TransactionIndex()
+        self._of_product: dict[str, TransactionIndex] = {}
+        # The transactions of one account are a chain: its latest place, and from each place the one before, plus 1.
+        self._latest_of: dict[str, int] = {}
+        self._before = places()
+        self._counts: dict[str, int] = {}  # of accounts that have more than one
+        self._of_regular: dict[str, dict[str, TransactionIndex]] = {}  # by account, then by product, "" for all
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def add(self, one: Transaction) -> int:
+        """Note a new transaction. Returns how many are new or have changed since the indexes were up to date."""
+        one.place = place = len(self._all)
+        self._all.append(one)
+        return place + 1 - len(self._before) + len(self._changed)
+
+    def note_change(self, one: Transaction) -> int:
+        """Note that a transaction has another status. Returns what `add` does."""
+        if one.place < len(self._before):
+            self._changed.append(one)
+        return len(self._all) - len(self._before) + len(self._changed)
+
+    def catch_up(self) -> None:
+        """Bring the indexes up to date."""
+        for one in self._changed:
+            self._move(one)
+        self._changed.clear()
+        done = len(self._before)
+        while done < len(self._all):
+            day = self._days.at(self._all[done].created, done)
+            end_of_day = bisect_left(self._all, self._days.end, done, key=_created)
+            self._extend(self._all[done:end_of_day], day)
+            done = end_of_day
+
+    def has_product(self, product: str) -> bool:
+        """True when something of this product was ever paid."""
+        self.catch_up()
+        return product in self._of_product
+
+    def find(
+        self, wanted: Wanted, offset: int, limit: int, *, newest_first: bool = True
+    ) -> tuple[list[Transaction], Figures]:
+        """`limit` transactions behind the first `offset`, and the figures of the whole search."""
+        self.catch_up()
+        low, high = self._days.between(wanted.first, wanted.last, len(self._all))
+        if wanted.account and wanted.account not in self._of_regular:
+            matching = list(self._of_account(wanted, low, high))[::-1]
+            begin, end = span(len(matching), offset, limit, newest_first=newest_first)
+            page, figures = matching[begin:end], Figures.of(matching)
+        else:
+            index = self._index_for(wanted)
+            low, high = bisect_left(index.places, low), bisect_left(index.places, high)
+            figures = index.figures(wanted, low, high)
+            begin, end = span(sum(figures.counts.values()), offset, limit, newest_first=newest_first)
+            found = index.statuses.ranked(wanted.statuses, low, begin, end)
+            page = [self._all[index.places[at]] for at in found]
+        return (page[::-1] if newest_first else page), figures
+
+    def _index_for(self, wanted: Wanted) -> TransactionIndex:
+        if wanted.account:
+            return self._of_regular[wanted.account].get(wanted.product) or TransactionIndex()
+        return self._of_product.get(wanted.product, TransactionIndex()) if wanted.product else self._whole
+
+    def _extend(self, latest: list[Transaction], day: int) -> None:
+        statuses = bytes([HISTORY_STATUSES[one.results[-1].status] for one in latest])
+        before, latest_of, counts = self._before, self._latest_of, self._counts
+        regulars: dict[str, list[int]] = {}
+        for index, one in enumerate(latest):
+            previous = latest_of.get(one.account, -1)
+            before.append(previous + 1)
+            latest_of[one.account] = one.place
+            if previous >= 0:
+                counts[one.account] = count = counts.get(one.account, 1) + 1
+                if count >= REGULAR:
+                    regulars.setdefault(one.account, []).append(index)
+        _index(self._whole, self._of_product, latest, statuses, day)
+        for account, positions in regulars.items():
+            by_product = self._of_regular.get(account)
+            if by_product is None:
+                self._make_regular(account)
+            else:
+                ones = [latest[at] for at in positions]
+                _index(by_product[""], by_product, ones, bytes([statuses[at] for at in positions]), day)
+
+    def _make_regular(self, account: str) -> None:
+        """Give an account indexes of its own, with all that it has in them."""
+        by_product = self._of_regular[account] = {"": TransactionIndex()}
+        whole = list(self._of_account(Wanted(date.min, date.max, account=account), 0, len(self._all)))[::-1]
+        for day, of_day in groupby(whole, lambda one: self._days.of(one.place)):
+            ones = list(of_day)
+            _index(by_product[""], by_product, ones, bytes([self._whole.statuses[one.place] for one in ones]), day)
+
+    def _move(self, one: Transaction) -> None:
+        before, after = self._whole.statuses[one.place], HISTORY_STATUSES[one.results[-1].status]
+        if before == after:
+            return
+        day = self._days.of(one.place)
+        own = self._of_regular.get(one.account)
+        of_account = (own[""], own[one.product]) if own else ()
+        for index in (self._whole, self._of_product[one.product], *of_account):
+            index.move(one, before, after, day)
+
+    def _of_account(self, wanted: Wanted, low: int, high: int) -> Iterator[Transaction]:
+        """What matches of one account, newest first."""
+        statuses = self._whole.statuses
+        place = self._latest_of.get(wanted.account, -1)
+        while place >= low:
+            one = self._all[place]
+            if place < high and wanted.product in ("", one.product) and statuses[place] in wanted.statuses:
+                yield one
+            place = self._before[place] - 1
+
+
+def _index(
+    whole: TransactionIndex,
+    of_product: dict[str, TransactionIndex],
+    ones: list[Transaction],
+    statuses: bytes,
+    day: int,
+) -> None:
+    """Put transactions of one day into the index of all, and into those of their products."""
+    by_product: dict[str, list[int]] = {}
+    for at, one in enumerate(ones):
+        by_product.setdefault(one.product, []).append(at)
+    amounts = prices = ZERO
+    for product, positions in by_product.items():
+        paid = [ones[at] for at in positions if statuses[at] == HistoryStatus.SUCCESSFUL]
+        amount, price = sum([one.amount for one in paid], ZERO), sum([one.cost for one in paid], ZERO)
+        index = of_product.get(product) or of_product.setdefault(product, TransactionIndex())
+        own = bytes([statuses[at] for at in positions])
+        index.extend([ones[at].place for at in positions], own, day, amount, price)
+        amounts, prices = amounts + amount, prices + price
+    whole.extend([one.place for one in ones], statuses, day, amounts, prices)
+
+
+def _created(one: Transaction) -> datetime:
+    return one.created

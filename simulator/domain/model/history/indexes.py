@@ -1,0 +1,174 @@
+"""Indexes over sequences that only grow: where each day begins, sums by day, what stands where.
+
+A place is a position in such a sequence.
+"""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from functools import cache
+from itertools import accumulate, chain, compress, islice
+from operator import add
+
+from simulator.domain.model.money import SERVICE_ZONE, ZERO
+
+DAY = timedelta(days=1)
+BLOCK = 2048
+
+
+def places() -> "array[int]":
+    """An ordered list of places, four bytes each."""
+    return array("I")
+
+
+class Days:
+    """The service's days (GMT+8), as ordinals, and the first place of each, in a chronological sequence."""
+
+    __slots__ = ("_days", "_starts", "end")
+
+    def __init__(self) -> None:
+        self._days: list[int] = []
+        self._starts: list[int] = []
+        self.end = datetime.min.replace(tzinfo=UTC)  # of the latest day
+
+    def at(self, at: datetime, place: int) -> int:
+        """Note when a place happened, and return its day. Neither places nor times go back."""
+        if at >= self.end:
+            local = at.astimezone(SERVICE_ZONE)
+            self.end = local.replace(hour=0, minute=0, second=0, microsecond=0) + DAY
+            self._days.append(local.toordinal())
+            self._starts.append(place)
+        return self._days[-1]
+
+    def of(self, place: int) -> int:
+        """The day of a place."""
+        return self._days[bisect_right(self._starts, place) - 1]
+
+    def between(self, first: date, last: date, count: int) -> tuple[int, int]:
+        """Of `count` places, the first of the days from `first` to `last`, and the one behind their last."""
+        low = bisect_left(self._days, first.toordinal())
+        high = bisect_right(self._days, last.toordinal())
+        return self._start(low, count), self._start(high, count)
+
+    def _start(self, index: int, count: int) -> int:
+        return self._starts[index] if index < len(self._starts) else count
+
+
+class DaySums:
+    """Sums of amounts by day, in a Fenwick tree: node i holds the sum of the lowbit(i) days that end with day i."""
+
+    __slots__ = ("_days", "_tree")
+
+    def __init__(self) -> None:
+        self._days: list[int] = []
+        self._tree: list[Decimal] = [ZERO]
+
+    def add(self, day: int, amount: Decimal) -> None:
+        """Add to a day that is the latest, or was added to before."""
+        days, tree = self._days, self._tree
+        if not days or day > days[-1]:
+            days.append(day)
+            size = len(days)
+            tree.append(amount + self._sum(size - 1) - self._sum(size - (size & -size)))
+        elif day == days[-1]:
+            tree[-1] += amount  # no other node ends as late
+        else:
+            node = bisect_left(days, day) + 1
+            assert days[node - 1] == day, "a day that was passed over cannot be added to"
+            while node < len(tree):
+                tree[node] += amount
+                node += node & -node
+
+    def between(self, first: date, last: date) -> Decimal:
+        """The sum of the days from `first` to `last`."""
+        high = bisect_right(self._days, last.toordinal())
+        low = bisect_left(self._days, first.toordinal())
+        return self._sum(high) - self._sum(low)
+
+    def _sum(self, node: int) -> Decimal:
+        """The sum of the first `node` days."""
+        total = ZERO
+        while node:
+            total += self._tree[node]
+            node -= node & -node
+        return total
+
+
+class BlockCounter:
+    """One small number for each place, 0 to `kinds` - 1, which may change; counted in blocks of `BLOCK` places.
+
+    So a change costs no more than two counters, and a count over a million places adds up 500 of them.
+    """
+
+    __slots__ = ("_blocks", "_marks")
+
+    def __init__(self, kinds: int) -> None:
+        self._marks = bytearray()
+        self._blocks: list[list[int]] = [[] for _ in range(kinds)]
+
+    def __len__(self) -> int:
+        return len(self._marks)
+
+    def __getitem__(self, place: int) -> int:
+        return self._marks[place]
+
+    def extend(self, marks: bytes) -> None:
+        """Mark the next places."""
+        done = 0
+        while done < len(marks):
+            room = BLOCK - len(self._marks) % BLOCK
+            part = marks[done : done + room]
+            for kind, blocks in enumerate(self._blocks):
+                if room == BLOCK:
+                    blocks.append(0)
+                blocks[-1] += part.count(kind)
+            self._marks += part
+            done += room
+
+    def change(self, place: int, mark: int) -> None:
+        """Mark a place anew."""
+        self._blocks[self._marks[place]][place // BLOCK] -= 1
+        self._blocks[mark][place // BLOCK] += 1
+        self._marks[place] = mark
+
+    def count(self, mark: int, low: int, high: int) -> int:
+        """How many places from `low` to before `high` have this mark."""
+        first, last = -(-low // BLOCK), high // BLOCK  # of the whole blocks between them
+        if first >= last:
+            return self._marks.count(mark, low, high)
+        ends = self._marks.count(mark, low, first * BLOCK) + self._marks.count(mark, last * BLOCK, high)
+        return ends + sum(self._blocks[mark][first:last])
+
+    def ranked(self, marks: frozenset[int], low: int, begin: int, end: int) -> list[int]:
+        """Of the places from `low` on that have one of `marks`, those ranked `begin` to before `end`, from 0."""
+        if end <= begin:
+            return []
+        if len(marks) == len(self._blocks):
+            return list(range(low + begin, low + end))
+        rank = begin + sum(self.count(mark, 0, low) for mark in marks)
+        first, *others = (self._blocks[mark] for mark in marks)
+        for blocks in others:
+            first = list(map(add, first, blocks))
+        totals = list(accumulate(first))
+        block = bisect_right(totals, rank)
+        skip = rank - (totals[block - 1] if block else 0)
+        found = chain.from_iterable(self._in_block(each, marks) for each in range(block, len(totals)))
+        return list(islice(found, skip, skip + end - begin))
+
+    def _in_block(self, block: int, marks: frozenset[int]) -> Iterator[int]:
+        start = block * BLOCK
+        wanted = self._marks[start : start + BLOCK].translate(_selecting(marks))
+        return compress(range(start, start + BLOCK), wanted)
+
+
+@cache
+def _selecting(marks: frozenset[int]) -> bytes:
+    return bytes(mark in marks for mark in range(256))
+
+
+def span(total: int, offset: int, limit: int, *, newest_first: bool) -> tuple[int, int]:
+    """The ranks, oldest first, of the page that has `limit` of `total` behind the first `offset` in its own order."""
+    begin, end = min(offset, total), min(offset + limit, total)
+    return (total - end, total - begin) if newest_first else (begin, end)

@@ -1,0 +1,84 @@
+"""What a select field offers (SPEC 2.2). The one answer that options, billers, sub-products and payments share."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+from simulator.domain.model import draw
+from simulator.domain.model.catalog import (
+    Catalog,
+    Option,
+    OptionList,
+    Product,
+)
+
+NOTHING = OptionList()
+
+
+def offered(seed: int, product: Product, field_id: str, account_number: str = "") -> OptionList:
+    """The options of a field for an account number, in display order, inactive ones included.
+
+    A list written for that number counts alone. Else the field's own options, those of a dynamic field drawn from
+    (seed, product, field, account number): who gets which, and with which `account_number`. Nothing for a field that
+    is no select.
+    """
+    written = product.options_for.get((field_id, account_number))
+    if written is not None:
+        return written
+    options = product.options.get(field_id, NOTHING)
+    if field_id not in product.drawn:
+        return options
+    identity = (product.code, field_id, account_number)
+    mine = options.without(tuple(option.code for option in options.personal if not _is_for(seed, option, identity)))
+    if any(option.account_digits for option in mine):
+        return OptionList(_for_account(seed, option, identity) for option in mine)
+    return mine
+
+
+def account_source(product: Product, field_id: str) -> str | None:
+    """The field whose value is asked for as `account_number` before a dynamic field's options are known."""
+    source = next((field.data_source for field in product.fields if field.id == field_id), None)
+    if source is None or source.type != "dynamic":
+        return None
+    return source.params.get("account_number", {}).get("from_field")
+
+
+def subproduct_field(product: Product) -> str | None:
+    """The select field whose options the legacy endpoints call sub-products (SPEC 2.16): plans, loan accounts, or
+    billers."""
+    source = product.fulfillment.extras.get("subproduct_code")
+    return source.from_field if source and source.from_field in product.options else biller_field(product)
+
+
+def biller_field(product: Product) -> str | None:
+    """The select field whose options are billers: the one that feeds `extras.biller_code`."""
+    source = product.fulfillment.extras.get("biller_code")
+    return source.from_field if source and source.from_field in product.options else None
+
+
+def biller_product(catalog: Catalog) -> Product | None:
+    """The first product that is paid to billers; one that is on sale goes before one that is not."""
+    found = [product for product in catalog.products.values() if biller_field(product)]
+    return min(found, key=lambda product: not product.is_active, default=None)
+
+
+def limits(product: Product, option: Option | None = None) -> tuple[Decimal | None, Decimal | None]:
+    """The least and the greatest amount: a biller's own, else the product's, else those of the pricing field."""
+    field = product.pricing
+    low = (option and option.min_amount) or product.min_amount
+    high = (option and option.max_amount) or product.max_amount
+    return (
+        low.amount if low else field.minimum if field else None,
+        high.amount if high else field.maximum if field else None,
+    )
+
+
+def _is_for(seed: int, option: Option, identity: tuple[str, str, str]) -> bool:
+    return draw.fraction(seed, "option", *identity, option.code) < option.share
+
+
+def _for_account(seed: int, option: Option, identity: tuple[str, str, str]) -> Option:
+    if not option.account_digits:
+        return option
+    rest = draw.digits(seed, option.account_digits - 1, "account", *identity, option.code)
+    first = draw.digits(seed, 1, "first", *identity, option.code)
+    return replace(option, account_number=f"{int(first) % 9 + 1}{rest}")

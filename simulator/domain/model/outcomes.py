@@ -1,0 +1,169 @@
+"""The outcomes worth meeting: what the tests of a careful client see at least once, and how each is recognised.
+
+Three kinds of things tell: the statuses that a payment went through, what a request was answered, and what the domain
+notes as it happens because nothing else would remember it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from simulator.domain.model.transactions import Reason, Status
+
+BILLS_PATH = "/v2/bill-presentment"
+PLAN_REASONS = (Reason.PLAN_REQUIRED, Reason.PLAN_UNKNOWN, Reason.PLAN_MISMATCH)
+
+
+class Noted(StrEnum):
+    """What the domain notes when it happens; the value is the outcome's id."""
+
+    CALLBACK_DELIVERED = "callback-delivered"
+    CALLBACK_RETRIED = "callback-retried"
+    CALLBACK_DELIVERED_LATE = "callback-delivered-after-retry"
+    CALLBACK_FAILED = "callback-failed"
+    CALLBACK_DUPLICATED = "callback-duplicated"
+    CALLBACK_DROPPED = "callback-dropped"
+    CALLBACKS_REVERSED = "callbacks-reversed"
+    WEBHOOK_DELIVERED = "webhook-delivered"
+    WEBHOOK_RETRIED = "webhook-retried"
+    WEBHOOK_FAILED = "webhook-failed"
+    WEBHOOK_REPLAYED = "webhook-replayed"
+    REPLAY_REFUSED = "replay-refused"
+    VOID_TAKEN = "void-taken"
+    VOID_REFUSED = "void-refused"
+    VOID_REFUSED_LATER = "void-refused-later"
+    DISPUTE_TAKEN = "dispute-taken"
+    DISPUTE_REFUSED = "dispute-refused"
+
+    __hash__ = str.__hash__  # an enum's own is Python code, and every callback looks one up
+
+
+class Story(NamedTuple):
+    """What a payment went through. `is_stuck`: nothing more will come of it by itself; `is_requeried`: it was asked
+    for again while it was not settled."""
+
+    statuses: tuple[Status, ...]
+    is_stuck: bool
+    is_requeried: bool
+
+
+class Answered(NamedTuple):
+    """One sort of answer. `path` is as the contract writes it, `*` for one that it does not have, and so is `method`;
+    `ending` is what became of the connection, `abort` or `cut` by a fault, `gone` when the client left."""
+
+    method: str
+    path: str
+    status: int
+    error: str
+    ending: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownOutcome:
+    """An outcome worth meeting. Without a test of payments or answers it is one that the domain notes."""
+
+    id: str
+    group: str
+    text: str
+    of_story: Callable[[Story], bool] | None = None
+    of_answer: Callable[[Answered], bool] | None = None
+
+
+def _went(*statuses: Status) -> Callable[[Story], bool]:
+    """A payment that had these statuses one after the other."""
+    count = len(statuses)
+    return lambda story: any(
+        story.statuses[at : at + count] == statuses for at in range(len(story.statuses) - count + 1)
+    )
+
+
+def _began(status: Status) -> Callable[[Story], bool]:
+    return lambda story: story.statuses[0] is status
+
+
+def _refused(*errors: str) -> Callable[[Answered], bool]:
+    return lambda answered: answered.error in errors
+
+
+def _status(low: int, high: int) -> Callable[[Answered], bool]:
+    return lambda answered: low <= answered.status <= high and answered.ending in ("", "cut")
+
+
+def _ended(ending: str) -> Callable[[Answered], bool]:
+    return lambda answered: answered.ending == ending
+
+
+def _bill(status: int) -> Callable[[Answered], bool]:
+    return lambda answered: answered.path == BILLS_PATH and answered.status == status
+
+
+def _payment(id_: str, text: str, of_story: Callable[[Story], bool]) -> KnownOutcome:
+    return KnownOutcome(f"payment-{id_}", "payments", text, of_story=of_story)
+
+
+def _answer(id_: str, group: str, text: str, of_answer: Callable[[Answered], bool]) -> KnownOutcome:
+    return KnownOutcome(id_, group, text, of_answer=of_answer)
+
+
+_A, _P, _S, _F = Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED
+_CALLBACKS, _REFUSALS, _CASES = "callbacks", "refused payments", "voids and disputes"
+_AUTH, _LIMITS = "authentication", "limits"
+
+OUTCOMES: tuple[KnownOutcome, ...] = (
+    _payment("successful-after-processing", "Accepted, Processing, then success", _went(_A, _P, _S)),
+    _payment("successful-at-once", "success in the first answer", _began(_S)),
+    _payment("failed-after-accepted", "Failed after Accepted", _went(_A, _F)),
+    _payment("failed-after-processing", "Failed after Processing", _went(_P, _F)),
+    _payment("failed-at-once", "Failed in the first answer", _began(_F)),
+    _payment("refunded", "Refund after a success", lambda story: story.statuses[-1] is Status.REFUNDED),
+    _payment("stuck", "Processing (or Accepted) for ever", lambda story: story.is_stuck),
+    _payment("requeried", "asked for again before it was settled", lambda story: story.is_requeried),
+    _answer("insufficient-balance", _REFUSALS, "Insufficient_Balance", _refused(Reason.BALANCE)),
+    _answer("invalid-product", _REFUSALS, "Invalid_Product", _refused(Reason.PRODUCT)),
+    _answer("invalid-account", _REFUSALS, "Invalid_Account", _refused(Reason.ACCOUNT)),
+    _answer("invalid-extras", _REFUSALS, "Invalid_Extras", _refused(Reason.EXTRAS)),
+    _answer("invalid-denomination", _REFUSALS, "Invalid_Denomination", _refused(Reason.DENOMINATION)),
+    _answer("invalid-request", _REFUSALS, "Invalid_Request", _refused(Reason.REQUEST)),
+    _answer("invalid-plan-code", _REFUSALS, "a plan code that does not fit", _refused(*PLAN_REASONS)),
+    KnownOutcome(Noted.VOID_TAKEN, _CASES, "a void that was taken"),
+    KnownOutcome(Noted.VOID_REFUSED, _CASES, "a refused void"),
+    KnownOutcome(Noted.VOID_REFUSED_LATER, _CASES, "a void that was taken and refused by the biller after all"),
+    KnownOutcome(Noted.DISPUTE_TAKEN, _CASES, "a dispute that was taken"),
+    KnownOutcome(Noted.DISPUTE_REFUSED, _CASES, "a refused dispute"),
+    _answer("case-of-unknown-transaction", _CASES, "400 for an unknown transaction", _refused("unknown_transaction")),
+    _answer("bill-found", "bills", "a bill", _bill(200)),
+    _answer("bill-refused", "bills", "a bill that cannot be looked up", _bill(400)),
+    KnownOutcome(Noted.CALLBACK_DELIVERED, _CALLBACKS, "a callback that was delivered"),
+    KnownOutcome(Noted.CALLBACK_RETRIED, _CALLBACKS, "a callback that was tried again"),
+    KnownOutcome(Noted.CALLBACK_DELIVERED_LATE, _CALLBACKS, "a callback that was delivered by a retry"),
+    KnownOutcome(Noted.CALLBACK_FAILED, _CALLBACKS, "a callback that failed for good"),
+    KnownOutcome(Noted.CALLBACK_DUPLICATED, _CALLBACKS, "duplicate callbacks"),
+    KnownOutcome(Noted.CALLBACK_DROPPED, _CALLBACKS, "a callback that never came"),
+    KnownOutcome(Noted.CALLBACKS_REVERSED, _CALLBACKS, "callbacks in reverse order"),
+    KnownOutcome(Noted.WEBHOOK_DELIVERED, "webhooks", "a webhook that was delivered"),
+    KnownOutcome(Noted.WEBHOOK_RETRIED, "webhooks", "a webhook that was tried again"),
+    KnownOutcome(Noted.WEBHOOK_FAILED, "webhooks", "a webhook that failed for good"),
+    KnownOutcome(Noted.WEBHOOK_REPLAYED, "webhooks", "a replay"),
+    KnownOutcome(Noted.REPLAY_REFUSED, "webhooks", "a refused replay"),
+    _answer("invalid-signature", _AUTH, "401 invalid_signature", _refused("invalid_signature")),
+    _answer("invalid-api-key", _AUTH, "401 invalid_api_key", _refused("invalid_api_key")),
+    _answer("timestamp-expired", _AUTH, "401 timestamp_expired", _refused("timestamp_expired")),
+    _answer("nonce-reused", _AUTH, "401 nonce_reused", _refused("nonce_reused")),
+    _answer("nonce-service-down", _AUTH, "503 nonce_service_unavailable", _refused("nonce_service_unavailable")),
+    _answer("ip-blocked", _LIMITS, "403 ip_blocked", _refused("ip_blocked")),
+    _answer("ip-not-allowed", _LIMITS, "403 ip_not_allowed", _refused("ip_not_allowed")),
+    _answer("api-key-required", _LIMITS, "403 api_key_required", _refused("api_key_required")),
+    _answer("connection-closed", "HTTP", "a connection closed without an answer", _ended("abort")),
+    _answer("answer-cut", "HTTP", "an answer cut in the middle", _ended("cut")),
+    _answer("status-400", "HTTP", "400", _status(400, 400)),
+    _answer("status-401", "HTTP", "401", _status(401, 401)),
+    _answer("status-403", "HTTP", "403", _status(403, 403)),
+    _answer("status-404", "HTTP", "404", _status(404, 404)),
+    _answer("status-429", "HTTP", "429", _status(429, 429)),
+    _answer("status-500", "HTTP", "500, 501 or 502", _status(500, 502)),
+    _answer("status-503", "HTTP", "503", _status(503, 503)),
+    _answer("status-504", "HTTP", "504", _status(504, 504)),
+)  # fmt: skip
+
+IDS = frozenset(outcome.id for outcome in OUTCOMES)

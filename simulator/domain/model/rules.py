@@ -1,0 +1,189 @@
+"""Rules: `when` (a match) and `then` (what happens); the first match wins.
+
+Matchers arrive compiled, as plain callables. How often a rule matched and how often it was chosen are state of the
+sandbox and live in its `RuleBook`; the rules themselves are shared and never change.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Generic, TypeVar
+
+from simulator.domain.model import draw
+
+Then = TypeVar("Then")
+Fields = Mapping[str, object]
+Text = Callable[[Fields], str]
+
+
+def anything(facts: Fields) -> bool:
+    """What a `when` without a condition stands for."""
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Generic[Then]):
+    """`nth`, `every` and `chance` look at how often `when` matched, `times` at how often the rule was chosen.
+
+    A `fallback` is tried after all others, the magic accounts included.
+    """
+
+    id: str
+    when: Callable[[Fields], bool]
+    then: Then
+    name: str = ""
+    times: int | None = None
+    nth: int | None = None
+    every: int | None = None
+    chance: Decimal | None = None
+    fallback: bool = False
+
+    @property
+    def label(self) -> str:
+        """What people call it: its name, else its id."""
+        return self.name or self.id
+
+    @property
+    def decides_all(self) -> bool:
+        """True when no request passes it by."""
+        counts = (self.times, self.nth, self.every, self.chance)
+        return self.when is anything and all(count is None for count in counts)
+
+
+@dataclass(slots=True)
+class RuleCount:
+    """How often a rule's `when` matched and how often the rule was chosen."""
+
+    matched: int = 0
+    chosen: int = 0
+
+
+class MagicRules(Generic[Then]):
+    """The rules of one section by the last three digits of a magic account. Never changes."""
+
+    def __init__(self, by_digits: Mapping[str, Rule[Then]]) -> None:
+        self._by_digits = by_digits
+        self._by_name = {rule.id: rule for rule in by_digits.values()}
+
+    def of(self, account: object) -> Rule[Then] | None:
+        """The rule for an account; None when it is ordinary."""
+        if isinstance(account, str) and account[-7:-3] == "0000":
+            return self._by_digits.get(account[-3:])
+        return None
+
+    def named(self, name: str) -> Rule[Then] | None:
+        """The rule of this name."""
+        return self._by_name.get(name)
+
+    def names(self) -> frozenset[str]:
+        """The names of all rules."""
+        return frozenset(self._by_name)
+
+
+class RuleBook(Generic[Then]):
+    """The rules of one section in one sandbox, in order, with their counts.
+
+    Its own rules come first, then those of magic accounts, which one look at the account finds, then fallbacks.
+    """
+
+    def __init__(self, seed: int, rules: tuple[Rule[Then], ...], magic: MagicRules[Then] | None = None) -> None:
+        self._seed = seed
+        self.magic_chosen: Counter[str] = Counter()  # those of magic accounts, by id
+        self.rules = [rule for rule in rules if not rule.fallback]
+        self._fallbacks = [rule for rule in rules if rule.fallback]
+        self._magic: MagicRules[Then] = magic or MagicRules({})
+        self.counts = {rule.id: RuleCount() for rule in rules}
+        self._look_over()
+
+    def listed(self) -> Iterator[tuple[Rule[Then], RuleCount]]:
+        """Every rule with its count, in the order in which they are tried; not those of magic accounts."""
+        for rule in (*self.rules, *self._fallbacks):
+            yield rule, self.counts[rule.id]
+
+    def put_first(self, rule: Rule[Then], count: RuleCount | None = None) -> None:
+        """Place a rule before all others of its kind; `count` is what was counted of it elsewhere."""
+        (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
+        self.counts[rule.id] = count or RuleCount()
+        self._look_over()
+
+    def remove(self, rule_id: str) -> bool:
+        """Take a rule out; False when there is none of this id."""
+        found = self.counts.pop(rule_id, None) is not None
+        if found:
+            self.rules = [rule for rule in self.rules if rule.id != rule_id]
+            self._fallbacks = [rule for rule in self._fallbacks if rule.id != rule_id]
+            self._look_over()
+        return found
+
+    def _look_over(self) -> None:
+        """Note what can be said without looking at a request."""
+        self._has_rules = bool(self.rules or self._fallbacks)
+        first = self._fallbacks[0] if self._fallbacks and not self.rules else None
+        self._usual = first if first is not None and first.decides_all else None
+
+    def named(self, name: str) -> Rule[Then] | None:
+        """The rule that carries this name or id."""
+        for rule in (*self.rules, *self._fallbacks):
+            if name in (rule.name, rule.id):
+                return rule
+        return self._magic.named(name)
+
+    def is_magic(self, account: object) -> bool:
+        """True when this section has a rule for `account` because of its last digits."""
+        return self._magic.of(account) is not None
+
+    def may_choose(self, account: object, wanted: str) -> bool:
+        """False when there cannot be a rule for a request, so that its facts need not be gathered."""
+        return self._has_rules or wanted != "" or (account is not None and self._magic.of(account) is not None)
+
+    def usual(self, account: object, wanted: str) -> Rule[Then] | None:
+        """The rule that decides every ordinary request, when there is just one; counts it. None: ask `choose`."""
+        rule = self._usual
+        if rule is None or wanted or self._magic.of(account) is not None:
+            return None
+        count = self.counts[rule.id]
+        count.matched += 1
+        count.chosen += 1
+        return rule
+
+    def times_chosen(self, rule: Rule[Then]) -> int:
+        """How often a rule was chosen so far; those of magic accounts are not counted."""
+        count = self.counts.get(rule.id)
+        return count.chosen if count else 0
+
+    def choose(self, facts: Fields, wanted: str = "") -> Rule[Then] | None:
+        """The first rule that matches `facts`, or the one that the request names in `wanted`; counts it."""
+        if wanted and (rule := self.named(wanted)):
+            if count := self.counts.get(rule.id):
+                count.matched += 1
+                count.chosen += 1
+            else:
+                self.magic_chosen[rule.id] += 1
+            return rule
+        if self.rules and (rule := self._first(self.rules, facts)):
+            return rule
+        if (rule := self._magic.of(facts.get("account"))) and rule.when(facts):
+            self.magic_chosen[rule.id] += 1
+            return rule
+        return self._first(self._fallbacks, facts)
+
+    def _first(self, rules: list[Rule[Then]], facts: Fields) -> Rule[Then] | None:
+        for rule in rules:
+            if rule.when(facts) and self._takes_part(rule):
+                return rule
+        return None
+
+    def _takes_part(self, rule: Rule[Then]) -> bool:
+        count = self.counts[rule.id]
+        count.matched += 1
+        if rule.nth is not None and count.matched != rule.nth:
+            return False
+        if rule.every is not None and count.matched % rule.every:
+            return False
+        if rule.times is not None and count.chosen >= rule.times:
+            return False
+        if rule.chance is not None and draw.fraction(self._seed, rule.id, count.matched) >= rule.chance:
+            return False
+        count.chosen += 1
+        return True

@@ -1,0 +1,161 @@
+"""A scenario once it was read: the frozen values that a sandbox starts from (DESIGN 9)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from simulator.domain.model.bills import BillThen
+from simulator.domain.model.callbacks import CallbackConfig, RetryPolicy
+from simulator.domain.model.cases import CaseThen
+from simulator.domain.model.catalog import Catalog, Overlay, TreeKind
+from simulator.domain.model.expectations import Expectation
+from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.magic import NO_MAGIC, Magic
+from simulator.domain.model.network import Plan
+from simulator.domain.model.resellers import KeyState, User
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.transactions import PaymentThen
+from simulator.domain.model.wallet import EntryType
+from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
+
+
+@dataclass(frozen=True, slots=True)
+class KeyStart:
+    """An API key that exists from the start; `secret` is Base64."""
+
+    key: str
+    secret: str
+    state: KeyState = KeyState.ACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class ResellerStart:
+    """A reseller as it is when the sandbox starts."""
+
+    code: str
+    email: str
+    balance: Decimal = Decimal(0)
+    keys: tuple[KeyStart, ...] = ()
+    users: tuple[User, ...] = ()
+    callback: CallbackConfig = CallbackConfig()
+    webhook: WebhookStart | None = None
+    require_api_key_for_topup: bool = False
+    ip_allowlist: tuple[str, ...] = ()
+    overlay: Mapping[str, Overlay] = field(default_factory=dict)
+    low_balance_threshold: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledDeposit:
+    """A credit that comes `at` after the start."""
+
+    at: timedelta
+    reseller: str
+    amount: Decimal
+    description: str
+    type: EntryType = EntryType.DEPOSIT
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledChange:
+    """A change of a product that comes `at` after the start; the rest is a `ChangeProduct`'s."""
+
+    at: timedelta
+    code: str
+    changes: Mapping[str, Any]
+    options: Mapping[str, bool]
+    reseller: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledTreeChange:
+    """A change of a category or group that comes `at` after the start; the rest is a `ChangeTree`'s."""
+
+    at: timedelta
+    kind: TreeKind
+    id: str
+    changes: Mapping[str, Any]
+
+
+Scheduled = ScheduledDeposit | ScheduledChange | ScheduledTreeChange
+
+
+@dataclass(frozen=True, slots=True)
+class ClockStart:
+    """The clock a scenario asks for; `start` None means the present. `skew` is added to the wall clock wherever the
+    outside world's time counts."""
+
+    mode: str = "real"
+    rate: float = 1.0
+    start: datetime | None = None
+    skew: timedelta = timedelta(0)
+    signature: str = "wall"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds that SPEC 6.1 and 8 state, and those of our own memory. `requests_per_interval` None: no limit."""
+
+    requests_per_interval: int | None = 30_000
+    rate_limit_interval: timedelta = timedelta(minutes=5)
+    rate_limit_block: timedelta = timedelta(minutes=240)
+    nonce_window: timedelta = timedelta(minutes=10)
+    nonces: int = 500_000
+    timestamp_tolerance: timedelta = timedelta(minutes=5)
+    token_lifetime: timedelta = timedelta(hours=1)
+    refresh_token_lifetime: timedelta = timedelta(days=30)
+    settings_delay: timedelta = timedelta(minutes=5)
+    callback_timeout: timedelta = timedelta(seconds=30)
+    callback_timeout_manual: timedelta = timedelta(seconds=5)
+    callback_retry: RetryPolicy = RetryPolicy()
+    callbacks: int = 20_000
+    deliveries: int = 10_000
+    deliveries_bytes: int = 64 * 1024 * 1024
+    notifications: int = 5_000
+    journal: int = 4_000
+    journal_bytes: int = 64 * 1024 * 1024
+    inbox: int = 10_000
+    inbox_bytes: int = 64 * 1024 * 1024
+
+    @property
+    def timestamp_tolerance_s(self) -> float:
+        """`timestamp_tolerance` in seconds."""
+        return self.timestamp_tolerance.total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class InboxReply:
+    """What a built-in receiver answers; `delay` is wall time."""
+
+    status: int = 200
+    delay: timedelta = timedelta(0)
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """All that a sandbox starts from. `environment` is `staging` or `production`; `assume` holds the choices that
+    differ from the register's, by id."""
+
+    name: str
+    description: str = ""
+    seed: int = 0
+    environment: str = "staging"
+    clock: ClockStart = ClockStart()
+    resellers: tuple[ResellerStart, ...] = ()
+    catalog: Catalog = Catalog()
+    payments: tuple[Rule[PaymentThen], ...] = ()
+    voids: tuple[Rule[CaseThen], ...] = ()
+    disputes: tuple[Rule[CaseThen], ...] = ()
+    bills: tuple[Rule[BillThen], ...] = ()
+    faults: tuple[Rule[FaultThen], ...] = ()
+    magic: Magic = NO_MAGIC
+    network: Mapping[str, Plan] = field(default_factory=dict)
+    inboxes: Mapping[str, tuple[InboxReply, ...]] = field(default_factory=dict)
+    schedule: tuple[Scheduled, ...] = ()
+    limits: Limits = Limits()
+    webhooks: WebhookPolicy = WebhookPolicy()
+    assume: Mapping[str, object] = field(default_factory=dict)
+    expect: tuple[Expectation, ...] = ()

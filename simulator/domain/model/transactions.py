@@ -1,0 +1,186 @@
+"""A payment that was created, and the states it may go through (SPEC 3.1).
+
+A transaction is never in no state: the creating answer is its first. `Accepted` may go on to `Processing`, never
+back. `Succesful` and `Failed` are final for the provider; a void alone leads out of success. Nothing leads out of
+`Failed` or `Refunded`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+from simulator.domain.model.agenda import Ticket
+from simulator.domain.model.rules import Text
+
+
+class Status(StrEnum):
+    """Where a transaction stands; how it is spelled on the wire is decided there."""
+
+    ACCEPTED = "accepted"
+    PROCESSING = "processing"
+    SUCCESSFUL = "successful"
+    FAILED = "failed"
+    REFUNDED = "refunded"
+
+    __hash__ = str.__hash__  # an enum's own is Python code, and every payment looks a dozen statuses up
+
+
+# A member is looked up by Python code whenever the enum is asked for it; every payment asks for these.
+SUCCESSFUL, FAILED = Status.SUCCESSFUL, Status.FAILED
+
+TRANSITIONS: dict[Status | None, frozenset[Status]] = {
+    None: frozenset({Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED}),
+    Status.ACCEPTED: frozenset({Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED}),
+    Status.PROCESSING: frozenset({Status.SUCCESSFUL, Status.FAILED}),
+    Status.SUCCESSFUL: frozenset({Status.REFUNDED}),
+    Status.FAILED: frozenset(),
+    Status.REFUNDED: frozenset(),
+}
+
+STATUS_CODES: Mapping[str, int] = MappingProxyType(
+    {
+        "accepted": 1,
+        "processing": 2,
+        "successful": 20,
+        "failed": 48,
+        "refunded": 53,
+        "Insufficient_Balance": 40,
+        "Invalid_Product": 41,
+        "Invalid_Account": 42,
+        "Invalid_Extras": 43,
+        "Plan_Code_Required": 44,
+        "Unknown_Plan_Code": 44,
+        "Plan_Code_Mismatch": 44,
+        "Invalid_Request": 45,
+        "Refid_Conflict": 46,
+        "Invalid_Denomination": 58,
+    }
+)
+
+# No provider result can follow one of these.
+SETTLED = frozenset({Status.SUCCESSFUL, Status.FAILED, Status.REFUNDED})
+
+
+def may_follow(before: Status | None, after: Status) -> bool:
+    """True when a transaction may go from `before` to `after`."""
+    return after in TRANSITIONS[before]
+
+
+class Reason(StrEnum):
+    """Why a payment was not created (SPEC 4.11); the value is what `remarks` says, but for plan codes, where they
+    are a sentence."""
+
+    REQUEST = "Invalid_Request"
+    PRODUCT = "Invalid_Product"
+    ACCOUNT = "Invalid_Account"
+    EXTRAS = "Invalid_Extras"
+    DENOMINATION = "Invalid_Denomination"
+    PLAN_REQUIRED = "Plan_Code_Required"
+    PLAN_UNKNOWN = "Unknown_Plan_Code"
+    PLAN_MISMATCH = "Plan_Code_Mismatch"
+    BALANCE = "Insufficient_Balance"
+    REFID = "Refid_Conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One dated status of a timeline. `after` and `requery` count from the creation; neither is set on the first.
+    `texts` are the templates that the scenario wrote for a result's `sn`, `pin`, `remarks`, `note`, `voucherlink`."""
+
+    status: Status
+    after: timedelta | None = None
+    requery: int | None = None
+    code: int | None = None
+    texts: Mapping[str, Text] | None = None
+    expiry: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackPlan:
+    """How a rule distorts the callbacks of its transactions. `duplicates` more copies are sent of each."""
+
+    drop: bool = False
+    duplicates: int = 0
+    delay: timedelta = timedelta(0)
+    reverse: bool = False
+
+
+class Refusal(NamedTuple):
+    """Why no payment is created; `code` and `remarks` are the reason's own unless given."""
+
+    reason: Reason
+    code: int | None = None
+    remarks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentThen:
+    """What a payment rule does: a timeline, whose first step is the answer to the creating request, and the fate
+    of its callbacks; or a refusal, and then nothing is created."""
+
+    steps: tuple[Step, ...]
+    callbacks: CallbackPlan = CallbackPlan()
+    refusal: Refusal | None = None
+
+
+class Result(NamedTuple):
+    """What was true of a transaction from `at` on: the variable half of SPEC 2.3.
+
+    `cost` is 0 once the wallet got it back; `balance` is the wallet's after this change; `cause` says what brought
+    it about: `creation`, `step`, `requery` or `void`.
+    """
+
+    at: datetime
+    status: Status
+    code: int
+    cost: Decimal
+    balance: Decimal
+    cause: str
+    remarks: str = ""
+    sn: str = ""
+    pin: str = ""
+    expiry: date | None = None
+    note: str = ""
+    voucherlink: str = ""
+
+
+@dataclass(slots=True)
+class Transaction:
+    """A payment. `results` has one entry for each status it had, the last one is current; `entry_ids` are its
+    ledger entries; `place` counts its reseller's transactions from 0; `steps`, `ticket` and `requeries` serve the
+    timeline while it is not settled; the ticket is the agenda's for the next step that has a date."""
+
+    trxid: str
+    refid: str
+    reseller: str
+    product: str
+    product_name: str
+    account: str
+    amount: Decimal
+    cost: Decimal
+    remarks: str
+    extras: Mapping[str, object]
+    sender: str
+    created: datetime
+    rule: str
+    callbacks: CallbackPlan
+    entry_ids: tuple[int, ...] = ()
+    results: list[Result] = field(default_factory=list)
+    steps: tuple[Step, ...] = ()
+    ticket: Ticket | None = None
+    requeries: int = 0
+    place: int = 0
+
+    @property
+    def result(self) -> Result:
+        """The current result."""
+        return self.results[-1]
+
+    @property
+    def is_settled(self) -> bool:
+        """True when no provider result can follow."""
+        return self.results[-1].status in SETTLED

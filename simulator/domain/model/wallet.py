@@ -1,0 +1,74 @@
+"""The prepaid wallet and the ledger whose entries add up to it (SPEC 2.5)."""
+
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import NamedTuple
+
+from simulator.domain.model.made import made
+from simulator.domain.model.money import ZERO
+
+
+class EntryType(StrEnum):
+    """The four values that the statement's filter accepts (SPEC 4.17)."""
+
+    DEPOSIT = "DEPOSIT"
+    TRANSACTION = "TRANSACTION"
+    REFUND = "REFUND"
+    COMMISSION = "COMMISSION"
+
+    __hash__ = str.__hash__  # an enum's own is Python code, and every entry's type is looked up
+
+
+DEPOSIT, TRANSACTION, REFUND = EntryType.DEPOSIT, EntryType.TRANSACTION, EntryType.REFUND
+
+
+class Entry(NamedTuple):
+    """One change of a wallet. `amount` is signed, `balance` is the wallet after it; `trxid` is empty for credits
+    that belong to no transaction."""
+
+    id: int
+    at: datetime
+    type: EntryType
+    amount: Decimal
+    balance: Decimal
+    remarks: str
+    trxid: str = ""
+
+
+class Wallet:
+    """A balance that changes only through entries and never falls below zero by a payment.
+
+    `on_low` is told the entry that takes it below `threshold`; at 0, where no balance falls below, there is none.
+    """
+
+    __slots__ = ("balance", "entries", "on_low", "opening", "threshold")
+
+    def __init__(self, opening: Decimal) -> None:
+        self.opening = opening
+        self.balance = opening
+        self.entries: list[Entry] = []
+        self.threshold = ZERO
+        self.on_low: Callable[[Entry], None] | None = None
+
+    def covers(self, cost: Decimal) -> bool:
+        """True when `cost` can be debited."""
+        return cost <= self.balance
+
+    def post(self, type_: EntryType, amount: Decimal, now: datetime, remarks: str, trxid: str = "") -> Entry:
+        """Add a signed entry and return it."""
+        assert type_ is TRANSACTION or amount >= ZERO, "only a transaction takes money out"
+        before, entries = self.balance, self.entries
+        balance = before + amount
+        assert balance >= ZERO, "a debit must be covered"
+        self.balance = balance
+        entry = made(Entry, (len(entries) + 1, now, type_, amount, balance, remarks, trxid))
+        entries.append(entry)
+        if balance < self.threshold <= before and self.on_low:
+            self.on_low(entry)
+        return entry
+
+    def entry(self, id_: int) -> Entry:
+        """The entry with this id."""
+        return self.entries[id_ - 1]

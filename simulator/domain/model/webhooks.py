@@ -1,0 +1,146 @@
+"""Webhooks as values: configuration (SPEC 2.11), events (SPEC 2.13, 6.4) and the jobs that deliver them (SPEC 2.12).
+
+One event may have several jobs: the first, and one for each manual replay. They share the event, so that all of them
+count its replays together.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+
+from simulator.domain.model.catalog import (
+    Category,
+    Group,
+    Option,
+    Product,
+)
+from simulator.domain.model.effects import Attempt
+
+BALANCE_ADDED = "balance.added"
+REPLAYS_MAX = 3
+RESPONSE_CHARS_MAX = 4096
+
+
+@dataclass(slots=True)
+class Webhook:
+    """Where signed events go, and whether. An empty `url` is no webhook at all; `secret` has 64 hexadecimal digits."""
+
+    url: str = ""
+    secret: str = field(default="", repr=False)
+    enabled: bool = False
+    created: datetime | None = None
+    updated: datetime | None = None
+    secrets_drawn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookStart:
+    """A webhook that exists from the start; an empty `secret` is drawn from the seed."""
+
+    url: str
+    secret: str = field(default="", repr=False)
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How events are signed. Without `header`: Standard Webhooks. With it: `prefix` and the hexadecimal HMAC of the
+    body in that header, keyed with the secret's 32 bytes, or with its 64 characters when `key` is `text`."""
+
+    header: str = ""
+    prefix: str = ""
+    key: str = "bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookPolicy:
+    """How events are delivered. `retry_after` are the waits before each retry, counted from the end of the attempt
+    before; the last one stays. `timeout` None is that of callbacks. `catalog` is where catalog events go."""
+
+    retry_limit: int = 3
+    retry_after: tuple[timedelta, ...] = (timedelta(seconds=10), timedelta(seconds=60), timedelta(seconds=300))
+    signature: Signature = Signature()
+    timeout: timedelta | None = None
+    catalog: WebhookStart | None = None
+
+    def wait(self, retry: int) -> timedelta:
+        """How long after the attempt before the retry with this number comes, counted from 1."""
+        return self.retry_after[min(retry, len(self.retry_after)) - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceAdded:
+    """What a `balance.added` event tells: a credit, and the wallet after it."""
+
+    reseller: str
+    amount: Decimal
+    balance: Decimal
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """What a catalog event tells: one resource. An option comes with its product and the field that offers it, what
+    changed for one reseller alone with that reseller's code."""
+
+    resource: Product | Option | Category | Group
+    product: Product | None = None
+    field_id: str = ""
+    reseller: str = ""
+
+
+EventData = BalanceAdded | CatalogEntry
+
+
+@dataclass(slots=True)
+class Event:
+    """Something that receivers are told, once for each job. `replays` counts the manual ones."""
+
+    id: str
+    type: str
+    created: datetime
+    data: EventData
+    replays: int = 0
+
+
+class DeliveryState(StrEnum):
+    """Where a job stands (SPEC 3.2)."""
+
+    UNDER_WAY = "pending"
+    SUCCEEDED = "success"
+    FAILED = "failed"
+
+
+@dataclass(slots=True)
+class Delivery:
+    """One job that delivers an event. `webhook` says how it is signed, now and not when the job was made; `url` stays
+    as it was. `serial` numbers jobs in the order of their making, `n` in that of their ending, 0 before; `original` is
+    the replayed job."""
+
+    id: str
+    event: Event
+    reseller: str
+    webhook: Webhook
+    url: str
+    retry_limit: int
+    created: datetime
+    original: str | None = None
+    serial: int = 0
+    n: int = 0
+    state: DeliveryState = DeliveryState.UNDER_WAY
+    error: str = ""
+    completed: datetime | None = None
+    attempts: list[Attempt] = field(default_factory=list)
+
+    @property
+    def lane(self) -> str:
+        """Jobs of one event keep their order."""
+        return self.event.id
+
+    @property
+    def size(self) -> int:
+        """About how many bytes an ended job keeps alive."""
+        bodies = sum(len(attempt.outcome.body) for attempt in self.attempts if attempt.outcome)
+        told = len(self.event.data.description) if isinstance(self.event.data, BalanceAdded) else 0
+        return 2000 + 500 * len(self.attempts) + 4 * (bodies + told)

@@ -1,0 +1,137 @@
+"""What a sandbox met of its rules, of the endpoints' answers and of the outcomes worth meeting, as plain figures.
+
+Figures of several sandboxes add up, so that those of a whole run can be told when each test had a sandbox of its own.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from simulator.domain.model.outcomes import (
+    OUTCOMES,
+    Answered,
+    Noted,
+    Story,
+)
+from simulator.domain.model.rules import RuleBook, RuleCount
+from simulator.domain.model.transactions import Transaction
+from simulator.domain.state import State
+
+PAYMENTS = "payments"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleKey:
+    """A rule of a scenario; those of magic accounts are counted apart."""
+
+    scenario: str
+    section: str
+    id: str
+    name: str
+
+
+@dataclass(slots=True)
+class MagicFigures:
+    """What two digits of a magic account mean, and how often each section that has a rule for them chose it."""
+
+    text: str
+    chosen: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def met(self) -> int:
+        """How often the outcome was met. What decides about more than the payment counts where it decides that: a
+        payment to an account whose void is refused is no refused void yet."""
+        own = [count for section, count in self.chosen.items() if section != PAYMENTS]
+        return max(own) if own else self.chosen[PAYMENTS]
+
+
+@dataclass(slots=True)
+class Figures:
+    """How often each rule matched and was chosen, by key; each magic outcome by its digits; each sort of answer; each
+    outcome by its id. What never happened has no entry but for rules and magic outcomes."""
+
+    sandboxes: int = 0
+    rules: dict[RuleKey, RuleCount] = field(default_factory=dict)
+    magic: dict[str, MagicFigures] = field(default_factory=dict)
+    answers: Counter[Answered] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: "Figures") -> None:
+        """Add those of another sandbox, or of several."""
+        self.sandboxes += other.sandboxes
+        self.answers.update(other.answers)
+        self.outcomes.update(other.outcomes)
+        for key, count in other.rules.items():
+            mine = self.rules.setdefault(key, RuleCount())
+            mine.matched += count.matched
+            mine.chosen += count.chosen
+        for digits, figures in other.magic.items():
+            self.magic.setdefault(digits, MagicFigures(figures.text)).chosen.update(figures.chosen)
+
+
+def figures(state: State, answers: Mapping[tuple[str, str, int, str, str], int]) -> Figures:
+    """The figures of one sandbox; `answers` counts its answers by the members of `Answered`.
+
+    Goes through all payments, so that it is for the end of a run and not for every second of it.
+    """
+    counted = Counter({Answered(*key): count for key, count in answers.items()})
+    return Figures(1, _rules(state), _magic(state), counted, _outcomes(state, counted))
+
+
+def _books(state: State) -> Iterable[tuple[str, RuleBook[object]]]:
+    names = (PAYMENTS, "voids", "disputes", "bills", "faults", "faults")
+    return zip(names, state.books(), strict=True)
+
+
+def _rules(state: State) -> dict[RuleKey, RuleCount]:
+    found = {}
+    for section, book in _books(state):
+        for rule, count in book.listed():
+            key = RuleKey(state.scenario.name, section, rule.id, rule.name)
+            found[key] = RuleCount(count.matched, count.chosen)
+    return found
+
+
+def _magic(state: State) -> dict[str, MagicFigures]:
+    magic = state.scenario.magic
+    found = {digits: MagicFigures(text) for digits, text in magic.outcomes.items()}
+    for section, rules in magic.sections.items():
+        for name in rules.names():
+            found[name[-2:]].chosen.setdefault(section, 0)
+    for section, book in _books(state):
+        for name, count in book.magic_chosen.items():
+            if one := found.get(name[-2:]):
+                one.chosen[section] += count
+    return found
+
+
+def _outcomes(state: State, answers: Counter[Answered]) -> Counter[str]:
+    stories = Counter(_story(transaction, state.now) for transaction in list(state.transactions.values()))
+    found: Counter[str] = Counter()
+    for outcome in OUTCOMES:
+        if outcome.of_story is not None:
+            count = sum(times for story, times in stories.items() if outcome.of_story(story))
+        elif outcome.of_answer is not None:
+            count = sum(times for answered, times in answers.items() if outcome.of_answer(answered))
+        else:
+            count = state.noted[Noted(outcome.id)]
+        if count:
+            found[outcome.id] = count
+    return found
+
+
+def _story(transaction: Transaction, now: datetime) -> Story:
+    statuses = tuple([result.status for result in transaction.results])
+    return Story(statuses, _is_stuck(transaction, now), transaction.requeries > 0)
+
+
+def _is_stuck(transaction: Transaction, now: datetime) -> bool:
+    """True when no step of the timeline is to come."""
+    if transaction.is_settled:
+        return False
+    return not any(
+        (step.after is not None and transaction.created + step.after > now)
+        or (step.requery is not None and step.requery > transaction.requeries)
+        for step in transaction.steps
+    )

@@ -1,0 +1,171 @@
+"""Bodies that are no JSON object, or a strange one: at every endpoint that takes a body."""
+
+import json
+
+import pytest
+
+from tests.support.client import Client
+from tests.support.hostile_rows import (
+    Operation,
+    ask,
+    control_operations,
+    ids,
+    operations,
+    said,
+)
+
+PAYMENT = {"refid": "json", "product": "RELOAD", "account": "0123456789", "amount": "10"}
+GOOD = json.dumps(PAYMENT)
+
+NOT_AN_OBJECT: list[tuple[str, bytes]] = [
+    ("nothing but blanks", b"   "),
+    ("null", b"null"),
+    ("true", b"true"),
+    ("a number", b"17"),
+    ("a string", b'"refid"'),
+    ("a list", b"[]"),
+    ("a list of objects", b"[{}]"),
+    ("no JSON", b"refid=a&product=RELOAD"),
+    ("XML", b"<?xml version='1.0'?><topup/>"),
+    ("a form", b"--x\r\nContent-Disposition: form-data; name=refid\r\n\r\na\r\n--x--"),
+    ("single quotes", b"{'refid': 'a'}"),
+    ("keys without quotes", b"{refid: 1}"),
+    ("a comment", b"/* */ {}"),
+    ("a trailing comma", b'{"refid": "a",}'),
+    ("a missing brace", GOOD.encode()[:-1]),
+    ("an extra brace", GOOD.encode() + b"}"),
+    ("two objects", GOOD.encode() * 2),
+    ("an object and a line", GOOD.encode() + b"\n{}"),
+    ("only an opening brace", b"{"),
+    ("only a closing brace", b"}"),
+    ("a byte order mark", b"\xef\xbb\xbf" + GOOD.encode()),
+    ("UTF-16", GOOD.encode("utf-16")),
+    ("UTF-32", GOOD.encode("utf-32")),
+    ("Latin-1", b'{"refid": "\xe9"}'),
+    ("a cut UTF-8 sequence", b'{"refid": "\xe2\x82"}'),
+    ("an overlong UTF-8 sequence", b'{"refid": "\xc0\xaf"}'),
+    ("a surrogate in UTF-8", b'{"refid": "\xed\xa0\x80"}'),
+    ("a lone surrogate escape", b'{"refid": "\\ud800"}'),
+    ("a reversed surrogate pair", b'{"refid": "\\udc00\\ud800"}'),
+    ("a bad escape", b'{"refid": "\\x41"}'),
+    ("a cut escape", b'{"refid": "\\u12"}'),
+    ("a bare NUL", b'{"refid": "\x00"}'),
+    ("a bare line feed in a string", b'{"refid": "a\nb"}'),
+    ("zeros", bytes(100)),
+    ("every byte", bytes(range(256))),
+    ("gzip", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03"),
+    ("NaN", b'{"amount": NaN}'),
+    ("Infinity", b'{"amount": Infinity}'),
+    ("-Infinity", b'{"amount": -Infinity}'),
+    ("undefined", b'{"amount": undefined}'),
+    ("a leading zero", b'{"amount": 010}'),
+    ("a plus sign", b'{"amount": +1}'),
+    ("a bare fraction", b'{"amount": .5}'),
+    ("a bare point", b'{"amount": 5.}'),
+    ("hexadecimal", b'{"amount": 0x10}'),
+    ("5,000 digits", b'{"amount": ' + b"9" * 5000 + b"}"),
+    ("5,000 decimals", b'{"amount": 0.' + b"9" * 5000 + b"}"),
+    ("65 levels of lists", b'{"a": ' + b"[" * 65 + b"]" * 65 + b"}"),
+    ("10,000 levels of lists", b'{"a": ' + b"[" * 10_000 + b"]" * 10_000 + b"}"),
+    ("10,000 levels of objects", b'{"a": ' * 10_000 + b"1" + b"}" * 10_000),
+    ("100,000 opening brackets", b"[" * 100_000),
+    ("100,000 opening objects", b'{"a":' * 100_000),
+]
+
+BODILY = [one for one in operations() if one.needs_body]
+CONTROLLED = [one for one in control_operations() if one.takes_body]
+
+
+@pytest.mark.parametrize(("what", "body"), NOT_AN_OBJECT, ids=ids(NOT_AN_OBJECT))
+def test_a_payment_in_no_json_object_is_an_invalid_request(client: Client, what: str, body: bytes) -> None:
+    assert said(ask(client, "POST", "/v2/topup", body)) == "400 Invalid_Request"
+
+
+@pytest.mark.parametrize("one", BODILY, ids=str)
+def test_every_endpoint_refuses_what_is_no_json_object(client: Client, one: Operation) -> None:
+    for what, body in NOT_AN_OBJECT:
+        answer = ask(client, one.method, one.path, body)
+        assert answer.status in ((400, 404) if one.names_nothing else (400,)), (what, answer.body[:300])
+    assert ask(client, one.method, one.path).status in (400, 404)
+
+
+@pytest.mark.parametrize("one", CONTROLLED, ids=str)
+def test_every_control_path_refuses_what_is_no_json_object(client: Client, one: Operation) -> None:
+    for what, body in NOT_AN_OBJECT:
+        answer = ask(client, one.method, one.path, body)
+        assert said(answer) == "400 bad_request" or (one.names_nothing and answer.status == 404), what
+    if one.needs_body:
+        assert ask(client, one.method, one.path).status in ((400, 404) if one.names_nothing else (400,))
+
+
+STRANGE_OBJECTS: list[tuple[str, bytes]] = [
+    ("empty", b"{}"),
+    ("an empty key", b'{"": 1}'),
+    ("a key of NUL", b'{"\\u0000": 1}'),
+    ("a key of 100,000 characters", b'{"' + b"k" * 100_000 + b'": 1}'),
+    ("__proto__", b'{"__proto__": {"amount": 1}, "constructor": {"prototype": {}}}'),
+    ("__class__", b'{"__class__": "Reseller", "__init__": {}, "self": 1}'),
+    ("10,000 keys", b"{" + b",".join(b'"k%d": 1' % number for number in range(10_000)) + b"}"),
+    ("1e400", b'{"amount": 1e400}'),
+    ("1e-400", b'{"amount": 1e-400}'),
+    ("1e999999999", b'{"amount": 1e999999999}'),
+    ("operators", b'{"refid": {"$ne": null}, "product": {"$gt": ""}}'),
+]
+
+
+@pytest.mark.parametrize("one", BODILY, ids=str)
+def test_every_endpoint_refuses_objects_that_say_nothing(client: Client, one: Operation) -> None:
+    for what, body in STRANGE_OBJECTS:
+        answer = ask(client, one.method, one.path, body)
+        assert answer.status in ((400, 404) if one.names_nothing else (400,)), (what, answer.body[:300])
+
+
+@pytest.mark.parametrize("one", [one for one in CONTROLLED if one.needs_body], ids=str)
+def test_every_control_path_refuses_objects_that_say_nothing(client: Client, one: Operation) -> None:
+    for what, body in STRANGE_OBJECTS:
+        if (one.template.rpartition("/")[2], what) in ACCEPTED:
+            continue
+        answer = said(ask(client, one.method, one.path, body))
+        assert answer in ("400 bad_request", "400 bad_scenario"), what
+
+
+ACCEPTED = {("clock", "empty"), ("settings", "empty")}  # every member is optional there
+
+
+@pytest.mark.parametrize(
+    ("what", "body", "expected"),
+    [
+        ("the same key twice", GOOD[:-1] + ', "amount": "7"}', "400 Invalid_Denomination"),
+        ("the same key twice, escaped", GOOD[:-1] + ', "\\u0061mount": "7"}', "400 Invalid_Denomination"),
+        ("another key's case", GOOD.replace("refid", "refId"), "400 Invalid_Request"),
+        ("a list for an object", GOOD[:-1] + ', "extras": []}', "400 Invalid_Request"),
+        ("text for an object", GOOD[:-1] + ', "extras": "{}"}', "400 Invalid_Request"),
+        ("null for an object", GOOD[:-1] + ', "extras": null}', "400 Invalid_Request"),
+        ("51 extras", GOOD[:-1] + f', "extras": {json.dumps({str(n): n for n in range(51)})}}}', "400 Invalid_Request"),
+        ("extras that are a list", GOOD[:-1] + ', "extras": ["biller_code"]}', "400 Invalid_Request"),
+        (
+            "64 levels within extras",
+            GOOD[:-1] + ', "extras": {"a": ' + "[" * 64 + "]" * 64 + "}}",
+            "400 Invalid_Request",
+        ),
+        ("within data", f'{{"data": {GOOD}}}', "400 Invalid_Request"),
+    ],
+)
+def test_a_payment_in_a_strange_object(client: Client, what: str, body: str, expected: str) -> None:
+    assert said(ask(client, "POST", "/v2/topup", body.encode())) == expected
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "",
+        "text/plain",
+        "application/xml",
+        "application/x-www-form-urlencoded",
+        "application/json; charset=utf-16",
+        "\xff",
+    ],
+)
+def test_the_content_type_of_a_payment_does_not_matter(client: Client, content_type: str) -> None:
+    answer = ask(client, "POST", "/v2/topup", b"[]", {"Content-Type": content_type})
+    assert said(answer) == "400 Invalid_Request"

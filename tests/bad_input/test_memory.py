@@ -1,0 +1,97 @@
+"""Floods of what is remembered: journal, inbox, nonces, addresses and inboxes stay within their bounds."""
+
+from typing import Any
+
+import pytest
+
+from simulator.runtime.journal import Exchange
+from tests.support.client import Client, running
+
+LARGE = 50_000
+BOUND = 1024 * 1024
+
+
+@pytest.fixture(scope="module", autouse=True)
+def client() -> None:
+    """The tables' client has no part here."""
+
+
+@pytest.fixture(autouse=True)
+def unharmed() -> None:
+    """Each test has a simulator of its own."""
+
+
+def kept_bytes(one: Exchange) -> int:
+    parts = (one.packed_headers, one.path, one.query, one.body, one.content, one.diagnosis, one.wanted_rule)
+    return sum(map(len, parts))
+
+
+FLOODS: list[tuple[str, dict[str, Any]]] = [
+    ("headers", {"path": "/v2/balance", "headers": {"X-Fill": "h" * LARGE}}),
+    ("rules", {"path": "/v2/balance", "headers": {"X-Sim-Rule": "r" * LARGE}}),
+    ("keys", {"path": "/v2/balance", "headers": {"X-Api-Key": "k" * LARGE}}),
+    ("paths", {"path": "/" + "p" * LARGE}),
+    ("queries", {"path": "/v2/balance", "query": "q=" + "q" * LARGE}),
+    ("sandboxes", {"path": "/s/" + "s" * LARGE}),
+]
+
+
+@pytest.mark.parametrize(("what", "request_"), FLOODS, ids=[what for what, _ in FLOODS])
+def test_a_flood_does_not_fill_the_journal_beyond_its_bytes(what: str, request_: dict[str, Any]) -> None:
+    with running({"limits": {"journal_bytes": BOUND}}) as client:
+        for _ in range(60):
+            client.send("GET", **request_)
+        assert len(client.live.journal) > 5
+        assert sum(map(kept_bytes, client.live.journal)) <= BOUND
+
+
+def test_a_flood_of_bodies_does_not_fill_the_journal_beyond_its_bytes() -> None:
+    with running({"limits": {"journal_bytes": BOUND}}) as client:
+        for _ in range(60):
+            client.call("POST", "/v2/topup", b" " * LARGE)
+        assert sum(map(kept_bytes, client.live.journal)) <= BOUND
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"headers": {"X-Fill": "h" * LARGE}},
+        {"headers": {str(number): "h" * 500 for number in range(99)}},
+        {"query": "q" * LARGE},
+        {"body": b"b" * LARGE},
+    ],
+    ids=["header", "headers", "query", "body"],
+)
+def test_a_flood_does_not_fill_an_inbox_beyond_its_bytes(request_: dict[str, Any]) -> None:
+    with running({"limits": {"inbox_bytes": BOUND}}) as client:
+        for _ in range(60):
+            assert client.send("POST", "/_sim/inbox/default/flood", **request_).status == 200
+        items = client.inbox("flood")
+        assert len(items) > 5
+        sizes = [len(item["body"]) + sum(len(name) + len(value) for name, value in item["headers"]) for item in items]
+        assert sum(sizes) <= BOUND
+        received = client.live.inboxes["flood"].received
+        assert sum(len(one.query) for one in received) <= BOUND
+
+
+def test_a_sandbox_has_so_many_inboxes_and_no_more() -> None:
+    with running() as client:
+        statuses = [client.send("POST", f"/_sim/inbox/default/flood-{number}").status for number in range(1002)]
+        assert statuses.count(200) in (1000, 999)  # one may be there from the start
+        assert set(statuses) == {200, 409}
+
+
+def test_nonces_and_addresses_are_forgotten_with_time() -> None:
+    with running(trust_forwarded=True) as client:
+        for number in range(200):
+            client.call("GET", "/v2/balance", headers={"X-Forwarded-For": f"192.0.2.{number}"})
+        assert _known(client) == (200, 200)
+        client.advance(601)
+        client.call("GET", "/v2/balance")
+        assert _known(client) == (1, 1)
+
+
+def _known(client: Client) -> tuple[int, int]:
+    state = client.live.core.state
+    assert state.rates is not None
+    return len(state.nonces), len(state.rates)

@@ -1,0 +1,121 @@
+"""lost-answers, garbled-answers, bad-network, nonce-outage, rate-limit, api-key-only: what becomes of requests."""
+
+import pytest
+
+from tests.api.test_legacy import login, refresh
+from tests.api.test_legacy import pay as pay_with_token
+from tests.support.client import running
+from tests.support.play import (
+    balance,
+    buy,
+    settle,
+    status,
+)
+
+# the account's ending, the first answer (0: none, or not whole), whether the payment is made, the second answer
+LOST = [
+    ("71", 0, True, 200),
+    ("72", 0, True, 200),
+    ("73", 504, True, 200),
+    ("75", 504, False, 504),
+    ("76", 0, False, 200),
+    ("79", 200, True, 200),
+]
+
+
+@pytest.mark.parametrize(("ending", "first", "is_made", "second"), LOST)
+def test_an_answer_is_lost_and_asking_again_is_right(ending: str, first: int, is_made: bool, second: int) -> None:
+    with running("lost-answers") as client:
+        refid, answer = buy(client, ending=ending)
+        assert answer.status == first
+        assert (status(client, refid) != "") is is_made
+        assert buy(client, ending=ending, refid=refid)[1].status == second
+        settle(client)
+        assert balance(client) == (5000 if second == 504 else 4990.25)  # paid once, whatever was heard
+
+
+def test_an_answer_is_no_json_though_the_payment_was_made() -> None:
+    with running("garbled-answers") as client:
+        with pytest.raises(AssertionError, match="no valid JSON"):  # what this client, too, holds against an answer
+            buy(client, ending="81", refid="garbled")
+        assert buy(client, ending="81", refid="garbled")[1].data["status"] == "Accepted"
+        assert balance(client) == 4990.25
+
+
+@pytest.mark.parametrize(("ending", "first"), [("82", 502), ("99", 200)])
+def test_a_gateway_answers_though_the_payment_was_made(ending: str, first: int) -> None:
+    with running("garbled-answers") as client:
+        refid, answer = buy(client, ending=ending)
+        assert answer.status == first
+        assert answer.body.startswith(b"<html>") is (first == 502)
+        assert buy(client, ending=ending, refid=refid)[1].data["status"] == "Accepted"
+        assert balance(client) == 4990.25
+
+
+def test_one_answer_trickles_in() -> None:
+    with running("garbled-answers") as client:
+        rules = client.live.core.state.body_faults.rules
+        assert [rule.then.drip for rule in rules if "slowly" in rule.label] == [100]
+
+
+def test_on_a_bad_network_a_client_that_keeps_its_refid_pays_once() -> None:
+    # delays are real time and of no interest here
+    with running(
+        {"extends": "bad-network", "faults": [{"name": "none", "when": {"path": "/nowhere"}, "then": {"status": 500}}]}
+    ) as client:
+        rules = {rule.label: rule for rule in client.live.core.state.early_faults.rules}
+        assert {"paid, but nobody heard", "cut in mid-answer", "nothing happened", "gateway gave up"} <= rules.keys()
+        for name in ("gateway gave up", "slow reading"):
+            client.sim("DELETE", f"/sandboxes/default/rules/{rules[name].id}")
+        answers = []
+        refids = [f"order-{n}" for n in range(20)]
+        for refid in refids:
+            for _ in range(10):
+                answer = buy(client, refid=refid)[1]
+                is_whole = answer.status == 200 and len(answer.body) == int(answer.headers["content-length"])
+                answers.append(is_whole)
+                if is_whole:
+                    break
+        settle(client)
+        assert answers.count(True) == 20
+        assert answers.count(False) >= 5
+        assert [status(client, refid) for refid in refids] == ["Succesful"] * 20
+        assert balance(client) == 4805  # 20 payments of 9.75
+
+
+def test_the_nonce_service_is_down_and_comes_back() -> None:
+    with running("nonce-outage") as client:
+        answers = [client.call("GET", "/v2/catalog") for _ in range(14)]
+        assert [answer.status for answer in answers[:5]] == [503] * 4 + [200]
+        assert "retry-after" in answers[0].headers
+        assert [answer.status for answer in answers[4:]].count(503) == 2
+        refid, _ = buy(client)
+        buy(client, refid=refid)
+        assert status(client, refid) == "Accepted"
+
+
+def test_a_client_that_asks_too_often_is_blocked_for_four_hours() -> None:
+    with running("rate-limit") as client:
+        assert [client.call("GET", "/v2/balance").status for _ in range(21)] == [200] * 20 + [403]
+        client.advance(240 * 60 - 1)
+        assert client.call("GET", "/v2/balance").json["error"] == "ip_blocked"
+        client.advance(1)
+        assert client.call("GET", "/v2/balance").status == 200
+
+
+def test_a_client_that_polls_gently_is_not_blocked() -> None:
+    with running("rate-limit") as client:
+        for _ in range(40):
+            assert client.call("GET", "/v2/balance").status == 200
+            client.advance(16)
+
+
+def test_payments_want_the_api_key_and_tokens_live_ten_minutes() -> None:
+    with running("api-key-only") as client:
+        tokens = login(client)
+        refused = pay_with_token(client, tokens["IdToken"])
+        assert (refused.status, refused.json["error"]) == (403, "api_key_required")
+        assert client.pay("r-1").status == 200
+        client.advance(600)
+        assert pay_with_token(client, tokens["IdToken"]).status == 401
+        assert refresh(client, tokens["RefreshToken"]).status == 200

@@ -1,0 +1,249 @@
+"""Bills in the domain: drawn from the seed, written by rules, reduced by payments, refused in order."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from simulator.domain.commands import BillFound, LookUpBill, OpenCase
+from simulator.domain.model.bills import (
+    Bill,
+    BillError,
+    BillField,
+    BillRefused,
+    BillThen,
+    drawn_bill,
+)
+from simulator.domain.model.cases import CaseKind
+from simulator.domain.model.catalog import (
+    Catalog,
+    FormField,
+    Fulfillment,
+    Money,
+    Option,
+    OptionList,
+    Source,
+)
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.transactions import Status, Step
+from simulator.domain.sandbox import Sandbox
+from tests.support.worlds import (
+    ACCEPTED,
+    BILL,
+    CATALOG,
+    PROFILE,
+    after,
+    money_product,
+    order,
+    pay,
+    rule,
+    sandbox,
+    seconds,
+)
+
+NOON = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
+BILLERS = OptionList(
+    (
+        Option("1", "Club", needs_ref2=True),
+        Option("2", "School", min_amount=Money(Decimal(50)), max_amount=Money(Decimal(60))),
+        Option("3", "Closed", is_active=False),
+    )
+)
+SCHEME = money_product(
+    "SCHEME",
+    fields=(FormField("biller", "select", "text", "Biller"), *money_product().fields),
+    bill=replace(PROFILE, biller_name="", told=frozenset({BillField.OUTSTANDING})),
+    options={"biller": BILLERS},
+    fulfillment=Fulfillment(Source("account"), Source("amount"), {"biller_code": Source("biller", "code")}),
+)
+SOLD = Catalog(
+    products={**CATALOG.products, "SCHEME": SCHEME, "OLD": money_product("OLD", bill=PROFILE, is_active=False)}
+)
+
+
+def look_up(box: Sandbox, product: str = "BILL", account: str = "123456", at: float = 0, **more: Any) -> Any:
+    return box.apply(LookUpBill(more.pop("reseller", "R1"), product, account, **more), seconds(at))
+
+
+def bill(box: Sandbox, **more: Any) -> Bill:
+    found = look_up(box, **more)
+    assert isinstance(found, BillFound), found
+    return found.bill
+
+
+def bill_rule(changes: Mapping[str, object] | None = None, error: BillError | str = "", **more: Any) -> Rule[BillThen]:
+    then = BillThen(changes or {}, BillRefused(error, more.pop("label", "")) if error else None)
+    return Rule(more.pop("id_", "b1"), more.pop("when", lambda facts: True), then, **more)
+
+
+def test_the_same_account_has_the_same_bill_and_another_one_another() -> None:
+    first, again, other = (bill(sandbox(), account=account) for account in ("123456", "123456", "654321"))
+    assert first == again != other
+    assert Decimal(20) <= (first.outstanding or 0) <= Decimal(400)
+    assert first.biller_name == "The Biller"
+    assert None not in (first.customer_name, first.balance, first.data, first.address, first.e_bill, first.due_date)
+
+
+def test_another_seed_makes_another_bill() -> None:
+    assert drawn_bill(PROFILE, "B", ("P", "1", ""), 1, NOON) != drawn_bill(PROFILE, "B", ("P", "1", ""), 2, NOON)
+
+
+@pytest.mark.parametrize("told", list(BillField))
+def test_a_biller_tells_what_its_profile_says_and_nothing_else(told: BillField) -> None:
+    made = drawn_bill(replace(PROFILE, told=frozenset({told})), "B", ("P", "1", ""), 1, NOON)
+    fields = {
+        BillField.CUSTOMER: made.customer_name,
+        BillField.OUTSTANDING: made.outstanding,
+        BillField.BALANCE: made.balance,
+        BillField.DATA: made.data,
+        BillField.ADDRESS: made.address,
+        BillField.E_BILL: made.e_bill,
+        BillField.DUE_DATE: made.due_date,
+    }
+    assert {name for name, value in fields.items() if value is not None} == {told}
+
+
+def test_amounts_are_drawn_between_the_bounds_to_the_cent() -> None:
+    profile = replace(PROFILE, lowest=Decimal("1.50"), highest=Decimal("1.52"))
+    drawn = {drawn_bill(profile, "B", ("P", str(n), ""), 1, NOON).outstanding for n in range(60)}
+    assert drawn == {Decimal("1.50"), Decimal("1.51"), Decimal("1.52")}
+
+
+def test_a_bill_is_due_on_its_own_day_of_the_month_which_never_has_passed() -> None:
+    due = {n: drawn_bill(PROFILE, "B", ("P", str(n), ""), 1, NOON).due_date for n in range(60)}
+    for n, day in due.items():
+        assert isinstance(day, date)
+        assert date(2026, 11, 21) <= day <= date(2026, 12, 20)
+        later = drawn_bill(PROFILE, "B", ("P", str(n), ""), 1, NOON.replace(year=2027, month=1, day=31)).due_date
+        assert isinstance(later, date)
+        assert (later.day, later.month) == (day.day, 2)
+    assert len(set(due.values())) > 15
+
+
+def test_what_was_paid_is_no_longer_outstanding_and_comes_back_with_a_refund() -> None:
+    box = sandbox(rule(ACCEPTED, after(5, Status.SUCCESSFUL)))
+    full = bill(box).outstanding
+    assert full is not None
+    pay(box, order(amount="15.50"))
+    assert bill(box, at=4).outstanding == full, "a pending payment has paid nothing"
+    box.fire_due(seconds(5))
+    assert bill(box, at=5).outstanding == full - Decimal("15.50")
+    assert bill(box, at=5, reseller="R2").outstanding == full - Decimal("15.50"), "it is the biller's"
+    pay(box, order("ref-2", amount=500, reseller="R2"), at=5)
+    box.fire_due(seconds(10))
+    assert bill(box, at=10).outstanding == 0
+    box.apply(OpenCase(CaseKind.VOID, "R2", "ref-2"), seconds(10))
+    box.fire_due(seconds(70))
+    assert bill(box, at=70).outstanding == full - Decimal("15.50")
+    assert bill(box, account="999", at=70).outstanding != 0
+
+
+def test_a_failed_payment_pays_nothing() -> None:
+    box = sandbox(rule(Step(Status.FAILED)))
+    full = bill(box).outstanding
+    pay(box)
+    assert bill(box).outstanding == full
+
+
+def test_bills_of_one_account_at_several_billers_are_several() -> None:
+    box = sandbox(rule(Step(Status.SUCCESSFUL)), catalog=SOLD)
+    one, two = (bill(box, product="SCHEME", biller_code=code, ref2="r") for code in "12")
+    assert one.outstanding != two.outstanding
+    pay(box, order(product="SCHEME", amount=500, extras={"biller_code": "1", "ref2": "r"}))
+    assert bill(box, product="SCHEME", biller_code="1", ref2="r").outstanding == 0
+    assert bill(box, product="SCHEME", biller_code="2") == two
+
+
+def test_a_product_with_several_billers_shows_the_one_that_was_asked_for() -> None:
+    box = sandbox(catalog=SOLD)
+    made = bill(box, product="SCHEME", biller_code="2", amount="50")
+    assert made == Bill("School", outstanding=made.outstanding)
+    assert Decimal(50) <= (made.outstanding or 0) <= Decimal(60), "it can be paid at once"
+
+
+REFUSALS = [
+    ({"product": "NONE"}, BillError.PRODUCT),
+    ({"product": "CARD"}, BillError.UNAVAILABLE),
+    ({"product": "OLD"}, BillError.UNAVAILABLE),
+    ({"product": "SCHEME"}, BillError.BILLER),
+    ({"product": "SCHEME", "biller_code": "9"}, BillError.BILLER),
+    ({"product": "SCHEME", "biller_code": "3"}, BillError.BILLER),
+    ({"product": "SCHEME", "biller_code": "9", "account": "x", "amount": "x"}, BillError.BILLER),
+    ({"product": "SCHEME", "biller_code": "1", "account": "x"}, BillError.REF2),
+    ({"product": "SCHEME", "biller_code": "1", "account": "x", "ref2": "r"}, BillError.ACCOUNT),
+    ({"product": "SCHEME", "biller_code": "2", "amount": "49.99"}, BillError.AMOUNT),
+    ({"product": "SCHEME", "biller_code": "2", "amount": "60.01"}, BillError.AMOUNT),
+    ({"product": "SCHEME", "biller_code": "1", "ref2": "r", "amount": "0.5"}, BillError.AMOUNT),
+    ({"account": "12a"}, BillError.ACCOUNT),
+    ({"account": "12a", "amount": "x"}, BillError.ACCOUNT),
+    ({"amount": "x"}, BillError.AMOUNT),
+    ({"amount": "0"}, BillError.AMOUNT),
+    ({"amount": "-5"}, BillError.AMOUNT),
+    ({"amount": "0.99"}, BillError.AMOUNT),
+    ({"amount": "10.001"}, BillError.AMOUNT),
+    ({"amount": "10000.01"}, BillError.AMOUNT),
+    ({"amount": "1e3"}, BillError.AMOUNT),
+    ({"amount": "9" * 60}, BillError.AMOUNT),
+]
+
+
+@pytest.mark.parametrize(("asked", "error"), REFUSALS)
+def test_the_first_fault_of_a_look_up_is_told(asked: dict[str, Any], error: BillError) -> None:
+    assert look_up(sandbox(catalog=SOLD), **asked) == BillRefused(error)
+
+
+@pytest.mark.parametrize("amount", ["", "1", "10000.00", "12.5"])
+def test_a_good_amount_changes_nothing(amount: str) -> None:
+    assert bill(sandbox(), amount=amount) == bill(sandbox())
+
+
+def test_a_rule_lays_its_fields_over_the_drawn_bill_and_needs_no_valid_account() -> None:
+    changes = {"customer_name": "Nobody", "address": None, "outstanding": Decimal("88.80")}
+    found = look_up(sandbox(bills=(bill_rule(changes, name="odd"),)), account="no digits")
+    assert (found.rule, found.bill.customer_name, found.bill.address) == ("odd", "Nobody", None)
+    assert (found.bill.outstanding, found.bill.e_bill is None) == (Decimal("88.80"), False)
+
+
+def test_a_rule_may_give_a_product_without_bills_one() -> None:
+    box = sandbox(bills=(bill_rule({"outstanding": Decimal(5)}),))
+    assert bill(box, product="CARD") == Bill("Product CARD", outstanding=Decimal(5))
+
+
+def test_payments_reduce_what_a_rule_wrote() -> None:
+    box = sandbox(rule(Step(Status.SUCCESSFUL)), bills=(bill_rule({"outstanding": Decimal("88.80")}),))
+    pay(box, order(amount="8.80"))
+    assert bill(box).outstanding == Decimal(80)
+
+
+def test_a_rule_refuses_with_its_own_words_and_is_named() -> None:
+    box = sandbox(bills=(bill_rule(error="Come back tomorrow", label="closed", name="closed"),))
+    assert look_up(box) == BillRefused("Come back tomorrow", "closed", "closed")
+    assert look_up(box, product="NONE") == BillRefused(BillError.PRODUCT)
+
+
+def test_rules_see_the_look_up() -> None:
+    seen: list[dict[str, object]] = []
+
+    def when(facts: Any) -> bool:
+        seen.append(dict(facts))
+        return False
+
+    box = sandbox(bills=(bill_rule(when=when),))
+    look_up(box, biller_code="7", ref2="8", amount="10")
+    look_up(box, reseller="R2")
+    common = {"product": "BILL", "account": "123456"}
+    assert seen == [
+        {**common, "reseller": "R1", "amount": "10", "extras": {"biller_code": "7", "ref2": "8"}},
+        {**common, "reseller": "R2", "amount": None, "extras": {}},
+    ]
+
+
+def test_payments_of_products_without_bills_are_not_remembered() -> None:
+    box = sandbox(rule(Step(Status.SUCCESSFUL)))
+    pay(box, order(product="CARD", amount=5))
+    assert box.state.bill_payments == {}
+    pay(box, order("ref-2", extras={"biller_code": ["odd"]}))
+    assert list(box.state.bill_payments) == [(BILL.code, "123456", "")]

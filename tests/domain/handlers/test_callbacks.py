@@ -1,0 +1,186 @@
+"""Transaction callbacks: which are sent, and what an outcome leads to (SPEC 6.1)."""
+
+from datetime import timedelta
+
+import pytest
+
+from simulator.domain.commands import SetCallback
+from simulator.domain.model.callbacks import (
+    Callback,
+    CallbackLog,
+    CallbackState,
+    RetryPolicy,
+)
+from simulator.domain.model.effects import Ending, Outcome, Send
+from simulator.domain.model.scenario import Limits
+from simulator.domain.model.transactions import CallbackPlan, Status, Step
+from simulator.domain.sandbox import Sandbox
+from tests.support.worlds import (
+    ACCEPTED,
+    START,
+    after,
+    order,
+    pay,
+    rule,
+    sandbox,
+    seconds,
+)
+
+OK = Outcome(Ending.ANSWERED, 200)
+STEPS = (ACCEPTED, after(2, Status.PROCESSING), after(5, Status.SUCCESSFUL))
+
+
+def sends(box: Sandbox, until: float) -> list[Send]:
+    return [fired.send for fired in box.fire_due(seconds(until)) if fired.send]
+
+
+def callback_of(send: Send) -> Callback:
+    assert isinstance(send.job, Callback)
+    return send.job
+
+
+def told(all_: list[Send]) -> list[Status]:
+    return [callback_of(send).result.status for send in all_]
+
+
+def test_each_status_after_the_creating_answer_is_told_once() -> None:
+    box = sandbox(rule(*STEPS))
+    pay(box)
+    assert told(sends(box, 60)) == [Status.PROCESSING, Status.SUCCESSFUL]
+
+
+def test_a_status_that_a_requery_brought_is_told_too() -> None:
+    box = sandbox(rule(ACCEPTED, Step(Status.SUCCESSFUL, requery=1)))
+    pay(box)
+    assert sends(box, 1) == []
+    pay(box, at=2)
+    assert told(sends(box, 2)) == [Status.SUCCESSFUL]
+
+
+def test_the_creating_answer_has_no_callback_even_when_it_is_final() -> None:
+    box = sandbox(rule(Step(Status.SUCCESSFUL)))
+    pay(box)
+    assert sends(box, 1000) == []
+
+
+def test_without_a_callback_url_nothing_is_sent() -> None:
+    box = sandbox(rule(*STEPS), url="")
+    pay(box)
+    assert sends(box, 1000) == []
+
+
+def test_a_callback_keeps_the_target_it_was_decided_for() -> None:
+    box = sandbox(rule(*STEPS))
+    pay(box)
+    first = sends(box, 2)
+    box.apply(SetCallback("R1", "https://other.example/", "GET"), seconds(3))
+    assert [send.job.url for send in first + sends(box, 5)] == [
+        "https://receiver.example/cb",
+        "https://other.example/",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        (CallbackPlan(drop=True), []),
+        (CallbackPlan(duplicates=1), [(2, "processing"), (2, "processing"), (5, "successful"), (5, "successful")]),
+        (CallbackPlan(delay=timedelta(seconds=10)), [(12, "processing"), (15, "successful")]),
+        (CallbackPlan(reverse=True), [(5, "successful"), (5, "processing")]),
+        (CallbackPlan(reverse=True, duplicates=1), [(5, "successful")] * 2 + [(5, "processing")] * 2),
+    ],
+)
+def test_a_rule_distorts_callbacks(plan: CallbackPlan, expected: list[tuple[int, str]]) -> None:
+    box = sandbox(rule(*STEPS, callbacks=plan))
+    pay(box)
+    got = [
+        ((fired.at - START).total_seconds(), callback_of(fired.send).result.status.value)
+        for fired in box.fire_due(seconds(100))
+        if fired.send
+    ]
+    assert got == expected
+
+
+def test_a_dropped_callback_is_recorded_as_such() -> None:
+    box = sandbox(rule(*STEPS, callbacks=CallbackPlan(drop=True)))
+    pay(box)
+    box.fire_due(seconds(10))
+    assert [callback.state for callback in box.state.callbacks] == [CallbackState.DROPPED, CallbackState.DROPPED]
+
+
+RETRIED = [
+    (Outcome(Ending.ANSWERED, 500), True),
+    (Outcome(Ending.ANSWERED, 503), True),
+    (Outcome(Ending.ANSWERED, 599), True),
+    (Outcome(Ending.ANSWERED, 408), True),
+    (Outcome(Ending.ANSWERED, 429), True),
+    (Outcome(Ending.TIMEOUT), True),
+    (Outcome(Ending.CONNECTION), True),
+    (Outcome(Ending.DNS), True),
+    (Outcome(Ending.BLOCKED), False),
+    (Outcome(Ending.ANSWERED, 400), False),
+    (Outcome(Ending.ANSWERED, 404), False),
+    (Outcome(Ending.ANSWERED, 410), False),
+    (Outcome(Ending.ANSWERED, 302), False),
+]
+
+
+@pytest.mark.parametrize(("outcome", "retried"), RETRIED)
+def test_temporary_failures_get_four_attempts_and_permanent_ones_one(outcome: Outcome, retried: bool) -> None:
+    box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)))
+    pay(box)
+    at, times = 1.0, []
+    while box.next_due is not None:
+        at = (box.next_due - START).total_seconds()
+        for send in sends(box, at):
+            times.append(at)
+            box.delivered(send, outcome, seconds(at))
+    assert times == ([1, 61, 121, 181] if retried else [1])
+    assert [callback.state for callback in box.state.callbacks] == [CallbackState.FAILED]
+
+
+def test_a_retry_counts_from_the_end_of_the_attempt_before() -> None:
+    box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)))
+    pay(box)
+    (send,) = sends(box, 1)
+    box.delivered(send, Outcome(Ending.TIMEOUT), seconds(31))
+    assert box.next_due == seconds(91)
+
+
+def test_success_ends_the_attempts() -> None:
+    box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)))
+    pay(box)
+    (send,) = sends(box, 1)
+    box.delivered(send, OK, seconds(1))
+    assert box.next_due is None
+    assert callback_of(send).state is CallbackState.DELIVERED
+
+
+def test_redirects_are_retried_when_the_scenario_assumes_so() -> None:
+    box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)), assume={"callback-redirect": "retry"})
+    pay(box)
+    (send,) = sends(box, 1)
+    box.delivered(send, Outcome(Ending.ANSWERED, 302), seconds(1))
+    assert box.next_due == seconds(61)
+
+
+def test_the_retry_policy_is_the_scenarios() -> None:
+    limits = Limits(callback_retry=RetryPolicy(1, timedelta(seconds=5)))
+    box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)), limits=limits)
+    pay(box)
+    for at in (1, 6):
+        (send,) = sends(box, at)
+        box.delivered(send, Outcome(Ending.DNS), seconds(at))
+    assert box.next_due is None
+
+
+def test_the_log_lets_go_of_the_oldest() -> None:
+    box = sandbox(rule(*STEPS), limits=Limits(callbacks=3))
+    for number in range(4):
+        pay(box, order(f"ref-{number}", amount=1))
+    box.fire_due(seconds(10))
+    log = box.state.callbacks
+    assert isinstance(log, CallbackLog)
+    assert (len(log), log.left_out) == (3, 5)
+    trxid = box.state.resellers["R1"].refids["ref-0"].trxid
+    assert log.of(trxid) == []

@@ -1,0 +1,273 @@
+"""Disputes and voids in the domain: who may ask, which refusal comes first, what a refund does."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from simulator.domain.commands import CaseAnswer, NoSuchTransaction, OpenCase
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.cases import CaseKind, CaseState, CaseThen
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.transactions import CallbackPlan, Status, Step, Transaction
+from simulator.domain.sandbox import Sandbox
+from tests.support.worlds import (
+    ACCEPTED,
+    after,
+    order,
+    pay,
+    rule,
+    sandbox,
+    seconds,
+    text,
+)
+
+VOID, DISPUTE = CaseKind.VOID, CaseKind.DISPUTE
+PAID = rule(Step(Status.SUCCESSFUL))
+
+
+def case_rule(then: CaseThen, id_: str = "c1", **more: Any) -> Rule[CaseThen]:
+    return Rule(id_, more.pop("when", lambda facts: True), then, **more)
+
+
+def ask(box: Sandbox, kind: CaseKind = VOID, refid: str = "ref-1", at: float = 0, **more: Any) -> CaseAnswer:
+    answer = box.apply(OpenCase(kind, more.pop("reseller", "R1"), refid, **more), seconds(at))
+    assert isinstance(answer, CaseAnswer), answer
+    return answer
+
+
+def unknown(box: Sandbox, **more: Any) -> NoSuchTransaction:
+    answer = box.apply(OpenCase(VOID, more.pop("reseller", "R1"), **more), seconds(0))
+    assert isinstance(answer, NoSuchTransaction), answer
+    return answer
+
+
+def paid(**more: Any) -> tuple[Sandbox, Transaction]:
+    box = sandbox(more.pop("rule", PAID), **more)
+    return box, pay(box).transaction
+
+
+def balance(box: Sandbox) -> Decimal:
+    return box.state.resellers["R1"].wallet.balance
+
+
+def test_a_void_that_is_taken_refunds_the_wallet_once_a_minute_later() -> None:
+    box, transaction = paid()
+    before = balance(box)
+    assert ask(box, at=1).is_taken
+    box.fire_due(seconds(60.9))
+    assert (transaction.result.status, balance(box)) == (Status.SUCCESSFUL, before)
+    box.fire_due(seconds(61))
+    result = transaction.result
+    assert (result.status, result.code, result.cost, result.at) == (Status.REFUNDED, 53, Decimal(0), seconds(61))
+    assert (result.cause, result.balance) == ("void", Decimal("1000.00"))
+    entry = box.state.resellers["R1"].wallet.entries[-1]
+    assert (entry.type.value, entry.amount, entry.trxid) == ("REFUND", transaction.cost, transaction.trxid)
+    box.fire_due(seconds(10_000))
+    assert balance(box) == Decimal("1000.00")
+    assert box.violations() == []
+
+
+def test_a_voided_payment_keeps_what_it_delivered() -> None:
+    box, transaction = paid(rule=rule(Step(Status.SUCCESSFUL, texts={"sn": text("SN-1"), "remarks": text("done")})))
+    ask(box)
+    box.fire_due(seconds(60))
+    assert (transaction.result.sn, transaction.result.remarks) == ("SN-1", "done")
+
+
+@pytest.mark.parametrize(("choice", "cost"), [(None, "0"), ("zero", "0"), ("keep", "97.00")])
+def test_the_cost_of_a_voided_payment_is_a_choice(choice: str | None, cost: str) -> None:
+    box, transaction = paid(assume={"voided-cost": choice} if choice else {})
+    ask(box)
+    box.fire_due(seconds(60))
+    assert transaction.result.cost == Decimal(cost)
+    assert balance(box) == Decimal("1000.00")
+    assert box.violations() == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        ((ACCEPTED,), "still being processed"),
+        ((Step(Status.PROCESSING),), "still being processed"),
+        ((Step(Status.FAILED),), "has failed"),
+    ],
+)
+@pytest.mark.parametrize("kind", [VOID, DISPUTE])
+def test_only_a_payment_that_succeeded_has_cases(steps: tuple[Step, ...], told: str, kind: CaseKind) -> None:
+    box, transaction = paid(rule=rule(*steps))
+    answer = ask(box, kind)
+    assert not answer.is_taken
+    assert told in answer.message
+    assert transaction.trxid not in box.state.cases
+
+
+def test_what_was_pending_can_be_voided_when_it_has_succeeded() -> None:
+    box, _ = paid(rule=rule(ACCEPTED, after(5, Status.SUCCESSFUL)))
+    assert not ask(box).is_taken
+    box.fire_due(seconds(5))
+    assert ask(box, at=5).is_taken
+
+
+@pytest.mark.parametrize("kind", [VOID, DISPUTE])
+def test_a_second_request_is_refused(kind: CaseKind) -> None:
+    box, transaction = paid()
+    assert ask(box, kind).is_taken
+    again = ask(box, kind, at=1)
+    assert (again.is_taken, again.rule) == (False, "")
+    assert "already" in again.message
+    assert len(box.state.cases[transaction.trxid]) == 1
+
+
+def test_a_dispute_and_a_void_do_not_stand_in_each_others_way() -> None:
+    box, transaction = paid()
+    assert ask(box, DISPUTE).is_taken
+    assert ask(box, VOID).is_taken
+    box.fire_due(seconds(60))
+    assert [case.state for case in box.state.cases[transaction.trxid]] == [CaseState.OPEN, CaseState.REFUNDED]
+
+
+@pytest.mark.parametrize("kind", [VOID, DISPUTE])
+def test_what_was_refunded_has_no_more_cases(kind: CaseKind) -> None:
+    box, _ = paid()
+    ask(box)
+    box.fire_due(seconds(60))
+    answer = ask(box, kind, at=61)
+    assert (answer.is_taken, "refunded" in answer.message) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("then", "at"),
+    [(CaseThen(is_taken=False), 1), (CaseThen(is_taken=True, refused_after=timedelta(seconds=30)), 31)],
+)
+@pytest.mark.parametrize(("choice", "taken_again"), [("once", False), ("again_after_refusal", True)])
+def test_whether_a_refused_void_can_be_requested_again_is_a_choice(
+    then: CaseThen, at: float, choice: str, taken_again: bool
+) -> None:
+    box, transaction = paid(voids=(case_rule(then, times=1),), assume={"case-lifecycle": choice})
+    before = balance(box)
+    assert ask(box).is_taken is then.is_taken
+    box.fire_due(seconds(at))
+    assert box.state.cases[transaction.trxid][0].state is CaseState.REFUSED
+    assert ask(box, at=at).is_taken is taken_again
+    box.fire_due(seconds(at + 60))
+    assert (balance(box) > before) is taken_again
+    assert box.violations() == []
+
+
+def test_while_the_biller_has_not_decided_a_void_cannot_be_requested_again() -> None:
+    then = CaseThen(is_taken=True, refused_after=timedelta(seconds=30))
+    box, _ = paid(voids=(case_rule(then),), assume={"case-lifecycle": "again_after_refusal"})
+    ask(box)
+    assert not ask(box, at=29).is_taken
+
+
+def test_refused_cases_are_kept_within_bounds() -> None:
+    rules = (case_rule(CaseThen(is_taken=False)),)
+    box, transaction = paid(voids=rules, assume={"case-lifecycle": "again_after_refusal"})
+    assert ask(box, DISPUTE).is_taken
+    for _ in range(30):
+        ask(box)
+    cases = box.state.cases[transaction.trxid]
+    assert (len(cases), cases[0].kind) == (20, DISPUTE)
+
+
+def test_a_product_that_cannot_be_voided_refuses_whatever_the_rules_say() -> None:
+    box = sandbox(PAID, voids=(case_rule(CaseThen(is_taken=True, refund_after=timedelta(0))),))
+    trxid = pay(box, order(product="CARD", amount=5)).transaction.trxid
+    answer = ask(box)
+    assert (answer.is_taken, "cannot be voided" in answer.message, trxid in box.state.cases) == (False, True, False)
+    assert ask(box, DISPUTE).is_taken, "it can be disputed"
+
+
+def test_trxid_wins_over_refid_and_both_belong_to_the_reseller() -> None:
+    box = sandbox(PAID)
+    first = pay(box, order("a")).transaction
+    pay(box, order("b"))
+    foreign = pay(box, order("c", reseller="R2")).transaction
+    assert ask(box, refid="b", trxid=first.trxid).transaction is first
+    assert unknown(box, refid="b", trxid="none") == NoSuchTransaction("trxid")
+    assert unknown(box, trxid=foreign.trxid) == NoSuchTransaction("trxid")
+    assert unknown(box, refid="c") == NoSuchTransaction("refid")
+    assert unknown(box) == NoSuchTransaction("refid")
+    assert ask(box, refid="c", reseller="R2").transaction is foreign
+
+
+def test_rules_see_the_payment_and_the_reason() -> None:
+    seen: list[dict[str, object]] = []
+
+    def when(facts: Any) -> bool:
+        seen.append(dict(facts))
+        return False
+
+    box = sandbox(PAID, voids=(case_rule(CaseThen(is_taken=False), when=when),))
+    transaction = pay(box, order(extras={"biller_code": "7"})).transaction
+    ask(box, refund_type=3)
+    assert seen == [
+        {
+            "reseller": "R1",
+            "product": "BILL",
+            "account": "123456",
+            "amount": Decimal(100),
+            "extras": {"biller_code": "7"},
+            "refid": "ref-1",
+            "trxid": transaction.trxid,
+            "refund_type": "3",
+        }
+    ]
+
+
+def test_a_rule_words_the_answer_and_a_request_may_name_it() -> None:
+    message = text("no to {refid} of {account}")
+    rules = (case_rule(CaseThen(is_taken=False, message=message), when=lambda facts: False, name="stubborn"),)
+    box, transaction = paid(voids=rules)
+    answer = ask(box, rule="stubborn")
+    assert answer == CaseAnswer(transaction, False, "no to ref-1 of 123456", "stubborn")
+    assert box.state.cases[transaction.trxid][0].rule == "stubborn"
+
+
+def mails(box: Sandbox) -> list[tuple[str, float, tuple[str, ...]]]:
+    return [(one.kind.value, (one.at - seconds(0)).total_seconds(), one.to) for one in box.state.notifications]
+
+
+def test_each_news_of_a_case_is_written_to_the_user_and_to_the_registered_address() -> None:
+    box, _ = paid()
+    ask(box, DISPUTE, user_email=("user@example.com", "R1@example.com"))
+    ask(box, VOID, at=1)
+    box.fire_due(seconds(100))
+    assert mails(box) == [
+        ("dispute", 0, ("user@example.com", "R1@example.com")),
+        ("void", 1, ("R1@example.com",)),
+        ("void", 61, ("R1@example.com",)),
+    ]
+
+
+def test_what_is_refused_at_once_causes_no_mail_and_a_later_refusal_does() -> None:
+    later = case_rule(CaseThen(is_taken=True, refused_after=timedelta(seconds=5)))
+    box, _ = paid(voids=(later,), disputes=(case_rule(CaseThen(is_taken=False), "d1"),))
+    ask(box, DISPUTE)
+    ask(box, VOID)
+    box.fire_due(seconds(5))
+    assert [(kind, at) for kind, at, _ in mails(box)] == [("void", 0), ("void", 5)]
+
+
+def statuses_sent(box: Sandbox, until: float) -> list[Status]:
+    fired = box.fire_due(seconds(until))
+    return [one.send.job.result.status for one in fired if one.send and isinstance(one.send.job, Callback)]
+
+
+@pytest.mark.parametrize(
+    ("plan", "told"),
+    [
+        (CallbackPlan(), [Status.PROCESSING, Status.SUCCESSFUL, Status.REFUNDED]),
+        (CallbackPlan(reverse=True), [Status.SUCCESSFUL, Status.PROCESSING, Status.REFUNDED]),
+        (CallbackPlan(drop=True), []),
+        (CallbackPlan(duplicates=1), [*[Status.PROCESSING] * 2, *[Status.SUCCESSFUL] * 2, *[Status.REFUNDED] * 2]),
+    ],
+)
+def test_a_void_is_told_once_after_everything_else(plan: CallbackPlan, told: list[Status]) -> None:
+    box, _ = paid(rule=rule(ACCEPTED, after(1, Status.PROCESSING), after(2, Status.SUCCESSFUL), callbacks=plan))
+    sent = statuses_sent(box, 2)
+    ask(box, at=2)
+    assert sent + statuses_sent(box, 100) == told

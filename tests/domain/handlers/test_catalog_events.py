@@ -1,0 +1,167 @@
+"""Catalog change events: every difference between two catalogs is told once, to the scenario's target (SPEC 6.4)."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from simulator.contract.validate import validator
+from simulator.domain.handlers.catalog_events import announce, changes
+from simulator.domain.handlers.deliveries import emit
+from simulator.domain.model.catalog import (
+    Adjustment,
+    Catalog,
+    Category,
+    Group,
+    Option,
+    OptionList,
+    Product,
+)
+from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
+from simulator.domain.sandbox import Sandbox
+from simulator.wire import webhooks
+from tests.support.worlds import (
+    START,
+    fixed_product,
+    money_product,
+    sandbox,
+    seconds,
+)
+
+SHELF = Category("shelf", "TransactionIndex", ("BILL", "CARD"))
+GROUP = Group("group", "Group", "https://img.example/g.png", (SHELF,))
+BEFORE = Catalog((GROUP,), {"BILL": money_product(), "CARD": fixed_product()})
+
+
+def with_products(**products: Product | None) -> Catalog:
+    merged = {**BEFORE.products, **products}
+    return Catalog(BEFORE.groups, {code: product for code, product in merged.items() if product is not None})
+
+
+def with_options(change: Callable[[OptionList], OptionList]) -> Catalog:
+    card = BEFORE.products["CARD"]
+    return with_products(CARD=replace(card, options={"amount": change(OptionList(card.options["amount"]))}))
+
+
+def with_groups(*groups: Group) -> Catalog:
+    return Catalog(groups, BEFORE.products)
+
+
+CARD = BEFORE.products["CARD"]
+OTHER = Option("OTHER", "Other")
+CASES: list[tuple[str, Catalog, list[str]]] = [
+    ("nothing", BEFORE, []),
+    ("equal things that are other objects", with_products(BILL=replace(BEFORE.products["BILL"])), []),
+    ("a product goes off sale", with_products(BILL=money_product(is_active=False)), ["product.updated BILL"]),
+    ("a product comes", with_products(NEW=money_product("NEW")), ["product.created NEW"]),
+    ("a product goes with its options", with_products(CARD=None), ["product.deleted CARD"]),
+    (
+        "one option goes off sale",
+        with_options(lambda old: OptionList((replace(old[0], is_active=False), *old[1:]))),
+        ["option.updated CARD amount CARD-5"],
+    ),
+    (
+        "one option for another",
+        with_options(lambda old: OptionList((old[0], replace(old[1], code="CARD-11")))),
+        ["option.created CARD amount CARD-11", "option.deleted CARD amount CARD-10"],
+    ),
+    (
+        "an option that is written for one account number",
+        with_products(CARD=replace(CARD, options_for={("amount", "1"): OptionList((OTHER,))})),
+        ["option.created CARD amount OTHER"],
+    ),
+    (
+        "a product and an option",
+        with_products(CARD=replace(CARD, name="Other", options={})),
+        ["product.updated CARD", "option.deleted CARD amount CARD-5", "option.deleted CARD amount CARD-10"],
+    ),
+    (
+        "a category is renamed, and with it its group changes",
+        with_groups(replace(GROUP, categories=(replace(SHELF, name="Other"),))),
+        ["group.updated group", "category.updated shelf"],
+    ),
+    ("a group is renamed", with_groups(replace(GROUP, name="Other")), ["group.updated group"]),
+    ("a group goes", with_groups(), ["group.deleted group", "category.deleted shelf"]),
+    ("a group comes", with_groups(GROUP, replace(GROUP, id="g2", categories=())), ["group.created g2"]),
+]
+
+
+@pytest.mark.parametrize(("after", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_differences(after: Catalog, expected: list[str]) -> None:
+    found = list(changes(BEFORE, after))
+    assert [" ".join((change.type, *change.key)) for change in found] == expected
+    back = [" ".join((change.type, *change.key)) for change in changes(after, BEFORE)]
+    swap = {"created": "deleted", "deleted": "created", "updated": "updated"}
+    assert sorted(back) == sorted(
+        line.replace(word, swap[word]) for line in expected for word in swap if f".{word} " in line
+    )
+
+
+def box_with(catalog: WebhookStart | None) -> Sandbox:
+    return sandbox(catalog=BEFORE, webhooks=WebhookPolicy(catalog=catalog))
+
+
+def test_each_event_is_a_delivery_to_the_scenarios_target_in_the_shape_of_the_contract() -> None:
+    secret = "ab" * 32
+    box = box_with(WebhookStart("inbox:catalog", secret))
+    before = box.state.catalog
+    for _, after, expected in CASES:
+        box.state.catalog = after
+        announce(box.state, before, START)
+        told = [fired.send.job for fired in box.fire_due(seconds(0)) if fired.send]
+        assert len(told) == len(expected)
+        box.state.catalog = before
+    deliveries = list(box.state.deliveries)
+    assert len({one.event.id for one in deliveries}) == len(deliveries) == sum(len(case[2]) for case in CASES)
+    for one in deliveries:
+        assert (one.url, one.webhook.secret, one.reseller) == ("inbox:catalog", secret, "")
+        assert validator("catalog-event").problems(webhooks.event(one.event)) == {}
+
+
+def test_an_option_is_told_with_what_it_is_an_option_of() -> None:
+    box = box_with(WebhookStart("inbox:catalog"))
+    box.state.catalog = CASES[5][1]
+    announce(box.state, BEFORE, START)
+    (one,) = box.state.deliveries
+    data = webhooks.event(one.event)["data"]
+    assert (data["product_code"], data["field_id"], data["code"], data["denomination"]) == (
+        "CARD",
+        "amount",
+        "CARD-5",
+        5,
+    )
+    assert len(one.webhook.secret) == 64
+
+
+@pytest.mark.parametrize("target", [None, WebhookStart("inbox:catalog", enabled=False)])
+def test_without_an_enabled_target_nothing_is_told(target: WebhookStart | None) -> None:
+    box = box_with(target)
+    box.state.catalog = with_products(CARD=None)
+    announce(box.state, BEFORE, START)
+    assert len(box.state.deliveries) == 0
+
+
+def test_an_event_keeps_no_list_of_options_alive_that_it_does_not_show() -> None:
+    """A change of one option of 25,000 makes a new list; a log full of such events would hold thousands of them."""
+    codes = [Option(f"{number}", "Biller") for number in range(50)]
+    card = replace(
+        CARD, options={**CARD.options, "biller": OptionList(codes)}, options_for={("amount", "1"): OptionList()}
+    )
+    after = replace(card, name="Other", options={**card.options, "biller": OptionList(codes[:1])})
+    catalogs = [Catalog((GROUP,), {**BEFORE.products, "CARD": one}) for one in (card, after)]
+    found = list(changes(*catalogs))
+    assert [change.type for change in found] == ["product.updated", *["option.deleted"] * 49]
+    for change in found:
+        product = change.entry.product or change.entry.resource
+        assert isinstance(product, Product)
+        assert set(product.options) <= {"amount"}
+        assert product.options_for == {}
+
+
+def test_a_product_is_told_with_the_loss_risk_that_its_options_have() -> None:
+    loss = replace(CARD, price_adjustment=Adjustment("percentage", Decimal("0.1")))
+    (change,) = changes(BEFORE, with_products(CARD=loss))
+    box = box_with(WebhookStart("inbox:catalog"))
+    told = emit(box.state, box.state.catalog_webhook, "", change.type, change.entry, START)
+    assert webhooks.event(told.event)["data"]["pricing"]["has_loss_risk"] is True

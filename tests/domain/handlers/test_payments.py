@@ -1,0 +1,176 @@
+"""Creating and re-querying payments (SPEC 4.11)."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from simulator.domain.model.catalog import Catalog, Discount, Overlay
+from simulator.domain.model.transactions import Reason, Status, Step
+from simulator.domain.model.wallet import EntryType
+from simulator.domain.sandbox import Sandbox
+from tests.support.worlds import (
+    ACCEPTED,
+    START,
+    after,
+    fixed_product,
+    money_product,
+    order,
+    pay,
+    refused,
+    rule,
+    sandbox,
+    scenario,
+    seconds,
+)
+
+
+def balance(box: Sandbox, reseller: str = "R1") -> Decimal:
+    return box.state.resellers[reseller].wallet.balance
+
+
+def test_a_payment_debits_its_cost_and_answers_with_the_first_step() -> None:
+    box = sandbox()
+    answer = pay(box)
+    assert (answer.created, answer.result.status, answer.result.code) == (True, Status.ACCEPTED, 1)
+    assert (answer.result.cost, answer.balance) == (Decimal("97.00"), Decimal("903.00"))
+    assert [entry.type for entry in box.state.resellers["R1"].wallet.entries] == [EntryType.TRANSACTION]
+
+
+def test_a_refid_answers_with_its_first_payment_for_ever() -> None:
+    box = sandbox()
+    first = pay(box)
+    again = pay(box, order(amount=50, account="999999"), at=10**9)
+    assert again.transaction is first.transaction
+    assert not again.created
+    assert balance(box) == Decimal("903.00")
+
+
+def test_a_refid_belongs_to_one_reseller() -> None:
+    box = sandbox()
+    assert pay(box).transaction.trxid != pay(box, order(reseller="R2")).transaction.trxid
+    assert (balance(box), balance(box, "R2")) == (Decimal("903.00"), Decimal("903.00"))
+
+
+def test_a_refid_with_other_parameters_is_refused_when_the_scenario_says_so() -> None:
+    box = sandbox(assume={"refid-reused-with-other-parameters": "reject"})
+    pay(box)
+    assert refused(box, order(amount=50)).reason is Reason.REFID
+    assert not pay(box, order(amount="100.00")).created, "the same amount, written otherwise"
+
+
+REFUSALS = [
+    # product, account, amount, reason
+    ("NONE", "123456", 100, Reason.PRODUCT),
+    ("NONE", "abc", "x", Reason.PRODUCT),
+    ("OFF", "123456", 5, Reason.PRODUCT),
+    ("BILL", "abc", 100, Reason.ACCOUNT),
+    ("BILL", "abc", "x", Reason.ACCOUNT),
+    ("BILL", "123456", "x", Reason.DENOMINATION),
+    ("BILL", "123456", 0, Reason.DENOMINATION),
+    ("BILL", "123456", -5, Reason.DENOMINATION),
+    ("BILL", "123456", "0.99", Reason.DENOMINATION),
+    ("BILL", "123456", "10000.01", Reason.DENOMINATION),
+    ("BILL", "123456", "1.001", Reason.DENOMINATION),
+    ("BILL", "123456", Decimal("1e400"), Reason.DENOMINATION),
+    ("BILL", "123456", 10**60, Reason.DENOMINATION),
+    ("BILL", "123456", True, Reason.DENOMINATION),
+    ("CARD", "123456", 7, Reason.DENOMINATION),
+    ("BILL", "123456", 9999, Reason.BALANCE),
+]
+
+
+@pytest.mark.parametrize(("product", "account", "amount", "reason"), REFUSALS)
+def test_the_first_failed_check_refuses_and_nothing_is_created(
+    product: str, account: str, amount: object, reason: Reason
+) -> None:
+    catalog = Catalog(
+        products={p.code: p for p in (money_product(), fixed_product(), fixed_product("OFF", is_active=False))}
+    )
+    box = sandbox(catalog=catalog)
+    answer = refused(box, order(product=product, account=account, amount=amount))
+    assert answer.reason is reason
+    assert answer.balance == balance(box) == Decimal("1000.00")
+    assert not box.state.transactions
+    assert not box.state.resellers["R1"].wallet.entries
+    assert pay(box).created, "the refid is still free"
+
+
+@pytest.mark.parametrize("amount", [10, "10", "10.00", Decimal("1E1"), Decimal("10.0")])
+def test_a_denomination_may_be_written_in_every_way(amount: object) -> None:
+    assert pay(sandbox(), order(product="CARD", amount=amount)).created
+
+
+def test_the_last_cent_can_be_spent() -> None:
+    box = sandbox(balance="97.00")
+    assert pay(box).balance == 0
+    assert refused(box, order("ref-2", amount=1)).reason is Reason.BALANCE
+
+
+def test_a_failed_payment_returns_its_cost_to_the_wallet() -> None:
+    box = sandbox(rule(ACCEPTED, after(5, Status.FAILED, code=48)))
+    answer = pay(box)
+    box.fire_due(seconds(5))
+    result = answer.transaction.result
+    assert (result.status, result.code, result.cost, result.balance) == (
+        Status.FAILED,
+        48,
+        Decimal(0),
+        Decimal("1000.00"),
+    )
+    assert [entry.type for entry in box.state.resellers["R1"].wallet.entries] == [
+        EntryType.TRANSACTION,
+        EntryType.REFUND,
+    ]
+    assert not box.violations()
+
+
+def test_a_failed_payment_may_go_on_reporting_its_cost() -> None:
+    box = sandbox(rule(Step(Status.FAILED)), assume={"failed-wallet": "keep_cost"})
+    answer = pay(box)
+    assert (answer.result.cost, answer.balance) == (Decimal("97.00"), Decimal("1000.00"))
+
+
+def test_a_final_first_step_is_answered_at_once_and_leaves_nothing_on_the_agenda() -> None:
+    box = sandbox(rule(Step(Status.SUCCESSFUL)))
+    assert pay(box).result.status is Status.SUCCESSFUL
+    assert box.next_due is None
+
+
+def test_pins_and_expiry_come_with_success_alone() -> None:
+    box = sandbox()
+    answer = pay(box, order(product="PIN", amount=25))
+    assert (answer.result.pin, answer.result.expiry) == ("", None)
+    box.fire_due(seconds(5))
+    result = answer.transaction.result
+    assert result.pin == "7-ref-1"
+    assert result.expiry is not None
+    assert f"{result.expiry:%Y%m%d}" == "20271101"
+
+
+def test_ids_are_drawn_from_seed_and_refid_whatever_came_before() -> None:
+    alone, crowded = sandbox(), sandbox()
+    for number in range(20):
+        pay(crowded, order(f"other-{number}", amount=1))
+    assert pay(alone).transaction.trxid == pay(crowded).transaction.trxid
+    other_seed = Sandbox(scenario(), 8, START)
+    assert pay(other_seed).transaction.trxid != pay(alone).transaction.trxid
+
+
+def test_an_overlay_changes_what_one_reseller_may_buy_and_nobody_else() -> None:
+    made = scenario()
+    first = replace(made.resellers[0], overlay={"BILL": Overlay(is_active=False)})
+    box = Sandbox(replace(made, resellers=(first, made.resellers[1])), 7, START)
+    assert refused(box, order()).reason is Reason.PRODUCT
+    assert pay(box, order(reseller="R2")).created
+
+
+def test_a_fixed_discount_may_cover_the_whole_price() -> None:
+    cheap = money_product(discount=Discount("fixed", Decimal("-2.00"), "RM2"))
+    box = sandbox(catalog=Catalog(products={"BILL": cheap}))
+    assert pay(box, order(amount=1)).result.cost == 0
+    assert pay(box, order("ref-2", amount="12.34")).result.cost == Decimal("10.34")
+
+
+def test_remarks_of_the_caller_are_echoed() -> None:
+    assert pay(sandbox(), order(remarks="table 4")).result.remarks == "table 4"

@@ -1,0 +1,190 @@
+"""History and statement of one reseller against a walk over everything, and what a page costs."""
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from simulator.domain.model.history import history as history_module
+from simulator.domain.model.history import records as records_module
+from simulator.domain.model.history.history import (
+    HISTORY_STATUSES,
+    Figures,
+    HistoryStatus,
+    Wanted,
+)
+from simulator.domain.model.history.records import Records
+from simulator.domain.model.transactions import CallbackPlan, Result, Status, Transaction
+from simulator.domain.model.wallet import EntryType, Wallet
+
+START = datetime(2026, 11, 1, tzinfo=UTC)
+FIRST, LAST = date(2026, 11, 1), date(2026, 12, 31)
+PLAN = CallbackPlan()
+PRICE = Decimal("9.70")
+
+
+class Books:
+    """Records with what they are about."""
+
+    def __init__(self) -> None:
+        self.wallet = Wallet(Decimal(10**9))
+        self.records = Records(self.wallet)
+        self.all: list[Transaction] = []
+
+    def pay(self, at: datetime, status: Status, product: str = "P0", account: str = "A0", amount: int = 10) -> None:
+        number = len(self.all)
+        one = Transaction(
+            trxid=f"T{number}",
+            refid=f"ref-{number}",
+            reseller="R1",
+            product=product,
+            product_name="",
+            account=account,
+            amount=Decimal(amount),
+            cost=PRICE,
+            remarks="",
+            extras={},
+            sender="",
+            created=at,
+            rule="",
+            callbacks=PLAN,
+        )
+        self.all.append(one)
+        self.set(one, at, status)
+        self.wallet.post(EntryType.TRANSACTION, -PRICE, at, "", one.trxid)
+        self.records.add(one)
+
+    def set(self, one: Transaction, at: datetime, status: Status) -> None:
+        one.results.append(Result(at, status, 0, one.cost, Decimal(0), "step"))
+        if len(one.results) > 1:
+            self.records.note_change(one)
+
+
+@pytest.mark.parametrize("regular", [1, 2, 9, 1000])
+@given(data=st.data())
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_search_finds_what_a_walk_over_all_finds(
+    data: st.DataObject, regular: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_module, "REGULAR", regular)
+    books, now = Books(), START
+    statuses = st.sampled_from(list(Status))
+    for _ in range(data.draw(st.integers(1, 30))):
+        now += timedelta(hours=data.draw(st.integers(0, 30)))
+        for _ in range(data.draw(st.sampled_from([1, 2, 40]))):
+            count = len(books.all)
+            books.pay(now, list(Status)[count % 5], f"P{count * 7 % 3}", f"A{count % 7}", count % 50)
+        if data.draw(st.booleans()):
+            changed = books.all[data.draw(st.integers(0, len(books.all) - 1))]
+            books.set(changed, now, data.draw(statuses))
+        if data.draw(st.booleans()):
+            assert_same(books, draw_search(data), *data.draw(st.tuples(st.integers(0, 90), st.integers(1, 90))))
+    assert_same(books, draw_search(data), 0, 1000)
+
+
+def draw_search(data: st.DataObject) -> Wanted:
+    first, last = sorted(data.draw(st.tuples(st.integers(-2, 40), st.integers(-2, 40))))
+    return Wanted(
+        FIRST + timedelta(days=first),
+        FIRST + timedelta(days=last),
+        frozenset(data.draw(st.sets(st.sampled_from(list(HistoryStatus)), min_size=1))),
+        data.draw(st.sampled_from(["", "P0", "P1", "none"])),
+        data.draw(st.sampled_from(["", "", "A3", "none"])),
+    )
+
+
+def assert_same(books: Books, wanted: Wanted, offset: int, limit: int) -> None:
+    matching = [one for one in books.all if matches(one, wanted)]
+    for newest_first in (True, False):
+        page, figures = books.records.history.find(wanted, offset, limit, newest_first=newest_first)
+        in_order = matching[::-1] if newest_first else matching
+        assert [one.trxid for one in page] == [one.trxid for one in in_order[offset : offset + limit]]
+        assert figures == Figures.of(matching)
+
+
+def matches(one: Transaction, wanted: Wanted) -> bool:
+    day = (one.created + timedelta(hours=8)).date()
+    return (
+        wanted.first <= day <= wanted.last
+        and HISTORY_STATUSES[one.result.status] in wanted.statuses
+        and wanted.product in ("", one.product)
+        and wanted.account in ("", one.account)
+    )
+
+
+@pytest.fixture(scope="module")
+def sizes() -> tuple[Books, Books]:
+    """The same month with a thousand transactions and with forty thousand."""
+    return grown(1_000), grown(40_000)
+
+
+def grown(count: int) -> Books:
+    books = Books()
+    ends = [Status.SUCCESSFUL] * 18 + [Status.FAILED, Status.PROCESSING]
+    for number in range(count):
+        at = START + timedelta(days=30) * number / count
+        account = "regular" if number % 2 else f"A{number % (count // 4)}"
+        books.pay(at, ends[number // 2 % 20], f"P{number % 9}", account)
+    return books
+
+
+def steps_of(question: Callable[[], Any]) -> int:
+    """How many lines and calls the answer took, C calls included."""
+    count = 0
+
+    def trace(frame: Any, event: str, _: Any) -> Any:
+        nonlocal count
+        count += 1
+        return trace
+
+    question()  # what is new is indexed, and modules are warm
+    sys.setprofile(trace)
+    sys.settrace(trace)
+    try:
+        question()
+    finally:
+        sys.settrace(None)
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Wanted(FIRST, LAST),
+        Wanted(date(2026, 11, 10), date(2026, 11, 20)),
+        Wanted(FIRST, LAST, product="P3"),
+        Wanted(FIRST, LAST, frozenset({HistoryStatus.SUCCESSFUL, HistoryStatus.PENDING})),
+        Wanted(FIRST, LAST, account="A8"),
+        Wanted(FIRST, LAST, account="regular"),
+        Wanted(FIRST, LAST, frozenset({HistoryStatus.PENDING}), "P3", "regular"),
+    ],
+    ids=["all", "ten days", "one product", "two statuses", "one account", "a regular", "all of a regular's"],
+)
+def test_a_page_of_history_takes_as_many_steps_of_many_as_of_few(sizes: tuple[Books, Books], wanted: Wanted) -> None:
+    few, many = (steps_of(lambda b=books: b.records.history.find(wanted, 0, 20)) for books in sizes)  # type: ignore[misc]
+    assert many < 1.5 * few + 100
+
+
+def test_a_page_of_the_statement_takes_as_many_steps_of_many_as_of_few(sizes: tuple[Books, Books]) -> None:
+    types = frozenset({EntryType.TRANSACTION, EntryType.DEPOSIT})
+    few, many = (steps_of(lambda b=books: b.records.statement.find(FIRST, LAST, types, 0, 20)) for books in sizes)  # type: ignore[misc]
+    assert many < 1.5 * few + 100
+
+
+def test_a_reader_never_finds_more_than_the_greatest_lag(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records_module, "LAG_MAX", 50)
+    books = Books()
+    lags: list[int] = []
+    for number in range(200):
+        books.pay(START, Status.PROCESSING)
+        if number >= 100:
+            books.set(books.all[number - 100], START, Status.SUCCESSFUL)
+        lags.append(books.records.history.note_change(books.all[-1]))
+    assert max(lags) < 50
+    assert_same(books, Wanted(FIRST, LAST), 0, 1000)

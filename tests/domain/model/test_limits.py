@@ -1,0 +1,74 @@
+"""The request rate of an address (SPEC 8): counted in intervals, blocked for a while, forgotten in time."""
+
+from datetime import timedelta
+
+import pytest
+
+from simulator.domain.model import limits
+from simulator.domain.model.limits import RequestRates
+from tests.support.worlds import seconds
+
+INTERVAL_S, BLOCK_S = 300, 14_400
+
+
+def rates(requests_max: int = 3) -> RequestRates:
+    return RequestRates(requests_max, timedelta(seconds=INTERVAL_S), timedelta(seconds=BLOCK_S))
+
+
+# (requests: at which second, and whether each is let through)
+COURSES: list[tuple[str, list[tuple[float, bool]]]] = [
+    ("as many as allowed", [(0, True), (0, True), (299.9, True)]),
+    ("one more", [(0, True), (1, True), (2, True), (3, False)]),
+    ("one more after the interval", [(0, True), (1, True), (2, True), (300, True), (301, True), (302, True)]),
+    ("one more just before its end", [(0, True), (1, True), (2, True), (299.999, False)]),
+    ("the interval begins with the first request", [(100, True), (398, True), (399, True), (399.9, False)]),
+    ("and the next with the first after it", [(0, True), (599, True), (600, True), (601, True), (602, False)]),
+    ("blocked for 240 minutes", [(0, True), (0, True), (0, True), (1, False), (14_400.9, False), (14_401, True)]),
+    ("asking does not prolong it", [(0, True), (0, True), (0, True), (1, False), (14_000, False), (14_401, True)]),
+    ("then it begins anew", [*[(0, True)] * 3, (1, False), *[(14_401, True)] * 3, (14_401, False)]),
+]
+
+
+@pytest.mark.parametrize(("what", "course"), COURSES, ids=[what for what, _ in COURSES])
+def test_an_address_is_counted_and_blocked(what: str, course: list[tuple[float, bool]]) -> None:
+    kept = rates()
+    assert [kept.admit("192.0.2.1", seconds(at)) for at, _ in course] == [admitted for _, admitted in course]
+
+
+def test_addresses_are_counted_apart() -> None:
+    kept = rates(1)
+    assert kept.admit("a", seconds(0))
+    assert kept.admit("b", seconds(0))
+    assert not kept.admit("a", seconds(1))
+    assert kept.blocked_until("a", seconds(1)) == seconds(1 + BLOCK_S)
+    assert kept.blocked_until("b", seconds(1)) is None
+    assert kept.admit("c", seconds(1))
+
+
+def test_intervals_and_blocks_that_ended_are_forgotten() -> None:
+    kept = rates(1)
+    for number in range(100):
+        kept.admit(f"quiet {number}", seconds(number / 100))
+        kept.admit(f"loud {number}", seconds(number / 100))
+        kept.admit(f"loud {number}", seconds(number / 100))
+    assert len(kept) == 200
+    kept.admit("later", seconds(INTERVAL_S + 1))
+    assert len(kept) == 101
+    kept.admit("much later", seconds(BLOCK_S + 1))
+    assert len(kept) == 1
+
+
+def test_memory_is_bounded_by_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ADDRESSES_MAX", 10)
+    kept = rates(1)
+    for number in range(50):
+        assert kept.admit(str(number), seconds(number))
+        assert not kept.admit(str(number), seconds(number))
+        assert kept.admit(f"quiet {number}", seconds(number))
+    assert len(kept) <= 20
+    assert kept.blocked_until("49", seconds(50)) is not None
+
+
+def test_an_interval_of_nothing_never_fills() -> None:
+    kept = RequestRates(1, timedelta(0), timedelta(0))
+    assert all(kept.admit("a", seconds(0)) for _ in range(10))

@@ -1,0 +1,186 @@
+"""The small parts of the domain: agenda, draw, limits, money, pricing, wallet, accounts."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey
+from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
+from simulator.domain.model import draw, pricing
+from simulator.domain.model.agenda import Agenda
+from simulator.domain.model.catalog import Adjustment, Discount, Product
+from simulator.domain.model.limits import Nonces
+from simulator.domain.model.money import cents, parse_amount
+from simulator.domain.model.resellers import KeyState
+from simulator.domain.model.scenario import ResellerStart, ScheduledDeposit
+from simulator.domain.model.wallet import EntryType
+from tests.support.worlds import (
+    START,
+    fixed_product,
+    money_product,
+    sandbox,
+    seconds,
+)
+
+
+def test_the_agenda_is_ordered_by_time_then_by_insertion() -> None:
+    agenda: Agenda[str] = Agenda()
+    for at, item in ((5, "c"), (1, "a"), (5, "d"), (1, "b")):
+        agenda.add(seconds(at), item)
+    assert [due.item for _ in range(4) if (due := agenda.pop_due(seconds(5)))] == ["a", "b", "c", "d"]
+
+
+def test_the_agenda_gives_nothing_early_and_nothing_cancelled() -> None:
+    agenda: Agenda[str] = Agenda()
+    ticket = agenda.add(seconds(1), "a")
+    agenda.add(seconds(2), "b")
+    agenda.cancel(ticket)
+    agenda.cancel(ticket)
+    assert (len(agenda), agenda.next_due) == (1, seconds(2))
+    assert agenda.pop_due(seconds(1.9)) is None
+    assert (due := agenda.pop_due(seconds(2))) is not None
+    assert due.item == "b"
+    assert agenda.next_due is None
+
+
+@given(st.integers(), st.text(), st.integers(1, 64))
+def test_what_is_drawn_depends_on_seed_and_identity_alone(seed: int, identity: str, count: int) -> None:
+    assert draw.digits(seed, count, identity) == draw.digits(seed, count, identity)
+    assert len(draw.digits(seed, count, identity)) == count
+    assert draw.digits(seed, count, identity).isdecimal()
+    assert len(draw.alphanumeric(seed, count, identity)) == count
+    assert 0 <= draw.fraction(seed, identity) < 1
+
+
+def test_identities_do_not_run_into_each_other() -> None:
+    assert draw.digits(1, 20, "a", "bc") != draw.digits(1, 20, "ab", "c")
+    assert draw.digits(1, 20, "x") != draw.digits(2, 20, "x")
+    assert draw.uuid(1, "x")[14] == "4"
+
+
+def test_a_nonce_is_forgotten_with_its_window_and_not_before() -> None:
+    nonces = Nonces(timedelta(minutes=10), 100)
+    assert nonces.spend("key", b"n", START)
+    assert not nonces.spend("key", b"n", seconds(599.999))
+    assert nonces.spend("other", b"n", seconds(1))
+    assert nonces.spend("key", b"n", seconds(600))
+    assert nonces.spend("key", b"m", seconds(5000))
+    assert len(nonces) == 1
+
+
+AMOUNTS = [
+    ("10", "10"), ("10.50", "10.50"), ("-1", "-1"), (7, "7"), (Decimal("1E1"), "10"), ("0", "0"), ("007", "7"),
+    ("", None), (" 1", None), ("1 ", None), ("+1", None), ("1e2", None), ("0x1", None), ("1_0", None), (".5", None),
+    ("5.", None), ("1,5", None), ("NaN", None), ("Infinity", None), ("٣", None), ("１", None), ("1" * 16, None),
+    ("0.123456789", None), (True, None), (None, None), ([], None), (10**15, None), (Decimal("1E+400"), None),
+    (Decimal("1E-9"), None), (Decimal("NaN"), None), ("1\n", None), (10**14, "1E14"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("raw", "expected"), AMOUNTS)
+def test_amounts_are_read_in_plain_notation_and_within_bounds(raw: object, expected: str | None) -> None:
+    assert parse_amount(raw) == (Decimal(expected) if expected is not None else None)
+
+
+@pytest.mark.parametrize(
+    ("value", "rounded"), [("0.005", "0.01"), ("0.0049", "0.00"), ("2.675", "2.68"), ("-0.005", "-0.01")]
+)
+def test_cents_round_halves_away_from_zero(value: str, rounded: str) -> None:
+    assert cents(Decimal(value)) == Decimal(rounded)
+
+
+def product(discount: tuple[str, str], unit: str = "1", adjustment: tuple[str, str] | None = None) -> Product:
+    return money_product(
+        discount=Discount(discount[0], Decimal(discount[1]), ""),
+        denomination_unit_price=Decimal(unit),
+        price_adjustment=Adjustment(adjustment[0], Decimal(adjustment[1])) if adjustment else None,
+    )
+
+
+PRICES = [
+    # discount, unit price, adjustment, amount, cost, price
+    (("percentage", "0.97"), "1", None, "10", "9.70", "10.00"),
+    (("percentage", "0.955"), "1", None, "33.33", "31.83", "33.33"),
+    (("percentage", "0.9"), "0.0125", None, "500", "5.63", "6.25"),
+    (("fixed", "-0.50"), "1", None, "10", "9.50", "10.00"),
+    (("fixed", "-0.50"), "4.25", None, "10", "42.00", "42.50"),
+    (("fixed", "0.50"), "1", None, "10", "9.50", "10.00"),
+    (("fixed", "-12"), "1", None, "10", "0", "10.00"),
+    (("percentage", "0.97"), "1", ("fixed", "0.30"), "10", "9.70", "10.30"),
+    (("percentage", "0.97"), "1", ("percentage", "1.03"), "10", "9.70", "10.30"),
+    (("percentage", "0.97"), "1", ("percentage", "1.03"), "3.33", "3.23", "3.43"),
+    (("percentage", "0.97"), "1", ("fixed", "-20"), "10", "9.70", "0"),
+]
+
+
+@pytest.mark.parametrize(("discount", "unit", "adjustment", "amount", "cost", "price"), PRICES)
+def test_prices_computed_by_hand(
+    discount: tuple[str, str], unit: str, adjustment: tuple[str, str] | None, amount: str, cost: str, price: str
+) -> None:
+    made = product(discount, unit, adjustment)
+    assert pricing.cost(made, Decimal(amount)) == Decimal(cost)
+    assert pricing.price(made, Decimal(amount)) == Decimal(price)
+
+
+def test_a_loss_at_some_denomination_is_a_loss_risk() -> None:
+    assert not pricing.has_loss_risk(product(("percentage", "0.97")))
+    assert pricing.has_loss_risk(product(("percentage", "0.97"), adjustment=("percentage", "0.95")))
+    assert not pricing.has_loss_risk(product(("percentage", "0.97"), adjustment=("percentage", "0.98")))
+    assert pricing.has_loss_risk(product(("percentage", "0.97"), adjustment=("fixed", "-0.10")))
+    dear = fixed_product(denominations=(5, 100), price_adjustment=Adjustment("fixed", Decimal("-1")))
+    assert pricing.has_loss_risk(dear), "RM5 minus 1 is below 4.85"
+
+
+def test_a_ledger_adds_up() -> None:
+    box = sandbox()
+    box.apply(Credit("R1", Decimal("0.01"), "a"), START)
+    entry = box.apply(Credit("R1", Decimal("5"), "b", EntryType.COMMISSION), START)
+    assert (entry.id, entry.balance, entry.type) == (2, Decimal("1005.01"), EntryType.COMMISSION)
+
+
+@pytest.mark.parametrize("amount", ["0", "-1", "0.001", "NaN", "1E400", "999999999999999"])
+def test_what_is_no_credit_is_refused(amount: str) -> None:
+    box = sandbox()
+    with pytest.raises(Unacceptable):
+        box.apply(Credit("R1", Decimal(amount)), START)
+    assert not box.state.resellers["R1"].wallet.entries
+
+
+def test_keys_come_and_go() -> None:
+    box = sandbox()
+    key = box.apply(AddApiKey("R1"), START)
+    assert box.state.keys[key.key] == (box.state.resellers["R1"], key)
+    assert len(key.secret_bytes) == 32
+    box.apply(RevokeApiKey("R1", key.key), START)
+    assert key.state is KeyState.REVOKED
+    with pytest.raises(Unknown):
+        box.apply(RevokeApiKey("R2", key.key), START)
+
+
+def test_a_second_reseller_of_a_code_is_a_conflict() -> None:
+    box = sandbox()
+    made = box.apply(AddReseller(ResellerStart("NEW", "new@example.com")), START)
+    assert len(made.keys) == 1
+    with pytest.raises(Conflict):
+        box.apply(AddReseller(ResellerStart("NEW", "new@example.com")), START)
+
+
+def test_settings_change_one_by_one() -> None:
+    box = sandbox()
+    box.apply(ChangeSettings("R1", {"ip_allowlist": ("10.0.0.1",)}), START)
+    settings = box.apply(ChangeSettings("R1", {"require_api_key_for_topup": True}), START)
+    assert (settings.ip_allowlist, settings.require_api_key_for_topup) == (("10.0.0.1",), True)
+    with pytest.raises(DomainError):
+        box.apply(ChangeSettings("NOBODY", {}), START)
+
+
+def test_scheduled_deposits_come_when_they_are_due() -> None:
+    scheduled = ScheduledDeposit(timedelta(seconds=10), "R1", Decimal("500"), "bank")
+    box = sandbox(schedule=(scheduled,))
+    assert box.next_due == seconds(10)
+    box.fire_due(seconds(10))
+    (entry,) = box.state.resellers["R1"].wallet.entries
+    assert (entry.at, entry.amount, entry.remarks) == (seconds(10), Decimal("500"), "bank")

@@ -1,0 +1,56 @@
+"""Which rule is chosen, and how often."""
+
+from decimal import Decimal
+
+from simulator.domain.model.rules import Rule, RuleBook
+
+ANY = {"product": "BILL"}
+
+
+def chosen(book: RuleBook[str], count: int, wanted: str = "") -> list[str]:
+    return [rule.then if (rule := book.choose(ANY, wanted)) else "-" for _ in range(count)]
+
+
+def always(facts: object) -> bool:
+    return True
+
+
+def test_the_first_match_wins() -> None:
+    book = RuleBook(
+        1, (Rule("a", lambda facts: facts["product"] == "X", "a"), Rule("b", always, "b"), Rule("c", always, "c"))
+    )
+    assert chosen(book, 2) == ["b", "b"]
+
+
+def test_times_lets_a_rule_act_so_often_and_then_falls_through() -> None:
+    book = RuleBook(1, (Rule("a", always, "a", times=2), Rule("b", always, "b")))
+    assert chosen(book, 4) == ["a", "a", "b", "b"]
+
+
+def test_nth_and_every_count_matches() -> None:
+    book = RuleBook(1, (Rule("a", always, "a", nth=3), Rule("b", always, "b", every=2)))
+    assert chosen(book, 7) == ["-", "b", "a", "-", "b", "-", "b"]
+
+
+def test_chance_falls_the_same_every_time_and_about_as_often_as_it_says() -> None:
+    def fall(seed: int) -> list[str]:
+        return chosen(RuleBook(seed, (Rule("a", always, "a", chance=Decimal("0.3")),)), 2000)
+
+    assert fall(1) == fall(1) != fall(2)
+    assert 500 < fall(1).count("a") < 700
+
+
+def test_a_request_may_pick_a_rule_by_name_whatever_its_when_says() -> None:
+    never = Rule("a", lambda facts: False, "a", name="picked")
+    book = RuleBook(1, (never, Rule("b", always, "b")))
+    assert chosen(book, 1, "picked") == ["a"]
+    assert chosen(book, 1) == ["b"]
+
+
+def test_rules_are_placed_first_and_taken_out() -> None:
+    book = RuleBook(1, (Rule("b", always, "b"),))
+    book.put_first(Rule("a", always, "a"))
+    assert chosen(book, 1) == ["a"]
+    assert book.remove("a")
+    assert not book.remove("a")
+    assert chosen(book, 1) == ["b"]

@@ -1,0 +1,205 @@
+"""Coverage in the domain: each outcome is recognised when it happens, rules are counted, figures add up."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from simulator.domain.commands import Credit, OpenCase, ReplayDelivery, SetWebhook
+from simulator.domain.model.cases import CaseKind, CaseThen
+from simulator.domain.model.effects import Ending, Outcome
+from simulator.domain.model.outcomes import IDS, OUTCOMES, Noted
+from simulator.domain.model.rules import Rule, RuleCount
+from simulator.domain.model.scenario import Limits
+from simulator.domain.model.transactions import CallbackPlan, Status, Step
+from simulator.domain.reports.coverage import Figures, RuleKey, figures
+from simulator.domain.sandbox import Sandbox
+from tests.support.worlds import (
+    ACCEPTED,
+    after,
+    order,
+    pay,
+    refused,
+    rule,
+    sandbox,
+    seconds,
+)
+
+PROCESSING, SUCCESSFUL, FAILED = Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED
+OK = Outcome(Ending.ANSWERED, 200)
+BUSY = Outcome(Ending.ANSWERED, 503)
+NO = Outcome(Ending.ANSWERED, 400)
+
+
+def met(box: Sandbox, answers: dict[tuple[str, str, int, str, str], int] | None = None) -> set[str]:
+    return set(figures(box.state, answers or {}).outcomes)
+
+
+def run(box: Sandbox, *endings: Outcome, until: float = 100_000) -> None:
+    """Let all happen; deliveries end as told, the last one stays."""
+    left = list(endings)
+    while (fired := box.fire_next(seconds(until))) is not None:
+        if fired.send is not None:
+            box.delivered(fired.send, left.pop(0) if len(left) > 1 else left[0], fired.at)
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ((ACCEPTED, after(1, PROCESSING), after(2, SUCCESSFUL)), {"payment-successful-after-processing"}),
+        ((ACCEPTED, after(1, SUCCESSFUL)), set()),
+        ((ACCEPTED, after(1, FAILED)), {"payment-failed-after-accepted"}),
+        ((ACCEPTED, after(1, PROCESSING), after(2, FAILED)), {"payment-failed-after-processing"}),
+        ((Step(PROCESSING), after(2, FAILED)), {"payment-failed-after-processing"}),
+        ((Step(SUCCESSFUL),), {"payment-successful-at-once"}),
+        ((Step(FAILED),), {"payment-failed-at-once"}),
+        ((ACCEPTED, after(1, PROCESSING)), {"payment-stuck"}),
+        ((Step(PROCESSING), Step(SUCCESSFUL, requery=1)), set()),
+    ],
+)
+def test_a_payment_is_known_by_the_statuses_it_went_through(steps: tuple[Step, ...], expected: set[str]) -> None:
+    box = sandbox(rule(*steps), url="")
+    pay(box)
+    box.fire_due(seconds(10))
+    assert met(box) == expected
+
+
+def test_a_payment_is_not_stuck_while_a_step_is_to_come() -> None:
+    box = sandbox(rule(ACCEPTED, after(60, SUCCESSFUL)))
+    pay(box)
+    box.fire_due(seconds(59))
+    assert met(box) == set()
+
+
+def test_a_re_query_counts_while_the_payment_is_not_settled() -> None:
+    box = sandbox(rule(ACCEPTED, after(60, SUCCESSFUL)))
+    pay(box)
+    pay(box, at=1)
+    assert met(box) == {"payment-requeried"}
+
+
+@pytest.mark.parametrize(
+    ("plan", "endings", "expected"),
+    [
+        (CallbackPlan(), [OK], {Noted.CALLBACK_DELIVERED}),
+        (CallbackPlan(), [BUSY, OK], {Noted.CALLBACK_RETRIED, Noted.CALLBACK_DELIVERED, Noted.CALLBACK_DELIVERED_LATE}),
+        (CallbackPlan(), [BUSY], {Noted.CALLBACK_RETRIED, Noted.CALLBACK_FAILED}),
+        (CallbackPlan(), [NO], {Noted.CALLBACK_FAILED}),
+        (CallbackPlan(duplicates=2), [OK], {Noted.CALLBACK_DELIVERED, Noted.CALLBACK_DUPLICATED}),
+        (CallbackPlan(drop=True), [OK], {Noted.CALLBACK_DROPPED}),
+        (CallbackPlan(reverse=True), [OK], {Noted.CALLBACK_DELIVERED, Noted.CALLBACKS_REVERSED}),
+    ],
+)
+def test_what_became_of_callbacks_is_noted(plan: CallbackPlan, endings: list[Outcome], expected: set[str]) -> None:
+    box = sandbox(rule(ACCEPTED, after(1, FAILED), callbacks=plan))
+    pay(box)
+    run(box, *endings)
+    assert met(box) == {"payment-failed-after-accepted", *expected}
+
+
+def test_what_was_noted_stays_when_the_callbacks_are_forgotten() -> None:
+    box = sandbox(rule(ACCEPTED, after(1, FAILED)), limits=Limits(callbacks=1))
+    for number in range(5):
+        pay(box, order(f"ref-{number}"))
+    run(box, OK)
+    assert len(box.state.callbacks) == 1
+    assert figures(box.state, {}).outcomes[Noted.CALLBACK_DELIVERED] == 5
+
+
+def case(box: Sandbox, kind: CaseKind) -> None:
+    box.apply(OpenCase(kind, "R1", "ref-1"), seconds(1))
+
+
+@pytest.mark.parametrize(
+    ("kind", "then", "expected"),
+    [
+        (CaseKind.VOID, CaseThen(True, refund_after=timedelta(0)), {Noted.VOID_TAKEN, "payment-refunded"}),
+        (CaseKind.VOID, CaseThen(True, refused_after=timedelta(0)), {Noted.VOID_TAKEN, Noted.VOID_REFUSED_LATER}),
+        (CaseKind.VOID, CaseThen(False), {Noted.VOID_REFUSED}),
+        (CaseKind.DISPUTE, CaseThen(True), {Noted.DISPUTE_TAKEN}),
+        (CaseKind.DISPUTE, CaseThen(False), {Noted.DISPUTE_REFUSED}),
+    ],
+)
+def test_what_became_of_cases_is_noted(kind: CaseKind, then: CaseThen, expected: set[str]) -> None:
+    decided: Rule[Any] = Rule("c1", lambda facts: True, then)
+    sections = {"voids": (decided,)} if kind is CaseKind.VOID else {"disputes": (decided,)}
+    box = sandbox(rule(Step(SUCCESSFUL)), url="", **sections)
+    pay(box)
+    case(box, kind)
+    box.fire_due(seconds(2))
+    assert met(box) == {"payment-successful-at-once", *expected}
+
+
+def test_a_request_that_the_rules_never_saw_is_refused_too() -> None:
+    box = sandbox(rule(Step(FAILED)), url="")
+    pay(box)
+    case(box, CaseKind.VOID)
+    case(box, CaseKind.DISPUTE)
+    assert {Noted.VOID_REFUSED, Noted.DISPUTE_REFUSED} < met(box)
+
+
+def test_what_became_of_webhooks_is_noted() -> None:
+    box = sandbox()
+    box.apply(SetWebhook("R1", "https://receiver.example/hook"), seconds(0))
+    box.apply(Credit("R1", Decimal(10), "one"), seconds(0))
+    run(box, BUSY)
+    [job] = box.state.deliveries.ended()
+    assert met(box) == {Noted.WEBHOOK_RETRIED, Noted.WEBHOOK_FAILED}
+    box.apply(ReplayDelivery(reseller="R1", job=job.id), seconds(200_000))
+    box.apply(ReplayDelivery(reseller="R1", job="nothing"), seconds(200_000))
+    run(box, OK, until=300_000)
+    assert met(box) >= {Noted.WEBHOOK_REPLAYED, Noted.WEBHOOK_DELIVERED, Noted.REPLAY_REFUSED}
+
+
+@pytest.mark.parametrize(
+    ("answered", "expected"),
+    [
+        (("POST", "/v2/topup", 200, "", ""), set()),
+        (("POST", "/v2/topup", 400, "Insufficient_Balance", ""), {"insufficient-balance", "status-400"}),
+        (("POST", "/v2/topup", 400, "Unknown_Plan_Code", ""), {"invalid-plan-code", "status-400"}),
+        (("GET", "/v2/balance", 401, "nonce_reused", ""), {"nonce-reused", "status-401"}),
+        (("GET", "/v2/balance", 403, "ip_blocked", ""), {"ip-blocked", "status-403"}),
+        (("GET", "/v2/bill-presentment", 200, "", ""), {"bill-found"}),
+        (("GET", "/v2/bill-presentment", 400, "Invalid account no", ""), {"bill-refused", "status-400"}),
+        (("GET", "/v2/balance", 503, "nonce_service_unavailable", ""), {"nonce-service-down", "status-503"}),
+        (("POST", "/v2/topup", 429, "", ""), {"status-429"}),
+        (("POST", "/v2/topup", 504, "", "abort"), {"connection-closed"}),
+        (("POST", "/v2/topup", 504, "", "cut"), {"answer-cut", "status-504"}),
+        (("*", "*", 404, "", ""), {"status-404"}),
+    ],
+)
+def test_an_answer_tells_of_outcomes(answered: tuple[str, str, int, str, str], expected: set[str]) -> None:
+    assert met(sandbox(), {answered: 3}) == expected
+
+
+def test_rules_are_counted_by_section_in_the_order_in_which_they_are_tried() -> None:
+    last = rule(Step(FAILED), id_="last", fallback=True)
+    first = rule(Step(SUCCESSFUL), id_="first", name="once", times=1)
+    box = sandbox(last, first)
+    for number in range(3):
+        pay(box, order(f"ref-{number}"))
+    told = figures(box.state, {}).rules
+    assert [(key.section, key.id, key.name, count.matched, count.chosen) for key, count in told.items()] == [
+        ("payments", "first", "once", 3, 1),
+        ("payments", "last", "", 2, 2),
+    ]
+
+
+def test_figures_add_up() -> None:
+    total = Figures()
+    for _ in range(2):
+        box = sandbox(rule(Step(SUCCESSFUL)), url="")
+        pay(box)
+        refused(box, order("ref-2", product="NONE"))
+        total.add(figures(box.state, {("POST", "/v2/topup", 200, "", ""): 1}))
+    assert total.sandboxes == 2
+    assert total.rules == {RuleKey("test", "payments", "r1", ""): RuleCount(2, 2)}
+    assert list(total.answers.values()) == [2]
+    assert total.outcomes == {"payment-successful-at-once": 2}
+
+
+def test_the_catalogue_names_each_outcome_once_and_all_that_is_noted() -> None:
+    assert len(IDS) == len(OUTCOMES)
+    untested = {one.id for one in OUTCOMES if one.of_story is None and one.of_answer is None}
+    assert untested == set(Noted)

@@ -1,0 +1,151 @@
+"""Receivers on loopback sockets that misbehave in every way that the sender has to survive."""
+
+import asyncio
+import struct
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from socket import SO_LINGER, SOL_SOCKET
+from ssl import SSLContext
+from types import TracebackType
+from typing import Self
+
+from simulator.delivery.lookup import Lookup, system_lookup
+from simulator.delivery.sender import PER_RECEIVER, HttpSender
+from simulator.delivery.targets import AddressPolicy
+from simulator.domain.model.effects import Outgoing
+
+Run = Callable[[Coroutine[None, None, None]], None]
+
+RUNNERS: list[Run] = [asyncio.run]
+"""The event loops that the sender has to work on, as functions that run a coroutine."""
+
+if sys.platform != "win32":
+    import uvloop
+
+    RUNNERS.append(uvloop.run)
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One request as it came: its head in lines and its body, and where to write the answer."""
+
+    head: list[str]
+    body: bytes
+    writer: asyncio.StreamWriter
+    number: int
+    on_connection: int
+
+    def write(self, data: bytes) -> None:
+        self.writer.write(data)
+
+    def reset(self) -> None:
+        """End the connection with a RST instead of a FIN."""
+        self.writer.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
+        self.writer.transport.abort()
+
+    def close(self) -> None:
+        self.writer.close()
+
+
+Answer = Callable[[Exchange], Awaitable[None]]
+
+
+def says(data: bytes, *, close: bool = False) -> Answer:
+    """Answers every request with `data`, word for word."""
+
+    async def answer(exchange: Exchange) -> None:
+        exchange.write(data)
+        if close:
+            exchange.close()
+
+    return answer
+
+
+def post(url: str, body: bytes = b"{}") -> Outgoing:
+    return Outgoing("POST", url, (("Content-Type", "application/json"),), body)
+
+
+@asynccontextmanager
+async def sender(
+    *,
+    public_only: bool = False,
+    verify_tls: bool = True,
+    lookup: Lookup = system_lookup,
+    per_receiver: int = PER_RECEIVER,
+) -> AsyncIterator[HttpSender]:
+    """A sender that is warm, and closed in the end."""
+    made = HttpSender(AddressPolicy(public_only), verify_tls=verify_tls, lookup=lookup, per_receiver=per_receiver)
+    await made.warm()
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until `condition` holds; five seconds at most."""
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - the sockets that it looks at have no event to wait for
+            await asyncio.sleep(0.005)
+
+
+async def silent(exchange: Exchange) -> None:
+    """Never answers."""
+
+
+class Receiver:
+    """A server that records what came and lets `answer` deal with it."""
+
+    def __init__(self, answer: Answer, tls: SSLContext | None = None) -> None:
+        self.requests: list[Exchange] = []
+        self.connections = 0
+        self.open_connections = 0
+        self.port = 0
+        self._answer = answer
+        self._tls = tls
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/callback"
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._server.wait_closed()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        task = asyncio.ensure_future(self._serve(reader, writer, self.connections))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: int) -> None:
+        self.open_connections += 1
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")[:-2]
+                lengths = [int(line[15:]) for line in head if line.lower().startswith("content-length:")]
+                body = await reader.readexactly(sum(lengths))
+                exchange = Exchange(head, body, writer, len(self.requests) + 1, connection)
+                self.requests.append(exchange)
+                await self._answer(exchange)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, OSError):
+            return
+        finally:
+            self.open_connections -= 1
+            writer.close()

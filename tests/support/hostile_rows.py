@@ -1,0 +1,229 @@
+"""What every table of hostile requests needs: how one is sent, what its answer comes down to, what must not change.
+
+A table is a list of tuples: what it is, what is sent, and what `said` makes of the answer. To cover one case more is to
+add a line. The same nastiness goes to every endpoint of the contract (`operations`), so that one that is added there is
+covered without a line here. That no request changes anything is the business of `conftest`.
+"""
+
+import asyncio
+import base64
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import Decimal
+from enum import Enum
+from itertools import count
+from time import perf_counter
+from typing import Any
+
+from simulator.contract.openapi import CONTROL, OPENAPI, load
+from simulator.runtime.sandboxes import LiveSandbox
+from tests.support.client import (
+    HOST,
+    Client,
+    Response,
+    exchange,
+)
+from tests.support.contract_check import CONTROL_PREFIX, INBOX_PREFIX, assert_in_contract
+from tests.support.signing import sign
+
+NOTHING = "nothing"
+PATIENCE_S = 20.0  # no request of these tables may take longer, however slow the machine is
+BODILY_METHODS = ("POST", "PUT", "PATCH")
+_nonces = count(1)
+
+Headers = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A method of a path of the contract. `path` has its parameters filled in, with what exists where that is known."""
+
+    document: str
+    method: str
+    path: str
+    template: str
+    query: tuple[str, ...]
+    takes_body: bool
+    needs_body: bool
+    is_stream: bool  # its answer never ends
+
+    @property
+    def names_nothing(self) -> bool:
+        """True when a parameter of its path leads nowhere, so that 404 is an answer, too."""
+        return NOTHING in self.path
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.template}"
+
+
+def said(answer: Response) -> str:
+    """The status, and what an error says to programs: its code, the reason of a payment, the fields at fault."""
+    if answer.status in (0, 204) or not answer.body or "json" not in answer.headers.get("content-type", ""):
+        return str(answer.status)
+    body = answer.json
+    if "error" in body:
+        return f"{answer.status} {body['error']}"
+    if isinstance(body.get("data"), dict) and body["data"].get("status") == "Failed" and answer.status == 400:
+        return f"400 {body['data']['remarks']}"
+    if isinstance(body.get("errors"), dict):
+        return f"{answer.status} {','.join(sorted(body['errors']))}".strip()
+    return str(answer.status)
+
+
+def ask(
+    client: Client,
+    method: str,
+    target: str,
+    body: bytes = b"",
+    headers: Headers | Iterable[tuple[str, str]] = (),
+    *,
+    signed: bool = True,
+) -> Response:
+    """Send one request and see that it is answered in time, within the contract, and journaled once if it should be.
+
+    A request of the reseller API is signed unless told otherwise; headers of one name replace those of the signature.
+    """
+    path, _, query = target.partition("?")
+    is_control = path.startswith(CONTROL_PREFIX) and path[len(CONTROL_PREFIX) :][:1] in ("", "/")
+    pairs = list(headers.items() if isinstance(headers, Mapping) else headers)
+    names = {name.lower() for name, _ in pairs}
+    if signed and not is_control:
+        made = _signature(client, method, query, body)
+        pairs = [(name, value) for name, value in made.items() if name.lower() not in names] + pairs
+    if body and not names & {"content-length", "transfer-encoding"}:
+        pairs.append(("content-length", str(len(body))))
+    if "host" not in names:
+        pairs.append(("host", HOST))
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode("utf-8", "surrogatepass"),
+        "query_string": query.encode("latin-1"),
+        "headers": [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in pairs],
+        "client": ("127.0.0.1", 50000),
+        "server": ("127.0.0.1", 8080),
+        "root_path": "",
+        "extensions": {},
+    }
+    journaled = client.live.journal.last_n
+    began = perf_counter()
+    answer = client.run(asyncio.wait_for(exchange(client.app, scope, body), PATIENCE_S))
+    assert perf_counter() - began < PATIENCE_S
+    assert_in_contract(method, path, answer.status, answer.headers, answer.body)
+    assert client.live.journal.last_n - journaled == (not is_control)
+    return answer
+
+
+def ids(rows: Iterable[Any]) -> list[str]:
+    """The names of a table's rows, their first columns, for pytest."""
+    return [str(row[0])[:60] for row in rows]
+
+
+def operations(document: str = OPENAPI, **known: str) -> list[Operation]:
+    """Everything that a document of the contract describes; `known` fills path parameters, others name nothing."""
+    found = []
+    for template, item in load(document)["paths"].items():
+        for method, one in item.items():
+            if method not in ("get", "put", "post", "delete", "patch") or template.startswith(INBOX_PREFIX):
+                continue
+            parameters = [
+                _resolved(document, each) for each in (*item.get("parameters", ()), *one.get("parameters", ()))
+            ]
+            found.append(
+                Operation(
+                    document,
+                    method.upper(),
+                    re.sub(r"\{([^}]+)\}", lambda match: known.get(match[1], NOTHING), template),
+                    template,
+                    tuple(each["name"] for each in parameters if each["in"] == "query"),
+                    "requestBody" in one,
+                    bool(one.get("requestBody", {}).get("required")),
+                    "text/event-stream" in one["responses"].get("200", {}).get("content", ()),
+                )
+            )
+    return found
+
+
+def control_operations() -> list[Operation]:
+    """The control API's, on the default sandbox and what is in it."""
+    known = {"code": "RS001", "name": "callbacks", "n": "1", "key": "test_key_RS001", "product": "RELOAD"}
+    found = operations(CONTROL, sandbox="default", **known)
+    places = {
+        "/products/RS001": "/products/GAME",
+        f"/categories/{NOTHING}": "/categories/games",
+        f"/groups/{NOTHING}": "/groups/leisure",
+    }
+    for wrong, right in places.items():
+        found = [replace(one, path=one.path.replace(wrong, right)) for one in found]
+    return found
+
+
+def _resolved(document: str, part: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" not in part:
+        return part
+    found: Any = load(document)
+    for name in part["$ref"].removeprefix("#/").split("/"):
+        found = found[name]
+    assert isinstance(found, dict)
+    return found
+
+
+def _signature(client: Client, method: str, query: str, body: bytes) -> Headers:
+    nonce, stamp = f"hostile-{next(_nonces):012d}", str(int(client.wall().timestamp()))
+    secret = base64.b64decode(client.secret)
+    return {
+        "X-Api-Key": client.key,
+        "X-Timestamp": stamp,
+        "X-Nonce": nonce,
+        "X-Signature": sign(method, query, body, timestamp=stamp, nonce=nonce, secret=secret),
+    }
+
+
+# What must not change
+
+# Of a sandbox's state: what a refused request may leave behind, and what is shared and frozen.
+_EXPECTED = frozenset({"noted", "nonces", "rates", "now", "scenario", "catalog"})
+_PLAIN = (str, bytes, int, float, Decimal, date, timedelta, Enum, type(None))
+
+
+def facts(client: Client) -> dict[str, Any]:
+    """All that the sandboxes know, as plain values that can be compared: money, payments, rules, agenda, clocks."""
+    return {live.id: _facts(live) for live in client.app.sandboxes}
+
+
+def _facts(live: LiveSandbox) -> Any:
+    inboxes = {name: len(inbox.received) for name, inbox in live.inboxes._by_name.items()}
+    clock = (live.clock.mode, live.clock.rate, live.clock.now())
+    return clock, live.core.violations(), inboxes, _plain(live.core.state, {})
+
+
+def _plain(value: Any, seen: dict[int, int]) -> Any:
+    if isinstance(value, _PLAIN):
+        return value
+    if id(value) in seen:
+        return f"<{seen[id(value)]}>"
+    seen[id(value)] = len(seen)
+    if isinstance(value, Mapping):
+        return [(_plain(key, seen), _plain(member, seen)) for key, member in value.items()]
+    if isinstance(value, list | tuple | deque):
+        return [_plain(member, seen) for member in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, value))
+    if callable(value):
+        return getattr(value, "__qualname__", "callable")
+    return [(name, _plain(member, seen)) for name, member in _members(value) if name not in _EXPECTED]
+
+
+def _members(value: object) -> Iterator[tuple[str, Any]]:
+    yield from sorted(getattr(value, "__dict__", {}).items())
+    for kind in type(value).__mro__:
+        slots = getattr(kind, "__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                yield name, getattr(value, name)
