@@ -90,7 +90,7 @@ def replay_bulk(call: Call) -> Reply:
 
 
 def _replayed(call: Call, job: str) -> Delivery | ReplayRefused:
-    outcome: Delivery | ReplayRefused = call.sandbox.core.apply(ReplayDelivery(call.owner.code, job), call.now)
+    outcome: Delivery | ReplayRefused = call.apply(ReplayDelivery(call.owner.code, job))
     return outcome
 
 

@@ -14,12 +14,12 @@ from simulator.domain.due import (
     CaseDue,
     DeliveryDue,
     DepositDue,
+    Fired,
     ProductDue,
     StepDue,
     TreeDue,
 )
 from simulator.domain.model.cases import Case
-from simulator.domain.sandbox import Fired
 from simulator.runtime.driver import Advance
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number

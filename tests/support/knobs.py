@@ -351,6 +351,10 @@ PROBES: dict[str, Probe] = {
         lambda client: client.pay().data["statusCode"],
         ({"Accepted": 1}, {"Accepted": 101}, {"Accepted": 7, "Failed": 9}),
     ),
+    "integration-timeout": Probe(
+        lambda client: refused(client)[0],
+        world={"clock": "x100000", "faults": [{"when": {"path": "/v2/balance"}, "then": {"delay": "40s"}}]},
+    ),
     "history-limit": Probe(status_of("/v2/transactions", **HISTORY | {"limit": 1001})),
     "statement-limit": Probe(status_of("/v2/balance-statement", **HISTORY | {"limit": 1001})),
     "rate-limit-counts": Probe(allowed(0), (30000, 1)),

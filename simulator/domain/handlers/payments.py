@@ -87,7 +87,7 @@ def _create(
     now: datetime,
 ) -> PaymentAnswer | PaymentRefused:
     book = state.payments
-    rule = book.usual(command.account, command.rule) or book.choose(_facts(command, amount), command.rule)
+    rule = book.choose(lambda: _facts(command, amount), command.rule, command.account)
     if rule is not None and rule.then.refusal is not None:
         refusal = rule.then.refusal
         said = refusal.remarks or plans.remarks(refusal.reason, command.extras, amount)
@@ -119,7 +119,7 @@ def _create(
         note_payment(state, product, transaction)
     begin(state, transaction, rule.then.steps if rule else ORDINARY_STEPS, now)
     reseller.records.add(transaction)
-    return made(PaymentAnswer, (transaction, transaction.results[-1], reseller.wallet.balance, True, transaction.rule))
+    return PaymentAnswer(transaction, transaction.results[-1], reseller.wallet.balance, True, transaction.rule)
 
 
 def _facts(command: CreatePayment, amount: Decimal) -> dict[str, object]:

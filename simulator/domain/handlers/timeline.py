@@ -46,9 +46,7 @@ def _await_next(state: State, transaction: Transaction, place: int) -> None:
     for number in range(place, len(steps)):
         step = steps[number]
         if step.after is not None:
-            transaction.ticket = state.agenda.add(
-                transaction.created + step.after, made(StepDue, (transaction, step, number))
-            )
+            transaction.ticket = state.agenda.add(transaction.created + step.after, StepDue(transaction, step, number))
             return
 
 

@@ -51,6 +51,11 @@ class Job(Protocol):
     out one after the other."""
 
     @property
+    def id(self) -> str:
+        """Its own, among all jobs of the sandbox."""
+        ...
+
+    @property
     def url(self) -> str:
         """Where it goes: an http(s) URL or `inbox:NAME`."""
         ...
