@@ -110,8 +110,15 @@ def test_advance_fires_retries_that_fall_due_by_its_target_and_nothing_later() -
         (429, 4),
         (500, 4),
         (503, 4),
+        (599, 4),
+        (600, 1),
+        (999, 1),
         (b"", 4),
         (b"garbage\r\n\r\n", 4),
+        (b"HTTP/1.1 20", 4),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", 1),
+        (b"HTTP/1.1 404 X\r\nContent-Length: 9\r\n\r\nhalf", 1),
+        (b"HTTP/1.1 503 X\r\nContent-Length: -1\r\n\r\n", 4),
     ],
 )
 def test_the_retry_table(answer: Answer, expected: int) -> None:
@@ -119,7 +126,60 @@ def test_the_retry_table(answer: Answer, expected: int) -> None:
         client.pay()
         client.advance(until="idle")
         assert len(attempts(client)) == expected
-        assert len(receiver.got) >= expected
+        assert len(receiver.got) == expected
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_each_request_that_left_is_one_attempt_also_on_a_connection_that_was_kept(method: str) -> None:
+    """The receiver takes requests on a kept connection and closes it without an answer: the crash after accepting."""
+    answers: list[Answer] = [200, b"", 200, b"", b"", 500, 200, 404, b"", b"", b"", b"", 200]
+    with receiving(*answers) as (client, receiver):
+        point_at(client, receiver.url, method)
+        for number in range(6):
+            client.pay(f"ref-{number}")
+            client.advance(until="idle")
+        rows = attempts(client)
+        refids = [got.query["refid"] if method == "GET" else got.data["refid"] for got in receiver.got]
+        assert [row["refid"] for row in rows] == refids
+        assert [refids.count(f"ref-{number}") for number in range(6)] == [1, 2, 4, 1, 4, 1]
+        assert [row["state"] for row in rows if row["attempt"] == 1] == [
+            "delivered",
+            "delivered",
+            "delivered",
+            "failed",
+            "failed",
+            "delivered",
+        ]
+
+
+def test_each_request_that_left_is_one_attempt_under_a_running_clock_too() -> None:
+    """Two callbacks of each payment, on connections that the receiver keeps once and drops once."""
+    options: dict[str, Any] = {"clock": "x100", "limits": {"callback_retry_after": "1s"}}
+    with running({"payments": [{"when": {}, "then": TWO_STEPS}], **options}, wall=wall_clock) as client:
+        receiver = client.run(Receiver([200, b""] * 50).start())
+        point_at(client, receiver.url)
+        for number in range(10):
+            client.pay(f"ref-{number}")
+        told = client.sim("GET", "/sandboxes/default/callbacks?wait_for=30&timeout=10").json
+        assert told["complete"]
+        client.sim("PUT", "/sandboxes/default/clock", {"mode": "manual"})
+        client.advance(until="idle")
+        assert len(receiver.got) == len(attempts(client))
+        client.run(receiver.stop())
+
+
+def test_an_advance_tells_each_attempt_as_it_ended() -> None:
+    with receiving(503, b"", 200, 404) as (client, _):
+        client.pay()
+        told = [one for one in client.advance(until="idle")["fired"] if one["kind"] == "callback"]
+        assert [(one["attempt"], one["state"], one["ending"], one["answered"]) for one in told] == [
+            (1, "pending", "answered", 503),
+            (2, "pending", "connection", None),
+            (3, "delivered", "answered", 200),
+        ]
+        client.pay("ref-2")
+        told = [one for one in client.advance(until="idle")["fired"] if one["kind"] == "callback"]
+        assert [(one["attempt"], one["state"]) for one in told] == [(1, "failed")]
 
 
 def test_a_silent_receiver_times_out_and_costs_no_sandbox_time_under_a_manual_clock() -> None:

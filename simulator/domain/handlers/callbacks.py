@@ -72,3 +72,4 @@ def delivered(state: State, callback: Callback, attempt: Attempt, outcome: Outco
     else:
         callback.state = CallbackState.FAILED
         state.noted[Noted.CALLBACK_FAILED] += 1
+    attempt.state = callback.state

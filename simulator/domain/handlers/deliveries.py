@@ -104,6 +104,7 @@ def delivered(state: State, delivery: Delivery, attempt: Attempt, outcome: Outco
         text = outcome.error or f"the receiver answered {outcome.status}"
         state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
         state.noted[Noted.WEBHOOK_FAILED] += 1
+    attempt.state = delivery.state
 
 
 def replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:
