@@ -164,7 +164,7 @@ class Sandbox:
             case StepDue():
                 return Fired(now, item) if timeline.step_due(self.state, item, now) else None
             case AttemptDue(callback):
-                return Fired(now, item, callbacks.attempt_due(callback, now))
+                return Fired(now, item, callbacks.attempt_due(self.state, callback, now))
             case DeliveryDue(delivery):
                 return Fired(now, item, deliveries.attempt_due(self.state, delivery, now))
             case CaseDue():

@@ -182,6 +182,52 @@ def test_an_advance_tells_each_attempt_as_it_ended() -> None:
         assert [(one["attempt"], one["state"]) for one in told] == [(1, "failed")]
 
 
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("status", ["Succesful", "Failed"])
+def test_a_callback_tells_the_balance_after_its_own_payments_last_entry(method: str, status: str) -> None:
+    """What other payments and deposits did before the status changed is not in it; the statement has the same."""
+    then = [{"status": "Accepted"}, {"after": "5s", "status": status}]
+    with receiving(503, 200, then=then) as (client, receiver):
+        point_at(client, receiver.url, method)
+        for number in range(3):
+            client.pay(f"ref-{number}")
+            client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "7"})
+            client.advance(1)
+        client.advance(until="idle")
+        told: dict[str, set[Any]] = {}
+        for got in receiver.got:
+            data = json.loads(got.query["message"]) if method == "GET" else got.data
+            told.setdefault(data["refid"], set()).add(data["balance"])
+        stories = client.sim("GET", "/sandboxes/default/transactions").json["transactions"]
+        assert len(stories) == 3
+        for row in stories:
+            story = client.sim("GET", f"/sandboxes/default/transactions/{row['trxid']}").json
+            assert told[row["refid"]] == {story["entries"][-1]["balance"]}
+            assert story["statuses"][-1]["balance"] == story["entries"][-1]["balance"]
+        assert client.pay("ref-0").data["balance"] == client.call("GET", "/v2/balance").data["balance"]
+
+
+def test_the_balance_of_a_callback_may_be_that_of_its_sending() -> None:
+    with receiving(503, 200, assume={"callback-balance": "at_sending"}) as (client, receiver):
+        first = client.pay().data["balance"]
+        client.advance(1)
+        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "100"})
+        client.advance(until="idle")
+        assert [got.data["balance"] for got in receiver.got] == [first, first + 100]
+        (found,) = client.sim("GET", "/sandboxes/default/transactions").json["transactions"]
+        story = client.sim("GET", f"/sandboxes/default/transactions/{found['trxid']}").json
+        assert {status["balance"] for status in story["statuses"]} == {first}
+
+
+@pytest.mark.parametrize(("assume", "deposited"), [({}, 100), ({"requery-balance": "own_entry"}, 0)])
+def test_the_balance_of_a_requery_is_the_present_one_unless_told_otherwise(assume: Any, deposited: int) -> None:
+    with running({"assume": assume}) as client:
+        first = client.pay().data["balance"]
+        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "100"})
+        client.advance(60)
+        assert client.pay().data["balance"] == first + deposited
+
+
 def test_a_silent_receiver_times_out_and_costs_no_sandbox_time_under_a_manual_clock() -> None:
     with receiving(None, 200, limits={"callback_timeout_manual": "100ms"}) as (client, _):
         client.pay()
