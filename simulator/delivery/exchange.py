@@ -46,7 +46,7 @@ class Client:
         except (DroppedError, aiohttp.ClientError, OSError) as error:
             failed = _failure(error, attempt)
         except ValueError:
-            return Outcome(Ending.BLOCKED, error="the method or the value of a header is not allowed in HTTP")
+            failed = Outcome(Ending.BLOCKED, error="the method or the value of a header is not allowed in HTTP")
         finally:
             ATTEMPT.reset(token)
         return _answered_after_all(attempt, failed)
