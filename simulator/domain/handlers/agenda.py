@@ -60,7 +60,7 @@ def _happen(state: State, item: Item, now: datetime) -> Fired | None:
         case StepDue():
             return Fired(now, item) if timeline.step_due(state, item, now) else None
         case AttemptDue(callback):
-            return _sent(state, now, item, callbacks.attempt_due(callback, now))
+            return _sent(state, now, item, callbacks.attempt_due(state, callback, now))
         case DeliveryDue(delivery):
             return _sent(state, now, item, deliveries.attempt_due(state, delivery, now))
         case CaseDue():

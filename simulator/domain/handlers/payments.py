@@ -57,7 +57,9 @@ def _requery(
             Reason.REFID, state.codes[Reason.REFID], reseller.wallet.balance, transaction.product_name
         )
     requeried(state, transaction, now)
-    return PaymentAnswer(transaction, transaction.result, reseller.wallet.balance, False, transaction.rule)
+    result = transaction.result
+    balance = result.balance if state.assumes("requery-balance", "own_entry") else reseller.wallet.balance
+    return PaymentAnswer(transaction, result, balance, False, transaction.rule)
 
 
 def _is_same(transaction: Transaction, command: CreatePayment) -> bool:

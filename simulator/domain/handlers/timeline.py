@@ -83,7 +83,8 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
         if not state.assumes("failed-wallet", "keep_cost"):
             cost = ZERO
     code = state.codes[status] if step.code is None else step.code
-    result = made(Result, (now, status, code, cost, wallet.balance, cause, transaction.remarks, "", "", None, "", ""))
+    balance = wallet.entry(transaction.entry_ids[-1]).balance
+    result = made(Result, (now, status, code, cost, balance, cause, transaction.remarks, "", "", None, "", ""))
     if step.texts or step.expiry or status is SUCCESSFUL:
         result = _fulfilled(state, transaction, step, result)
     results.append(result)

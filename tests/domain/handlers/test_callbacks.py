@@ -124,6 +124,8 @@ RETRIED = [
     (Outcome(Ending.ANSWERED, 404), False),
     (Outcome(Ending.ANSWERED, 410), False),
     (Outcome(Ending.ANSWERED, 302), False),
+    (Outcome(Ending.ANSWERED, 600), False),
+    (Outcome(Ending.ANSWERED, 999), False),
 ]
 
 
