@@ -15,8 +15,9 @@ from simulator.api.call import (
 from simulator.api.refusals import address_blocked, deny, nonce_service_down
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
-from simulator.auth.signature import Claim, Denied, check_headers, verify
+from simulator.auth.signature import Claim, Denied, check_headers, check_time, verify
 from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.resellers import Reseller
 from simulator.runtime.sandboxes import LiveSandbox
 
 NO_QUERY = QueryRules()
@@ -51,11 +52,9 @@ def check_claim(call: Call, endpoint: Endpoint) -> Claim | Bearer | Denied | Rep
     if endpoint.access is Access.OPEN:
         call.is_unsigned = True
         return ANYBODY
-    scenario = call.sandbox.scenario
-    clock = scenario.clock
-    compared_with = call.now if clock.signature == "sandbox" else call.sandbox.clock.wall() + clock.skew
     held = None if call.named is None else call.named[1]
-    claim = check_headers(call.headers, held, compared_with.timestamp(), scenario.limits.timestamp_tolerance_s)
+    tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance_s
+    claim = check_headers(call.headers, held, call.sandbox.signing_time().timestamp(), tolerance_s)
     if type(claim) is Denied and claim.code == "missing_api_key" and b"authorization" in call.headers:
         return check_bearer(call, endpoint)
     return claim
@@ -74,18 +73,26 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
             reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body)
             refusal = Denied(refusal.code, reason)
         return deny(call, endpoint, refusal)
-    if fault is not None and fault.nonce_service_down:
-        return refused_by(fault, call, endpoint)
-    assert call.named is not None, "who claims something names a key that is known"
-    reseller, _ = call.named
-    if not call.sandbox.core.spend_nonce(reseller.code, claim.api_key, claim.nonce, call.now):
-        reused = Denied("nonce_reused", "each request needs a nonce of its own, a repeated one too")
-        return deny(call, endpoint, reused)
     if fault is not None and (reply := refused_by(fault, call, endpoint)):
         return reply
+    assert call.named is not None, "who claims something names a key that is known"
+    reseller, _ = call.named
+    if refusal := _spend(call, reseller, claim):
+        return deny(call, endpoint, refusal)
     call.reseller = reseller
     exchange.reseller = reseller.code
     return None
+
+
+def _spend(call: Call, reseller: Reseller, claim: Claim) -> Denied | None:
+    """Spend the nonce. The timestamp is judged again: nonces are forgotten when theirs are too old, and meanwhile a
+    slow body may have arrived."""
+    core, now_s = call.sandbox.core, call.sandbox.signing_time().timestamp()
+    if late := check_time(claim.timestamp_s, now_s, call.sandbox.scenario.limits.timestamp_tolerance_s):
+        return Denied(late.code, f"{late.diagnosis} now that the body is here")
+    if core.spend_nonce(reseller.code, claim.api_key, claim.nonce, claim.timestamp_s, call.now, now_s):
+        return None
+    return Denied("nonce_reused", "each request needs a nonce of its own, a repeated one too")
 
 
 def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:

@@ -75,11 +75,12 @@ class Held(Protocol):
 
 
 class Claim(NamedTuple):
-    """Headers that hold together so far. `signature` is decoded."""
+    """Headers that hold together so far. `signature` is decoded; `timestamp_s` is `timestamp` as a number."""
 
     api_key: str
     held: Held
     timestamp: bytes
+    timestamp_s: int
     nonce: bytes
     signature: bytes
 
@@ -114,9 +115,9 @@ def check_headers(
         return Denied("invalid_nonce_format", f"the nonce has {len(nonce)} bytes")
     if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
         return Denied("invalid_timestamp_format", "only digits are read: whole seconds since 1970")
-    age_s = now_s - int(timestamp)
-    if not -tolerance_s <= age_s <= tolerance_s:
-        return _expired(timestamp, now_s, tolerance_s)
+    timestamp_s = int(timestamp)
+    if expired := check_time(timestamp_s, now_s, tolerance_s):
+        return expired
     if not signature.startswith(b"v1="):
         return Denied("invalid_signature_format", "the signature does not begin with v1=")
     if len(signature) > SIGNATURE_BYTES_MAX:
@@ -125,12 +126,15 @@ def check_headers(
         decoded = binascii.a2b_base64(signature[3:], strict_mode=True)
     except binascii.Error:
         return Denied("invalid_signature_format", "what follows v1= is not Base64")
-    return _claim(Claim, (api_key, held, timestamp, nonce, decoded))
+    return _claim(Claim, (api_key, held, timestamp, timestamp_s, nonce, decoded))
 
 
-def _expired(timestamp: bytes, now_s: float, tolerance_s: float) -> Denied:
-    age_s = now_s - int(timestamp)
-    if abs(now_s - int(timestamp) / 1000) <= tolerance_s:
+def check_time(timestamp_s: int, now_s: float, tolerance_s: float) -> Denied | None:
+    """None for a timestamp that is at most the tolerance off, to either side."""
+    age_s = now_s - timestamp_s
+    if -tolerance_s <= age_s <= tolerance_s:
+        return None
+    if abs(now_s - timestamp_s / 1000) <= tolerance_s:
         return Denied("timestamp_expired", "the timestamp is in milliseconds; send seconds")
     side = "behind" if age_s > 0 else "ahead of"
     return Denied("timestamp_expired", f"the timestamp is {abs(age_s):.0f} s {side} the server's clock")

@@ -131,11 +131,15 @@ class Sandbox:
             case Delivery() as delivery:
                 deliveries.delivered(self.state, delivery, send.attempt, outcome, self.state.now)
 
-    def spend_nonce(self, reseller: str, api_key: str, nonce: bytes, now: datetime) -> bool:
-        """Check and spend a nonce in one step; False when it was spent lately (SPEC 3.6)."""
+    def spend_nonce(
+        self, reseller: str, api_key: str, nonce: bytes, timestamp_s: int, now: datetime, signing_s: float
+    ) -> bool:
+        """Check and spend a nonce in one step; False when it was spent lately (SPEC 3.6). `signing_s` is the Unix time
+        that the request's timestamp was compared with."""
         self._see(now)
         state = self.state
-        return state.nonces.spend(reseller if state.nonces_by_reseller else api_key, nonce, state.now)
+        scope = reseller if state.nonces_by_reseller else api_key
+        return state.nonces.spend(scope, nonce, timestamp_s, state.now, signing_s)
 
     def blocks(self, address: str, now: datetime) -> bool:
         """Count one request of an address; True when the request rate has it blocked (SPEC 8)."""

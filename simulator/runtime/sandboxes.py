@@ -81,6 +81,11 @@ class LiveSandbox:
         """What was met of its rules, answers and outcomes since it began, or since its last reset."""
         return figures(self.core.state, self.counters.answers)
 
+    def signing_time(self) -> datetime:
+        """The time that timestamps of clients are compared with: the wall clock's unless the scenario says its own."""
+        asked = self.scenario.clock
+        return self.clock.now() if asked.signature == "sandbox" else self.clock.wall() + asked.skew
+
     def start(self) -> None:
         """Let its time run; needs a running event loop."""
         self.driver.rearm()

@@ -69,7 +69,7 @@ def test_a_mistake_is_named(claim: Claim, expected: str) -> None:
 
 def test_a_signature_of_another_length_is_told() -> None:
     short = claim_of(canonical())
-    cut = Claim(short.api_key, short.held, short.timestamp, short.nonce, short.signature[:20])
+    cut = short._replace(signature=short.signature[:20])
     assert "20 bytes" in diagnose(cut, METHOD, PATH, QUERY, BODY)
 
 
