@@ -92,13 +92,14 @@ def _spend(call: Call, reseller: Reseller, claim: Claim) -> Denied | None:
         return Denied(late.code, f"{late.diagnosis} now that the body is here")
     if core.spend_nonce(reseller.code, claim.api_key, claim.nonce, claim.timestamp_s, call.now, now_s):
         return None
-    return Denied("nonce_reused", "each request needs a nonce of its own, a repeated one too")
+    return Denied("nonce_reused", "each request needs a nonce of its own, one that is sent again too")
 
 
 def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:
     """The refusal that a fault of authentication makes, if it is one; without a signature there is no nonce."""
     if fault.nonce_service_down and not call.is_unsigned:
         call.exchange.error = "nonce_service_unavailable"
+        call.exchange.diagnosis = "a fault of the scenario: nonces cannot be looked up; this one is not spent"
         return nonce_service_down()
     if fault.internal_error:
         return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))

@@ -62,6 +62,7 @@ def check_bearer(call: Call, endpoint: Endpoint) -> Bearer | Denied | Reply:
         return refusal
     if endpoint.may_want_key and reseller.closed_to_tokens.is_on(call.now):
         call.exchange.error = "api_key_required"
+        call.exchange.diagnosis = f"{reseller.code} has require_api_key_for_topup on; sign the request with an API key"
         return key_required_for_topup()
     return Bearer(reseller)
 
