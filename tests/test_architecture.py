@@ -33,7 +33,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("sandbox",),
 )
 PURE = ("domain", "auth", "wire")
-STANDARD_AND: dict[str, set[str]] = {"domain": set(), "auth": {"jwt"}}
+STANDARD_AND: dict[str, set[str]] = {"domain": set(), "auth": {"jwt", "msgspec"}}
 FORBIDDEN_NAMES = {
     ("time", "time"),
     ("time", "monotonic"),

@@ -5,6 +5,7 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_netw
 
 from simulator.api.call import Call, Reply
 from simulator.api.refusals import address_not_allowed
+from simulator.auth import headers as names
 from simulator.domain.model.resellers import Reseller
 
 ADDRESS_CHARS_MAX = 80
@@ -36,7 +37,7 @@ def refuse_address(call: Call) -> Reply | None:
 
     A key that was revoked is refused as such, wherever it is used (SPEC 5.2).
     """
-    key = call.headers.get(b"x-api-key")
+    key = call.headers.get(names.API_KEY)
     if key is None:
         return None
     call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))

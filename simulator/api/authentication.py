@@ -13,11 +13,12 @@ from simulator.api.call import (
     Reply,
 )
 from simulator.api.refusals import address_blocked, deny, nonce_service_down
+from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, Denied, check_headers, check_time, verify
 from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.runtime.sandboxes import LiveSandbox
 
 NO_QUERY = QueryRules()
@@ -55,7 +56,7 @@ def check_claim(call: Call, endpoint: Endpoint) -> Claim | Bearer | Denied | Rep
     held = None if call.named is None else call.named[1]
     tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance_s
     claim = check_headers(call.headers, held, call.sandbox.signing_time().timestamp(), tolerance_s)
-    if type(claim) is Denied and claim.code == "missing_api_key" and b"authorization" in call.headers:
+    if type(claim) is Denied and claim.code == "missing_api_key" and names.AUTHORIZATION in call.headers:
         return check_bearer(call, endpoint)
     return claim
 
@@ -76,21 +77,21 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
     if fault is not None and (reply := refused_by(fault, call, endpoint)):
         return reply
     assert call.named is not None, "who claims something names a key that is known"
-    reseller, _ = call.named
-    if refusal := _spend(call, reseller, claim):
+    reseller, key = call.named
+    if refusal := _spend(call, reseller, key, claim):
         return deny(call, endpoint, refusal)
     call.reseller = reseller
     exchange.reseller = reseller.code
     return None
 
 
-def _spend(call: Call, reseller: Reseller, claim: Claim) -> Denied | None:
+def _spend(call: Call, reseller: Reseller, key: ApiKey, claim: Claim) -> Denied | None:
     """Spend the nonce. The timestamp is judged again: nonces are forgotten when theirs are too old, and meanwhile a
     slow body may have arrived."""
     core, now_s = call.sandbox.core, call.sandbox.signing_time().timestamp()
     if late := check_time(claim.timestamp_s, now_s, call.sandbox.scenario.limits.timestamp_tolerance_s):
         return Denied(late.code, f"{late.diagnosis} now that the body is here")
-    if core.spend_nonce(reseller.code, claim.api_key, claim.nonce, claim.timestamp_s, call.now, now_s):
+    if core.spend_nonce(reseller.code, key.key, claim.nonce, claim.timestamp_s, call.now, now_s):
         return None
     return Denied("nonce_reused", "each request needs a nonce of its own, one that is sent again too")
 

@@ -5,6 +5,7 @@ import re
 from datetime import UTC, date, datetime, tzinfo
 
 from simulator.api.call import Call, Reply
+from simulator.auth import headers as names
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.wire.tokens import deprecation
 
@@ -32,7 +33,7 @@ def by_denomination(header: bytes | None, now: datetime, zone: tzinfo = SERVICE_
 
 def wants_denominations(call: Call) -> bool:
     """The same for a call; a header that is no date is noted in the journal."""
-    header = call.headers.get(b"x-api-version")
+    header = call.headers.get(names.API_VERSION)
     if header is not None and api_version(header) is None:
         call.exchange.diagnosis = "X-API-Version is no date of the form yyyy-MM-dd and was ignored"
     is_utc = call.sandbox.core.state.assumes("version-switch-zone", "utc")

@@ -9,24 +9,23 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import ascii_letters, digits
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+import msgspec
+
+from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string
 from simulator.auth.mac import hmac_sha256
 
 BODY_BYTES_MAX = 10 * 1024 * 1024
 SIGNATURE_BYTES_MAX = 512
-SIGNATURE_HEADERS = (b"x-timestamp", b"x-nonce", b"x-signature")
 
-NONCE_BYTES = range(16, 129)
+NONCE_BYTES_MIN, NONCE_BYTES_MAX = 16, 128
 TIMESTAMP_BYTES_MAX = 18
 _NONCE_CHARACTERS = (ascii_letters + digits + "-_").encode()
 _BASE64_CHARACTERS = (ascii_letters + digits + "+/=").encode()
 
 NO_QUERY = (b"",)
-
-# What the constructor of a named tuple comes to, without the Python code around it.
-_claim = tuple.__new__
 
 MESSAGES = {
     "missing_api_key": "The X-Api-Key header is missing or empty.",
@@ -75,10 +74,9 @@ class Held(Protocol):
         ...
 
 
-class Claim(NamedTuple):
+class Claim(msgspec.Struct, frozen=True):
     """Headers that hold together so far. `signature` is decoded; `timestamp_s` is `timestamp` as a number."""
 
-    api_key: str
     held: Held
     timestamp: bytes
     timestamp_s: int
@@ -95,27 +93,26 @@ def check_headers(
     that X-Api-Key names, None when it is unknown; `now_s` is the Unix time that
     X-Timestamp is compared with.
     """
-    raw_key = headers.get(b"x-api-key")
+    raw_key = headers.get(names.API_KEY)
     if not raw_key:
         reason = "X-Api-Key is absent" if raw_key is None else "X-Api-Key is empty"
         return Denied("missing_api_key", f"{reason}; send the key and sign the request with its secret")
-    api_key = raw_key.decode("latin-1")
     if held is None:
-        hint = "; X-Api-Key was sent more than once, or with a comma" if ", " in api_key else ""
+        hint = "; X-Api-Key was sent more than once, or with a comma" if b", " in raw_key else ""
         return Denied("invalid_api_key", f"no reseller of this sandbox has this key{hint}")
     if held.state != "active":
         if held.state == "revoked":
             return Denied("invalid_api_key", "the key was revoked; use an active one of the reseller's")
         if held.state == "no_secret":
             return Denied("hmac_not_configured", "the scenario gives this key no secret (state: no_secret)")
-    timestamp, nonce, signature = headers.get(b"x-timestamp"), headers.get(b"x-nonce"), headers.get(b"x-signature")
+    timestamp, nonce, signature = headers.get(names.TIMESTAMP), headers.get(names.NONCE), headers.get(names.SIGNATURE)
     if timestamp is None or nonce is None or signature is None:
-        missing = [name.decode() for name in SIGNATURE_HEADERS if name not in headers]
+        missing = [name.decode() for name in names.SIGNATURE_HEADERS if name not in headers]
         return Denied("missing_hmac_headers", f"absent: {', '.join(missing)}")
     if not (timestamp and nonce and signature):
-        empty = [name.decode() for name in SIGNATURE_HEADERS if not headers[name]]
+        empty = [name.decode() for name in names.SIGNATURE_HEADERS if not headers[name]]
         return Denied("empty_hmac_values", f"empty: {', '.join(empty)}")
-    if len(nonce) not in NONCE_BYTES:
+    if not NONCE_BYTES_MIN <= len(nonce) <= NONCE_BYTES_MAX:
         return Denied("invalid_nonce_format", f"the nonce has {len(nonce)} characters, 16 to 128 are wanted")
     if foreign := nonce.translate(None, _NONCE_CHARACTERS):
         shown = foreign[:1].decode("latin-1")
@@ -133,7 +130,7 @@ def check_headers(
     decoded = _decoded(text)
     if decoded is None:
         return Denied("invalid_signature_format", f"what follows v1= is not Base64: {_misspelling(text)}")
-    return _claim(Claim, (api_key, held, timestamp, timestamp_s, nonce, decoded))
+    return Claim(held=held, timestamp=timestamp, timestamp_s=timestamp_s, nonce=nonce, signature=decoded)
 
 
 def check_time(timestamp_s: int, now_s: float, tolerance_s: float) -> Denied | None:
@@ -152,7 +149,7 @@ def _decoded(text: bytes) -> bytes | None:
     """What standard Base64 with its padding holds (RFC 4648 4). None for other spellings of the same bytes, too: a
     signature that could be written in several ways would be several requests."""
     try:
-        decoded = binascii.a2b_base64(text, strict_mode=True)
+        decoded = binascii.a2b_base64(text)  # skips what does not belong there, so that it is not met again below
     except binascii.Error:
         return None
     return decoded if binascii.b2a_base64(decoded, newline=False) == text else None
