@@ -10,6 +10,7 @@ from simulator.api.call import Call, Reply
 from simulator.domain.model import draw
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import Rule
+from simulator.server.endings import ABORT, CUT, WHOLE, drip
 from simulator.wire import errors
 from simulator.wire.json import encode
 
@@ -42,14 +43,14 @@ def spoiled(call: Call, fault: FaultThen, reply: Reply) -> Reply:
         body = fault.body if fault.body is not None else _error_body(fault.status)
         reply = Reply(fault.status, body.encode() if isinstance(body, str) else body)
     if fault.disconnect == "head":
-        return Reply(reply.status, b"", ending="abort")
+        return Reply(reply.status, b"", ending=ABORT)
     if fault.disconnect == "body":
-        return Reply(reply.status, reply.body, reply.headers, "cut", reply.journaled)
+        return Reply(reply.status, reply.body, reply.headers, CUT, reply.journaled)
     if fault.malformed:
         body = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
-        reply = Reply(reply.status, _broken(body), reply.headers, "", reply.journaled and _broken(reply.journaled))
+        reply = Reply(reply.status, _broken(body), reply.headers, WHOLE, reply.journaled and _broken(reply.journaled))
     if fault.drip is not None:
-        return Reply(reply.status, reply.body, reply.headers, f"drip {fault.drip}", reply.journaled)
+        return Reply(reply.status, reply.body, reply.headers, drip(fault.drip), reply.journaled)
     return reply
 
 

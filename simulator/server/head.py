@@ -13,7 +13,7 @@ _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
 def check_size(limits: Limits, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> None:
-    """Measure a head, whole or as far as it came, by the sum of its parts; raise Refusal (414, 431)."""
+    """Measure a head, whole or as far as it came, by the sum of its parts; raise HttpRefusal (414, 431)."""
     if len(headers) > limits.headers:
         raise refusals.too_many_headers(limits)
     request_line = len(target) + len("GET  HTTP/1.1\r\n")
@@ -25,7 +25,7 @@ def check_size(limits: Limits, target: bytes, headers: Sequence[tuple[bytes, byt
 
 
 def check_version_and_host(version: str, hosts: int) -> None:
-    """Raise Refusal (400) for another version than 1.1 and 1.0, and for no Host (which 1.0 may omit) or several."""
+    """Raise HttpRefusal (400) for another version than 1.1 and 1.0, and for no Host (which 1.0 may omit) or several."""
     if version not in ("1.1", "1.0"):
         raise refusals.unsupported_version(version)
     if hosts > 1 or (hosts == 0 and version == "1.1"):
@@ -33,7 +33,7 @@ def check_version_and_host(version: str, hosts: int) -> None:
 
 
 def origin_form(target: bytes) -> bytes:
-    """Return a target as `/path?query`, an absolute one too (RFC 9112 3.2.2); raise Refusal (400) for any other.
+    """Return a target as `/path?query`, an absolute one too (RFC 9112 3.2.2); raise HttpRefusal (400) for any other.
 
     The path's percent-escapes must be whole and spell UTF-8; those of the query are the application's matter.
     """
@@ -48,6 +48,17 @@ def origin_form(target: bytes) -> bytes:
         raise bad_target("must be a path that begins with /")
     _check_escapes(path)
     return path + b"?" + parsed.query if parsed.query is not None else path
+
+
+def is_plain_target(target: bytes) -> bool:
+    """Whether a target is `/path?query` already, with nothing in it that would have to be checked or decoded."""
+    return target.startswith(b"/") and b"%" not in target and b"#" not in target and target.isascii()
+
+
+def framing_only(headers: Sequence[tuple[bytes, bytes]]) -> bytes:
+    """Return a head that announces the same body as `headers` (names in lower case) and nothing else."""
+    framing = [b"%b: %b\r\n" % header for header in headers if header[0] in (b"content-length", b"transfer-encoding")]
+    return b"POST / HTTP/1.1\r\n" + b"".join(framing) + b"\r\n"
 
 
 def _check_escapes(path: bytes) -> None:

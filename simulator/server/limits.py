@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+from simulator.server.message import STATUS_LINE, header_lines
 
 _refusals = count(1)
 
@@ -25,7 +25,7 @@ class Limits:
     body_timeout_s: float = 20.0
 
 
-class Refusal(Exception):
+class HttpRefusal(Exception):
     """A request that the server answers itself: an HTTP status, a code for programs and a text for people."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
@@ -44,59 +44,62 @@ class Refusal(Exception):
             (b"x-sim-request-id", b"server-%d" % next(_refusals)),
             (b"connection", b"close"),
         ]
-        head = b"".join(b"%b: %b\r\n" % header for header in headers)
-        return STATUS_LINE[self.status] + head + b"\r\n" + body
+        return STATUS_LINE[self.status] + header_lines(headers) + b"\r\n" + body
 
 
-def not_http(reason: str) -> Refusal:
+def not_http(reason: str) -> HttpRefusal:
     """Refuse bytes that the parser could not read; `reason` is the parser's own, fixed text."""
-    return Refusal(400, "malformed_request", f"This is not a valid HTTP/1.1 request: {reason}.")
+    return HttpRefusal(400, "malformed_request", f"This is not a valid HTTP/1.1 request: {reason}.")
 
 
-def unsupported_version(version: str) -> Refusal:
+def unsupported_version(version: str) -> HttpRefusal:
     """Refuse a version of HTTP that is neither 1.1 nor 1.0."""
-    return Refusal(400, "unsupported_http_version", f"HTTP/{version} is not spoken here; use HTTP/1.1.")
+    return HttpRefusal(400, "unsupported_http_version", f"HTTP/{version} is not spoken here; use HTTP/1.1.")
 
 
-def wrong_host_count(count: int) -> Refusal:
+def wrong_host_count(count: int) -> HttpRefusal:
     """Refuse an HTTP/1.1 request that has no Host header, or any request that has several."""
     if count == 0:
-        return Refusal(400, "host_missing", "An HTTP/1.1 request needs a Host header; this one has none.")
-    return Refusal(400, "host_repeated", f"A request has one Host header; this one has {count}.")
+        return HttpRefusal(400, "host_missing", "An HTTP/1.1 request needs a Host header; this one has none.")
+    return HttpRefusal(400, "host_repeated", f"A request has one Host header; this one has {count}.")
 
 
-def bad_target(reason: str) -> Refusal:
+def bad_target(reason: str) -> HttpRefusal:
     """Refuse a request target that is no path on this server."""
-    return Refusal(400, "malformed_target", f"The request target {reason}.")
+    return HttpRefusal(400, "malformed_target", f"The request target {reason}.")
 
 
-def target_too_long(limits: Limits) -> Refusal:
+def target_too_long(limits: Limits) -> HttpRefusal:
     """Refuse a request line that alone is over the bound."""
-    return Refusal(414, "target_too_long", f"The request line is over the limit of {limits.head_bytes} bytes.")
+    return HttpRefusal(414, "target_too_long", f"The request line is over the limit of {limits.head_bytes} bytes.")
 
 
-def head_too_large(limits: Limits) -> Refusal:
+def head_too_large(limits: Limits) -> HttpRefusal:
     """Refuse a head that is over the bound, or an endless trailer, which is the same at the other end."""
-    text = f"Request line and headers together are over the limit of {limits.head_bytes} bytes."
-    return Refusal(431, "head_too_large", text)
+    text = f"HttpRequest line and headers together are over the limit of {limits.head_bytes} bytes."
+    return HttpRefusal(431, "head_too_large", text)
 
 
-def framing_too_large(limits: Limits) -> Refusal:
+def framing_too_large(limits: Limits) -> HttpRefusal:
     """Refuse chunk extensions or trailers without an end."""
     text = f"Chunk extensions and trailers without a byte of body are over the limit of {limits.head_bytes} bytes."
-    return Refusal(431, "framing_too_large", text)
+    return HttpRefusal(431, "framing_too_large", text)
 
 
-def too_many_headers(limits: Limits) -> Refusal:
+def too_many_headers(limits: Limits) -> HttpRefusal:
     """Refuse a head with more header lines than the bound."""
-    return Refusal(431, "too_many_headers", f"The request has more than the limit of {limits.headers} headers.")
+    return HttpRefusal(431, "too_many_headers", f"The request has more than the limit of {limits.headers} headers.")
 
 
-def head_timed_out(limits: Limits) -> Refusal:
+def head_timed_out(limits: Limits) -> HttpRefusal:
     """Refuse a head that did not arrive whole in its time."""
-    return Refusal(408, "head_timeout", f"The request's head did not arrive within {limits.head_timeout_s:g} seconds.")
+    return HttpRefusal(
+        408, "head_timeout", f"The request's head did not arrive within {limits.head_timeout_s:g} seconds."
+    )
 
 
-def body_timed_out(limits: Limits) -> Refusal:
+def body_timed_out(limits: Limits) -> HttpRefusal:
     """Refuse a body of which nothing came for too long."""
-    return Refusal(408, "body_timeout", f"No byte of the request's body came for {limits.body_timeout_s:g} seconds.")
+    return HttpRefusal(
+        408, "body_timeout", f"No byte of the request's body came for {limits.body_timeout_s:g} seconds."
+    )

@@ -12,7 +12,7 @@ from typing import Any, Final
 import uvicorn
 
 from simulator.server.limits import Limits
-from simulator.server.protocol import Protocol, protocol_class
+from simulator.server.protocol import HttpProtocol, protocol_factory
 
 Message = MutableMapping[str, Any]
 Application = Callable[
@@ -80,7 +80,7 @@ class Server(uvicorn.Server):
 
     def _hang_up(self) -> None:
         for connection in list(self.server_state.connections):
-            if isinstance(connection, Protocol):
+            if isinstance(connection, HttpProtocol):
                 connection.hang_up()
 
 
@@ -101,7 +101,7 @@ def make_server(
         host=host,
         port=port,
         loop="auto",  # uvloop where it is installed
-        http=protocol_class(limits),
+        http=protocol_factory(app, limits),  # type: ignore[arg-type]  # all that uvicorn does is to call it
         ws="none",
         lifespan="on",
         interface="asgi3",

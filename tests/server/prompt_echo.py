@@ -5,10 +5,12 @@ import json
 from collections.abc import Coroutine
 from typing import Any
 
+from simulator.server.endings import ABORT, CUT, WHOLE, Ending
+
 from .wire import LETTERS, Echo
 
 Headers = list[tuple[bytes, bytes]]
-Answer = tuple[int, bytes, bytes, str]
+Answer = tuple[int, bytes, bytes, Ending]
 
 
 class PromptEcho(Echo):
@@ -34,7 +36,7 @@ class PromptEcho(Echo):
         return self._made(path, json.dumps(text).encode())
 
     async def _made(self, path: str, echo: bytes) -> Answer:
-        ending = ""
+        ending = WHOLE
         if path in ("/slow", "/slow-error", "/slow-abort"):
             await asyncio.sleep(0.05)
             await asyncio.sleep(0.05)
@@ -42,9 +44,9 @@ class PromptEcho(Echo):
         if path in ("/error", "/slow-error"):
             raise RuntimeError("on purpose")
         if path in ("/abort", "/slow-abort"):
-            ending = "abort"
+            ending = ABORT
         if path == "/half":
-            echo, ending = LETTERS, "cut"
+            echo, ending = LETTERS, CUT
         if path == "/unread":
             echo = b"early"
         self.seen.append("left " + path)

@@ -10,8 +10,9 @@ from typing import Any
 
 import uvloop
 
-from simulator.server.connection import Connection, connection_of
 from simulator.server.limits import Limits
+from simulator.server.responder import Responder as Connection
+from simulator.server.responder import responder_of as connection_of
 from simulator.server.serve import Message, make_server
 
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
