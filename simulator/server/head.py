@@ -50,11 +50,6 @@ def origin_form(target: bytes) -> bytes:
     return path + b"?" + parsed.query if parsed.query is not None else path
 
 
-def is_plain_target(target: bytes) -> bool:
-    """Whether a target is `/path?query` already, with nothing in it that would have to be checked or decoded."""
-    return target.startswith(b"/") and b"%" not in target and b"#" not in target and target.isascii()
-
-
 def framing_only(headers: Sequence[tuple[bytes, bytes]]) -> bytes:
     """Return a head that announces the same body as `headers` (names in lower case) and nothing else."""
     framing = [b"%b: %b\r\n" % header for header in headers if header[0] in (b"content-length", b"transfer-encoding")]

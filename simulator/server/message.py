@@ -42,8 +42,8 @@ class HttpRequest(msgspec.Struct):
 
     def take(self) -> bytes:
         """The body as far as it is here; the next call gives what came since."""
-        body, self.body = bytes(self.body), b""
-        return body
+        body, self.body = self.body, b""
+        return body if type(body) is bytes else bytes(body)
 
 
 def trimmed(headers: Headers) -> list[tuple[bytes, bytes]]:
@@ -62,29 +62,15 @@ def header_lines(headers: Headers) -> bytes:
     return b"".join([b"%b: %b\r\n" % header for header in headers])
 
 
-def whole_answer(status: int, defaults: bytes, lines: bytes, body: bytes, *, to_head: bool = False) -> bytes:
+def whole_answer(request: HttpRequest, status: int, defaults: bytes, lines: bytes, body: bytes) -> bytes:
     """An answer that is sent in one piece; where HTTP allows no body it has none."""
     if status in BODYLESS:
-        lines, body = header_lines(without_framing(header_pairs(lines))), b""
-    elif to_head:
+        lines, body = header_lines(unframed(header_pairs(lines))), b""
+    elif request.method == "HEAD":
         body = b""
     return b"%b%b%b\r\n%b" % (STATUS_LINE[status], defaults, lines, body)
 
 
-def without_framing(headers: Headers) -> list[tuple[bytes, bytes]]:
+def unframed(headers: Headers) -> list[tuple[bytes, bytes]]:
     """Headers without those that say how long the body is."""
     return [header for header in headers if header[0].lower() not in (b"content-length", b"transfer-encoding")]
-
-
-class _Written:
-    """The default headers that were written last; the server makes new ones every second."""
-
-    headers: list[tuple[bytes, bytes]] | None = None
-    lines = b""
-
-
-def default_lines(headers: list[tuple[bytes, bytes]]) -> bytes:
-    """The server's default headers as lines."""
-    if headers is not _Written.headers:
-        _Written.headers, _Written.lines = headers, header_lines(headers)
-    return _Written.lines

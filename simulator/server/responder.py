@@ -15,21 +15,17 @@ methods do nothing.
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from simulator.server.endings import ABORT, CUT, GONE, WHOLE, Ending
-from simulator.server.message import (
-    BODYLESS,
-    STATUS_LINE,
-    Headers,
-    HttpRequest,
-    header_lines,
-    header_pairs,
-    without_framing,
-)
-from simulator.server.states import Answer
+from simulator.server.message import BODYLESS, STATUS_LINE, Headers, HttpRequest, header_lines, header_pairs, unframed
+from simulator.server.states import AWAITED, BEGUN, COMPLETE, LEFT, Answer
+from simulator.server.turn import PromptAnswer, Rest
+
+if TYPE_CHECKING:
+    from simulator.server.protocol import HttpProtocol
 
 EXTENSION: Final = "reseller_sim.responder"
 """The key in `scope["extensions"]`."""
@@ -39,31 +35,15 @@ _UNSAFE: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Connection(Protocol):
-    """What an responder needs of the connection that carries it."""
-
-    writable: asyncio.Event
-    """Unset while the client does not read what was written."""
-    ended: asyncio.Event
-    """Set when the client has left or the server stops."""
-
-    def default_lines(self) -> bytes: ...
-    def write(self, data: bytes) -> None: ...
-    def read_on(self) -> None: ...
-    def finished(self, responder: "Responder") -> None: ...
-    def close(self) -> None: ...
-    def linger(self) -> None: ...
-
-
 class Responder:
     """One request that an application answers in a task of its own."""
 
     __slots__ = ("_chunked", "_connection", "_left", "news", "request", "stage")
 
-    def __init__(self, connection: Connection, request: HttpRequest) -> None:
+    def __init__(self, connection: "HttpProtocol", request: HttpRequest) -> None:
         self._connection = connection
         self.request = request
-        self.stage = Answer.AWAITED
+        self.stage: Answer = AWAITED
         self.news = asyncio.Event()  # something for `receive`
         if request.body or request.is_whole:
             self.news.set()
@@ -73,31 +53,37 @@ class Responder:
     @property
     def is_open(self) -> bool:
         """Whether something can still be sent."""
-        return self.stage < Answer.COMPLETE
+        return self.stage < COMPLETE
 
-    async def run(self, work: Callable[["Responder"], Awaitable[None]]) -> None:
-        """Let an application work on the answer, and see to it that there is one."""
+    async def run(self, app: Any, made: PromptAnswer | Rest | Exception | None) -> None:
+        """Send what `prompt` made of the request, or let `app` answer it; see to it that there is an answer."""
         try:
-            await work(self)
+            if made is None:
+                await app(self.scope(), self.receive, self.send)
+            elif isinstance(made, Exception):
+                raise made
+            else:
+                status, lines, body, ending = await made if isinstance(made, Rest) else made
+                await self.answer(status, header_pairs(lines), body, ending)
         except asyncio.CancelledError:  # by a server that has waited long enough
             self.abort()
             raise
         except BaseException as error:
-            _LOG.error("Exception in ASGI application", exc_info=error)
+            _LOG.error("The application failed to answer", exc_info=error)
             self._fail()
         else:
             if self.is_open:
-                _LOG.error("ASGI callable returned without completing its response")
+                _LOG.error("The application returned without a complete answer")
                 self._fail()
 
     def leave(self) -> None:
         """Nobody waits for the answer any more: the application reads a disconnect, and what it sends is dropped."""
         if self.is_open:
-            self.stage = Answer.GONE
+            self.stage = LEFT
             self.news.set()
 
     def _fail(self) -> None:
-        if self.stage is Answer.AWAITED:
+        if self.stage is AWAITED:
             self.request.keep_alive = False
             text = b"Internal Server Error"
             headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(text))]
@@ -107,9 +93,9 @@ class Responder:
 
     # ASGI
 
-    def scope(self, ends: Mapping[str, Any]) -> dict[str, Any]:
-        """The scope of ASGI; `ends` are its entries about the connection."""
-        request = self.request
+    def scope(self) -> dict[str, Any]:
+        """ASGI's `scope`."""
+        request, connection = self.request, self._connection
         path, _, query = request.target.partition(b"?")
         text = path.decode("ascii")
         return {
@@ -123,7 +109,9 @@ class Responder:
             "root_path": "",
             "headers": request.headers,
             "extensions": {EXTENSION: self},
-            **ends,
+            "scheme": "http",
+            "client": connection.client[:2],
+            "server": connection.server[:2],
         }
 
     async def receive(self) -> dict[str, Any]:
@@ -144,11 +132,11 @@ class Responder:
         """ASGI's `send`. Raises RuntimeError for a message that cannot come now, or that breaks the framing."""
         await self._connection.writable.wait()
         kind = message["type"]
-        if self.stage is Answer.GONE:
+        if self.stage is LEFT:
             return
-        if kind == "http.response.start" and self.stage is Answer.AWAITED:
+        if kind == "http.response.start" and self.stage is AWAITED:
             self._connection.write(self._begin(message["status"], list(message.get("headers", ()))))
-        elif kind == "http.response.body" and self.stage is Answer.BEGUN:
+        elif kind == "http.response.body" and self.stage is BEGUN:
             self._body(message.get("body", b""), message.get("more_body", False))
         else:
             raise RuntimeError(f"{kind} cannot be sent when the answer is {self.stage.name.lower()}")
@@ -226,16 +214,16 @@ class Responder:
 
     async def _may_begin(self) -> bool:
         await self._connection.writable.wait()
-        if self.stage is Answer.BEGUN:
+        if self.stage is BEGUN:
             raise RuntimeError("The answer to this request has begun; only abort() is possible now.")
-        return self.stage is Answer.AWAITED
+        return self.stage is AWAITED
 
     # What is written
 
     def _begin(self, status: int, headers: Headers) -> bytes:
         """Begin the answer and return its head, framed by what `headers` say of the body's length."""
         request = self.request
-        kept = without_framing(headers) if status in BODYLESS else list(headers)
+        kept = unframed(headers) if status in BODYLESS else list(headers)
         lengths = [value for name, value in kept if name.lower() == b"content-length"]
         if any(_UNSAFE.search(name) or _UNSAFE.search(value) for name, value in kept):
             raise RuntimeError("A header of the response has a control character.")
@@ -248,10 +236,10 @@ class Responder:
         elif lengths:
             self._left = int(lengths[0])
         else:
-            kept = [*without_framing(kept), (b"transfer-encoding", b"chunked")]
+            kept = [*unframed(kept), (b"transfer-encoding", b"chunked")]
             self._chunked, self._left = True, 0
         request.awaits_continue = False
-        self.stage = Answer.BEGUN
+        self.stage = BEGUN
         return STATUS_LINE[status] + self._connection.default_lines() + header_lines(kept) + b"\r\n"
 
     def _body(self, body: bytes, more: bool, head: bytes = b"") -> None:
@@ -267,9 +255,9 @@ class Responder:
         if head or body:
             self._connection.write(head + body)
         if not more:
-            self.stage = Answer.COMPLETE
+            self.stage = COMPLETE
             self.news.set()
-            self._connection.finished(self)
+            self._connection.finished(self.request)
 
 
 def responder_of(scope: Mapping[str, Any]) -> Responder | None:
@@ -289,11 +277,11 @@ async def deliver(scope: Mapping[str, Any], send: Any, status: int, lines: bytes
         await responder.answer(status, headers, body, ending)
     elif ending is WHOLE or ending.bytes_per_second:
         if status in BODYLESS:
-            headers, body = without_framing(headers), b""
+            headers, body = unframed(headers), b""
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
 
 def _sized(headers: Headers, body: bytes) -> Headers:
     """Headers that promise the whole of `body`, whatever framing they name."""
-    return [*without_framing(headers), (b"content-length", b"%d" % len(body))]
+    return [*unframed(headers), (b"content-length", b"%d" % len(body))]

@@ -7,12 +7,14 @@ import gc
 import os
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import partial
 from typing import Any, Final
 
 import uvicorn
 
 from simulator.server.limits import Limits
-from simulator.server.protocol import HttpProtocol, protocol_factory
+from simulator.server.protocol import HttpProtocol
+from simulator.server.turn import Turn
 
 Message = MutableMapping[str, Any]
 Application = Callable[
@@ -101,7 +103,7 @@ def make_server(
         host=host,
         port=port,
         loop="auto",  # uvloop where it is installed
-        http=protocol_factory(app, limits),  # type: ignore[arg-type]  # all that uvicorn does is to call it
+        http=partial(HttpProtocol, app, limits, Turn()),  # type: ignore[arg-type]  # all that uvicorn does is to call it
         ws="none",
         lifespan="on",
         interface="asgi3",

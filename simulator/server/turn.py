@@ -11,11 +11,15 @@ still in the processor's caches.
 """
 
 import logging
-from asyncio import AbstractEventLoop
+from asyncio import get_running_loop
 from collections.abc import Callable, Coroutine, Generator
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from simulator.server.endings import Ending
+from simulator.server.message import header_lines
+
+if TYPE_CHECKING:
+    from simulator.server.protocol import HttpProtocol
 
 PromptAnswer = tuple[int, bytes, bytes, Ending]
 """Status, header lines with their ends, body, ending."""
@@ -26,27 +30,24 @@ Prompt = Callable[[str, str, bytes, list[tuple[bytes, bytes]], str, bytes], Maki
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Connection(Protocol):
-    """What takes part in a turn."""
-
-    def answer(self) -> None: ...
-    def flush(self) -> None: ...
-    def hang_up(self) -> None: ...
-
-
 class Turn:
     """The connections that have something to answer at the end of this turn."""
 
-    __slots__ = ("_loop", "_waiting")
+    def __init__(self) -> None:
+        self._waiting: list[HttpProtocol] = []
+        self._defaults: list[tuple[bytes, bytes]] = []
+        self._lines = b""
 
-    def __init__(self, loop: AbstractEventLoop) -> None:
-        self._loop = loop
-        self._waiting: list[Connection] = []
+    def default_lines(self, headers: list[tuple[bytes, bytes]]) -> bytes:
+        """The server's default headers as lines; it makes a new list every second."""
+        if headers is not self._defaults:
+            self._defaults, self._lines = headers, header_lines(headers)
+        return self._lines
 
-    def add(self, connection: Connection) -> None:
+    def add(self, connection: "HttpProtocol") -> None:
         """Let a connection answer and send at the end of this turn."""
         if not self._waiting:
-            self._loop.call_soon(self._end)
+            get_running_loop().call_soon(self._end)
         self._waiting.append(connection)
 
     def _end(self) -> None:
