@@ -52,14 +52,17 @@ class Reader:
         """Take what happened into account."""
         self.state = READING[self.state][event]
 
-    def feed(self, data: bytes) -> None:
+    def feed(self, data: bytes | memoryview) -> None:
         """Read what came. Raises HttpRefusal for what is no request, and for one whose rest is over the bounds."""
         self._since_progress += len(data)
         try:
-            try:
-                self._parser.feed_data(data)
-            except HttpParserUpgrade as upgrade:
-                self._pass_offer(memoryview(data)[upgrade.args[0] :])
+            while True:
+                try:
+                    self._parser.feed_data(data)
+                    break
+                except HttpParserUpgrade as upgrade:
+                    data = memoryview(data)[upgrade.args[0] :]
+                self._pass_offer()
         except HttpParserError as error:
             if isinstance(error.__context__, HttpRefusal):
                 raise error.__context__ from None
@@ -77,17 +80,12 @@ class Reader:
         elif state is BODY and self._since_progress > self._limits.head_bytes:
             raise refusals.framing_too_large(self._limits)
 
-    def _pass_offer(self, rest: memoryview) -> None:
+    def _pass_offer(self) -> None:
         """Go on behind an offer to upgrade, where the parser leaves off, with a fresh one, for which the same request
         has no offer: the Java HTTP client offers h2c, body and all, and expects an ordinary answer."""
-        while self.request is not None:
-            self._parser = HttpRequestParser(self)
-            self._parser.feed_data(framing_only(self.request.headers))
-            try:
-                self._parser.feed_data(rest)
-                return
-            except HttpParserUpgrade as upgrade:
-                rest = rest[upgrade.args[0] :]
+        assert self.request is not None, "nobody answers a request within a packet"
+        self._parser = HttpRequestParser(self)
+        self._parser.feed_data(framing_only(self.request.headers))
 
     def refuse(self) -> HttpRequest | None:
         """Read no more. Returns the request that was being read, if its body was wanted."""
