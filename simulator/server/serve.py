@@ -28,6 +28,9 @@ _KEEP_ALIVE_S: Final = 75
 _GRACE_S: Final = 2
 """How long a stopping server lets requests finish before it hangs up on them."""
 
+_LAST_WORDS_S: Final = 0.2
+"""How long after that applications may still run."""
+
 _FILES_WANTED: Final = 65_536
 
 _GC_THRESHOLDS: Final = (10_000, 2, 100)
@@ -75,15 +78,21 @@ class Server(uvicorn.Server):
             self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop. Streams without an end are told that their client left, which spares uvicorn from cancelling them."""
-        hang_up = asyncio.get_running_loop().call_later(_GRACE_S, self._hang_up)
+        """Stop. What does not end by itself learns that its client left, and what does not hear that is cancelled."""
+        loop = asyncio.get_running_loop()
+        timers = [loop.call_later(_GRACE_S, self._hang_up), loop.call_later(_GRACE_S + _LAST_WORDS_S, self._cancel)]
         await super().shutdown(sockets)
-        hang_up.cancel()
+        for timer in timers:
+            timer.cancel()
 
     def _hang_up(self) -> None:
         for connection in list(self.server_state.connections):
             if isinstance(connection, HttpProtocol):
                 connection.hang_up()
+
+    def _cancel(self) -> None:
+        for task in self.server_state.tasks:
+            task.cancel()
 
 
 def make_server(

@@ -19,7 +19,7 @@ class PromptEcho(Echo):
     def prompt(
         self, method: str, path: str, query: bytes, headers: Headers, client: str, body: bytes
     ) -> Coroutine[Any, Any, Answer] | None:
-        if path in ("/asgi", "/drip", "/drip-for-ever", "/pause", "/pause-for-ever", "/late-reader"):
+        if path in ("/asgi", "/drip", "/drip-for-ever", "/sleep", "/pause", "/pause-for-ever", "/late-reader"):
             return None
         if path.startswith(("/fault", "/until", "/abort-in-body", "/cut")):
             return None
@@ -30,6 +30,7 @@ class PromptEcho(Echo):
             "query": query.decode(),
             "body": body.decode(errors="replace"),
             "headers": len(headers),
+            "spaced": [value.decode("latin-1") for name, value in headers if name == b"x-spaced"],
             "client": client,
             "prompt": True,
         }
@@ -49,5 +50,6 @@ class PromptEcho(Echo):
             echo, ending = LETTERS, CUT
         if path == "/unread":
             echo = b"early"
+        status = int(path.removeprefix("/status-")) if path.startswith("/status-") else 200
         self.seen.append("left " + path)
-        return 200, b"content-type: text/plain\r\ncontent-length: %d\r\n" % len(echo), echo, ending
+        return status, b"content-type: text/plain\r\ncontent-length: %d\r\n" % len(echo), echo, ending
