@@ -1,31 +1,21 @@
 """Answering one request in a task: ASGI's two callables, and the endings of a connection that ASGI cannot make.
 
-An application finds its responder by the scope of the request that it answers, and returns afterwards::
-
-    responder = responder_of(scope)
-    if responder is not None:
-        await responder.cut(200, [(b"content-type", b"application/json")], body, after_bytes=40)
-        return
-
-Nothing is logged and no 500 is sent for an application that returns so. A fault touches its own request only: pipelined
-requests before it were answered, those after it are dropped with the connection. When the client has left already, the
-methods do nothing.
+An application finds its responder by the scope of the request that it answers (`responder_of`), asks for an ending, and
+returns. A fault touches its own request only: pipelined requests before it were answered, those after it are dropped
+with the connection. When the client has left already, the methods do nothing.
 """
 
 import asyncio
 import logging
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from simulator.server.endings import ABORT, CUT, GONE, WHOLE, Ending
 from simulator.server.message import BODYLESS, STATUS_LINE, Headers, HttpRequest, header_lines, header_pairs, unframed
 from simulator.server.states import AWAITED, BEGUN, COMPLETE, LEFT, Answer
 from simulator.server.turn import PromptAnswer, Rest
-
-if TYPE_CHECKING:
-    from simulator.server.protocol import HttpProtocol
 
 EXTENSION: Final = "reseller_sim.responder"
 """The key in `scope["extensions"]`."""
@@ -35,12 +25,28 @@ _UNSAFE: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _LOG: Final = logging.getLogger(__name__)
 
 
+class Connection(Protocol):
+    """What a responder needs of the connection: its two ends, two events (see `HttpProtocol`), and to write and end."""
+
+    client: tuple[Any, ...]
+    server: tuple[Any, ...]
+    writable: asyncio.Event
+    ended: asyncio.Event
+
+    def default_lines(self) -> bytes: ...
+    def write(self, data: bytes) -> None: ...
+    def read_on(self) -> None: ...
+    def finished(self, request: HttpRequest) -> None: ...
+    def close(self) -> None: ...
+    def linger(self) -> None: ...
+
+
 class Responder:
     """One request that an application answers in a task of its own."""
 
     __slots__ = ("_chunked", "_connection", "_left", "news", "request", "stage")
 
-    def __init__(self, connection: "HttpProtocol", request: HttpRequest) -> None:
+    def __init__(self, connection: Connection, request: HttpRequest) -> None:
         self._connection = connection
         self.request = request
         self.stage: Answer = AWAITED

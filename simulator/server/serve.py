@@ -6,6 +6,7 @@ import errno
 import gc
 import os
 import socket
+import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import partial
 from typing import Any, Final
@@ -30,6 +31,9 @@ _GRACE_S: Final = 2
 
 _LAST_WORDS_S: Final = 0.2
 """How long after that applications may still run."""
+
+_STARTUP_FAILED: Final = 3
+"""The exit code."""
 
 _FILES_WANTED: Final = 65_536
 
@@ -74,7 +78,9 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start the application, accept connections, say that it is ready. Exits with 3 if the application fails."""
         await super().startup(sockets)
-        if self.started and self._on_ready is not None:
+        if not self.started:  # newer versions of uvicorn leave by themselves
+            sys.exit(_STARTUP_FAILED)
+        if self._on_ready is not None:
             self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -13,13 +13,10 @@ still in the processor's caches.
 import logging
 from asyncio import get_running_loop
 from collections.abc import Callable, Coroutine, Generator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from simulator.server.endings import Ending
 from simulator.server.message import header_lines
-
-if TYPE_CHECKING:
-    from simulator.server.protocol import HttpProtocol
 
 PromptAnswer = tuple[int, bytes, bytes, Ending]
 """Status, header lines with their ends, body, ending."""
@@ -30,11 +27,19 @@ Prompt = Callable[[str, str, bytes, list[tuple[bytes, bytes]], str, bytes], Maki
 _LOG: Final = logging.getLogger(__name__)
 
 
+class Answering(Protocol):
+    """What a turn needs of a connection."""
+
+    def answer(self) -> None: ...
+    def flush(self) -> None: ...
+    def hang_up(self) -> None: ...
+
+
 class Turn:
     """The connections that have something to answer at the end of this turn."""
 
     def __init__(self) -> None:
-        self._waiting: list[HttpProtocol] = []
+        self._waiting: list[Answering] = []
         self._defaults: list[tuple[bytes, bytes]] = []
         self._lines = b""
 
@@ -44,7 +49,7 @@ class Turn:
             self._defaults, self._lines = headers, header_lines(headers)
         return self._lines
 
-    def add(self, connection: "HttpProtocol") -> None:
+    def add(self, connection: Answering) -> None:
         """Let a connection answer and send at the end of this turn."""
         if not self._waiting:
             get_running_loop().call_soon(self._end)
