@@ -11,7 +11,6 @@ from typing import Any, Final, cast
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from simulator.server import limits as refusals
 from simulator.server.deadline import Deadline
 from simulator.server.endings import WHOLE
 from simulator.server.limits import HttpRefusal, Limits
@@ -147,12 +146,14 @@ class HttpProtocol(asyncio.Protocol):
             if self._running is None and not reader.requests:
                 self.close()
         elif state is OPENED:
-            self._refuse(refusals.head_timed_out(limits))
+            self._refuse(HttpRefusal("head_timeout", limits.head_timeout_s))
         elif state in (LATE_HEAD, BODY):
             if not self._transport.is_reading() or (request is not None and request.awaits_continue):
                 self._deadline.set(limits.body_timeout_s)  # it is we who do not read
+            elif state is BODY:
+                self._refuse(HttpRefusal("body_timeout", limits.body_timeout_s))
             else:
-                self._refuse((refusals.body_timed_out if state is BODY else refusals.head_timed_out)(limits))
+                self._refuse(HttpRefusal("head_timeout", limits.head_timeout_s))
 
     def _refuse(self, refusal: HttpRefusal) -> None:
         """Read no more; answer the requests before, then this one by the refusal, unless it has been answered."""
@@ -188,7 +189,7 @@ class HttpProtocol(asyncio.Protocol):
             if reader.state is IDLE:
                 self._deadline.set(self._keep_alive_s)
             elif self._refusal is not None:
-                self.write(self._refusal.encode(self._server_state.default_headers))
+                self.write(self._refusal.encode(self.default_lines()))
                 self.linger()
 
     def _answer_at_once(self, request: HttpRequest, prompt: Prompt) -> None:

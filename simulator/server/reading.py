@@ -5,7 +5,6 @@ from typing import Final
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 
-from simulator.server import limits as refusals
 from simulator.server.head import check_size, check_version_and_host, framing_only, origin_form
 from simulator.server.limits import HttpRefusal, Limits
 from simulator.server.message import HttpRequest
@@ -70,15 +69,15 @@ class Reader:
                 return
             if isinstance(error, HttpParserCallbackError):
                 raise
-            raise refusals.not_http(str(error)) from None
+            raise HttpRefusal("malformed_request", error) from None
         state = self.state
         if state is HEAD or state is LATE_HEAD:
             self.move(PIECE)
             check_size(self._limits, self.url, self.headers)
             if self._since_progress > self._limits.head_bytes:
-                raise refusals.head_too_large(self._limits)
+                raise HttpRefusal("head_too_large", self._limits.head_bytes)
         elif state is BODY and self._since_progress > self._limits.head_bytes:
-            raise refusals.framing_too_large(self._limits)
+            raise HttpRefusal("framing_too_large", self._limits.head_bytes)
 
     def _pass_offer(self) -> None:
         """Go on behind an offer to upgrade, where the parser leaves off, with a fresh one, for which the same request

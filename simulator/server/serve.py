@@ -23,20 +23,11 @@ Application = Callable[
 ]
 
 _BACKLOG: Final = 2048
-_KEEP_ALIVE_S: Final = 75
-"""Longer than the idle time of the usual client pools, so that it is the client that closes."""
-
-_GRACE_S: Final = 2
-"""How long a stopping server lets requests finish before it hangs up on them."""
-
-_LAST_WORDS_S: Final = 0.2
-"""How long after that applications may still run."""
-
-_STARTUP_FAILED: Final = 3
-"""The exit code."""
-
+_KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
+_GRACE_S: Final = 2  # how long a stopping server lets requests finish before it hangs up on them
+_LAST_WORDS_S: Final = 0.2  # how long after that applications may still run
+_STARTUP_FAILED: Final = 3  # the exit code
 _FILES_WANTED: Final = 65_536
-
 _GC_THRESHOLDS: Final = (10_000, 2, 100)
 
 
