@@ -58,7 +58,8 @@ class HttpProtocol(asyncio.Protocol):
         """Take a new connection; its first head is due from now."""
         self._transport = cast(asyncio.Transport, transport)
         self._server_state.connections.add(self)  # type: ignore[arg-type]  # uvicorn names its own protocols there
-        self.client, self.server = transport.get_extra_info("peername"), transport.get_extra_info("sockname")
+        self.client = transport.get_extra_info("peername") or ("", 0)  # of a client that is gone already
+        self.server = transport.get_extra_info("sockname") or ("", 0)
         self._deadline.set(self._limits.head_timeout_s)
 
     # What comes in
@@ -194,10 +195,9 @@ class HttpProtocol(asyncio.Protocol):
 
     def _answer_at_once(self, request: HttpRequest, prompt: Prompt) -> None:
         path, _, query = request.target.partition(b"?")
-        body = request.take()
+        body = request.body if type(request.body) is bytes else bytes(request.body)
         making = prompt(request.method, path.decode("ascii"), query, request.headers, self.client[0], body)
         if making is None:
-            request.body = body
             self._start(request, None)
             return
         try:
@@ -206,7 +206,8 @@ class HttpProtocol(asyncio.Protocol):
             answer: PromptAnswer = made.value
             status, lines, content, ending = answer
             if ending is WHOLE and self.writable.is_set():
-                self._unsent += whole_answer(request, status, self.default_lines(), lines, content)
+                defaults = self._turn.default_lines(self._server_state.default_headers)
+                self._unsent += whole_answer(request, status, defaults, lines, content)
                 if len(self._unsent) > _HIGH_WATER_BYTES:
                     self.flush()
             else:

@@ -31,6 +31,11 @@ _USUAL: Final = [b"host"]
 _SLASH, _PERCENT, _FRAGMENT = b"/%#"
 
 
+_AFTER_BEGIN, _AFTER_HEAD, _AFTER_END = (
+    {state: row[event] for state, row in READING.items() if event in row} for event in (BEGIN, HEAD_END, END)
+)
+
+
 class Reader:
     """What has been read of a connection, and httptools' reports. `requests` are those whose head is in order, oldest
     first; `request` is the one whose body is being read, None where what comes of it is dropped.
@@ -100,7 +105,7 @@ class Reader:
 
     def on_message_begin(self) -> None:
         """Start a request. Behind the last one there is no entry for it in the table, which ends the parsing."""
-        self.state = READING[self.state][BEGIN]
+        self.state = _AFTER_BEGIN[self.state]
         self.url = b""
         self.headers: list[tuple[bytes, bytes]] = []
         self.noted: list[bytes] = []
@@ -135,7 +140,7 @@ class Reader:
             self.requests.append(self.request)
             self.headers = []
             self.is_first = False
-        self.state = READING[state][HEAD_END]
+        self.state = _AFTER_HEAD[state]
         self._since_progress = 0
 
     def _unusual_request(self, is_plain: bool) -> HttpRequest:
@@ -165,12 +170,12 @@ class Reader:
         """End a request; one that offers an upgrade is not at its end here, but its parser is."""
         request = self.request
         if request is None:
-            self.state = READING[self.state][END]
+            self.move(END)
         elif not request.is_plain and self._parser.should_upgrade():
-            self.state = READING[self.state][OFFERED]
+            self.move(OFFERED)
             return
         else:
-            self.state = READING[self.state][END if request.keep_alive else LAST_END]
+            self.state = _AFTER_END[self.state] if request.keep_alive else READING[self.state][LAST_END]
             request.is_whole = True
             self.request = None
         self._since_progress = 0
