@@ -18,6 +18,7 @@ from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
 from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import LiveSandbox
+from simulator.server.endings import WHOLE, Ending
 
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
 Receive = Callable[[], Awaitable[Any]]
@@ -35,19 +36,18 @@ class Request(msgspec.Struct, frozen=True):
     receive: Receive | None = None
 
 
-# What goes out: status, header lines with their ends, body, and the ending of `Reply`, or `gone` when the client left.
-Answer = tuple[int, bytes, bytes, str]
+# What goes out: status, header lines with their ends, body, ending.
+Answer = tuple[int, bytes, bytes, Ending]
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is what becomes of the connection:
-    nothing unusual, `abort` before the first byte, `cut` in the middle of the body, `drip N` for so many bytes of the
-    body a second; `journaled` is what the journal keeps of a body that shows a secret, as long as that."""
+    """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is what becomes of the connection;
+    `journaled` is what the journal keeps of a body that shows a secret, as long as that."""
 
     status: int
     body: Any
     headers: HeaderPairs = ()
-    ending: str = ""
+    ending: Ending = WHOLE
     journaled: bytes = b""
 
 

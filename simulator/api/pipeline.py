@@ -39,6 +39,7 @@ from simulator.contract.query import decode_query, with_repeats
 from simulator.contract.validate import validator
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.sandboxes import LiveSandbox
+from simulator.server.endings import GONE
 from simulator.wire.json import encode
 
 
@@ -74,7 +75,7 @@ class Pipeline:
         try:
             reply = refusal or await self._reply(call, request)
         except ClientGone:
-            reply = Reply(0, b"", ending="gone")
+            reply = Reply(0, b"", ending=GONE)
         if call.is_deprecated:
             reply = marked_deprecated(call, reply)
         content = reply.body if type(reply.body) is bytes else encode(reply.body)
