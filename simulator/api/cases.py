@@ -1,10 +1,13 @@
 """`POST /v2/transactions/check` and `/v2/transactions/void` (SPEC 4.12, 4.13)."""
 
 from simulator.api.call import Call, Problems, Reply
+from simulator.api.diagnoses import explain, members
 from simulator.api.refusals import invalid_parameters
 from simulator.domain.commands import NoSuchTransaction, OpenCase
 from simulator.domain.model.cases import CaseKind
 from simulator.wire import cases
+
+MEMBERS = {CaseKind.DISPUTE: members("check-request"), CaseKind.VOID: members("void-request")}
 
 
 def check(call: Call) -> Reply:
@@ -47,7 +50,9 @@ def _open(call: Call, kind: CaseKind) -> Reply:
     )
     if isinstance(outcome, NoSuchTransaction):
         exchange.error = "unknown_transaction"
+        explain(call, MEMBERS[kind], outcome.detail)
         return invalid_parameters(call, {"trxid": [f"there is no transaction of this {outcome.named_by}"]})
     exchange.refid, exchange.trxid = outcome.transaction.refid, outcome.transaction.trxid
     exchange.rule = outcome.rule
+    explain(call, MEMBERS[kind], outcome.detail, outcome.rule, is_refused=not outcome.is_taken)
     return Reply(200, cases.answer(outcome))

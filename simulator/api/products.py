@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from simulator.api.call import Call, Problems, Reply
+from simulator.api.diagnoses import explain
 from simulator.api.refusals import invalid_parameters
 from simulator.domain.commands import LookUpBill
 from simulator.domain.model.bills import BillError, BillRefused
@@ -44,6 +45,7 @@ def bill(call: Call) -> Reply:
         call.now,
     )
     exchange.rule = outcome.rule
+    explain(call, call.fields.keys(), outcome.detail, outcome.rule, is_refused=isinstance(outcome, BillRefused))
     if isinstance(outcome, BillRefused):
         return _refused(call, outcome)
     return Reply(200, bills.bill(outcome.bill, fields["product"], call.now))

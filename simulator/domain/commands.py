@@ -1,7 +1,7 @@
 """What a sandbox can be told to do, in the imperative, and what it answers. Pure values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from simulator.domain.model.bills import Bill
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import TreeKind
+from simulator.domain.model.details import Detail
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import ResellerStart, Scenario
@@ -32,19 +33,21 @@ class CreatePayment(NamedTuple):
 
 
 class PaymentAnswer(NamedTuple):
-    """A transaction as it stands. `created` is False for a re-query; `rule` is the rule that decided it."""
+    """A transaction as it stands. `created` is False for a re-query; `rule` is the rule that decided it; `detail` says
+    what of the request did not count."""
 
     transaction: Transaction
     result: Result
     balance: Decimal
     created: bool
     rule: str
+    detail: Detail | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PaymentRefused:
     """Nothing was created and the refid is free. `remarks` are the reason's name unless given; `rule` is the rule
-    that refused, if one did."""
+    that refused, if one did, and else `detail` says why."""
 
     reason: Reason
     code: int
@@ -52,6 +55,7 @@ class PaymentRefused:
     product_name: str = ""
     remarks: str = ""
     rule: str = ""
+    detail: Detail | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +187,14 @@ class OpenCase:
 
 
 class CaseAnswer(NamedTuple):
-    """Whether the request was taken, and what is told; `rule` is the rule that decided it."""
+    """Whether the request was taken, and what is told; `rule` is the rule that decided it; `detail` says why none had
+    to, or what of the request did not count."""
 
     transaction: Transaction
     is_taken: bool
     message: str
     rule: str
+    detail: Detail | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +202,7 @@ class NoSuchTransaction:
     """The reseller has no transaction of this reference."""
 
     named_by: str
+    detail: Detail | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +220,11 @@ class LookUpBill:
 
 
 class BillFound(NamedTuple):
-    """A bill as it stands; `rule` is the rule that wrote it."""
+    """A bill as it stands; `rule` is the rule that wrote it; `detail` says what of the request did not count."""
 
     bill: Bill
     rule: str
+    detail: Detail | None = None
 
 
 @dataclass(frozen=True, slots=True)

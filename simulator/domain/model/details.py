@@ -1,0 +1,79 @@
+"""Why something was refused, ignored or answered otherwise than asked, as facts; `wire/diagnoses` puts them into words.
+
+A detail is made only where something is not as it should be, so that it costs a good request nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from enum import StrEnum, auto
+from typing import NamedTuple
+
+# Beyond these a likeness is not looked for, since that takes milliseconds; a difference of case alone always is.
+NEAR_WORDS_MAX = 100
+NEAR_CHARS_MAX = 40
+
+
+class What(StrEnum):
+    """Kinds of details; the facts that each has are those that its sentence names."""
+
+    NO_PRODUCT = auto()
+    INACTIVE_PRODUCT = auto()
+    NO_ACCOUNT = auto()
+    ACCOUNT_PATTERN = auto()
+    ACCOUNT_OF_OPTION = auto()
+    MISSING = auto()
+    EXTRA_NO_TEXT = auto()
+    EXTRA_PATTERN = auto()
+    NO_OPTION = auto()
+    INACTIVE_OPTION = auto()
+    OPTION_NOT_OFFERED = auto()
+    UNSUPPORTED_EXTRAS = auto()
+    IGNORED_EXTRAS = auto()
+    NO_NUMBER = auto()
+    TOO_MANY_DIGITS = auto()
+    NOT_POSITIVE = auto()
+    NOT_WHOLE = auto()
+    NO_CENTS = auto()
+    NOT_SOLD = auto()
+    NOTHING_SOLD = auto()
+    TOO_LITTLE = auto()
+    TOO_MUCH = auto()
+    PRICE_AMOUNT = auto()
+    PRICE_AMOUNT_TAKEN = auto()
+    PLAN_MISMATCH = auto()
+    PLAN_REQUIRED = auto()
+    BALANCE = auto()
+    REFID_EXISTS = auto()
+    REFID_CONFLICT = auto()
+    NO_TRANSACTION = auto()
+    OTHER_REFERENCE = auto()
+    OTHER_RESELLER = auto()
+    REFID_IGNORED = auto()
+    NOT_SUCCESSFUL = auto()
+    CASE_EXISTS = auto()
+    NOT_VOIDABLE = auto()
+    NO_BILLS = auto()
+    IGNORED_BILLER = auto()
+
+
+class Detail(NamedTuple):
+    """One of them with its facts: texts, Decimals (amounts), `Money`, statuses, tuples of these, and mappings of a
+    field's name to its value. An empty fact leaves out the part of the sentence that would name it."""
+
+    what: What
+    facts: Mapping[str, object]
+
+
+def detail(what: What, **facts: object) -> Detail:
+    """A detail with these facts."""
+    return Detail(what, facts)
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """The known word that was probably meant, empty when none is like it."""
+    words = tuple(known)
+    folded = word.strip().casefold()
+    same = next((one for one in words if one.casefold() == folded), "")
+    if same or len(words) > NEAR_WORDS_MAX or len(word) > NEAR_CHARS_MAX:
+        return same
+    return next(iter(get_close_matches(word, words, 1)), "")
