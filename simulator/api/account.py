@@ -12,8 +12,6 @@ from simulator.domain.errors import Unacceptable
 from simulator.domain.model.money import parse_amount
 from simulator.wire import account
 
-_THRESHOLD = "low-balance-threshold-query"
-
 
 def balance(call: Call) -> Reply:
     """200 with the wallet's balance."""
@@ -39,16 +37,17 @@ def set_low_balance_threshold(call: Call) -> Reply:
     """200 with the value set; 400 for what is no amount, or none that may be a threshold."""
     amount = parse_amount(call.fields["amount"])
     if amount is None:
-        return _bad_threshold(call, f"must be {schema(_THRESHOLD)['properties']['amount']['title']}")
+        return _bad_threshold(call)
     try:
         reseller = call.sandbox.core.apply(SetThreshold(call.owner.code, amount), call.now)
-    except Unacceptable as bad:
-        return _bad_threshold(call, str(bad))
+    except Unacceptable:
+        return _bad_threshold(call)
     return Reply(200, account.low_balance_threshold(reseller.email, reseller.wallet.threshold, call.now))
 
 
-def _bad_threshold(call: Call, text: str) -> Reply:
-    note(call, f"amount: {text}")
+def _bad_threshold(call: Call) -> Reply:
+    text = f"must be {schema('low-balance-threshold-query')['properties']['amount']['title']}"
+    note(call, f"amount {text}")
     return invalid_parameters(call, {"amount": [text]})
 
 

@@ -21,13 +21,18 @@ def note(call: Call, text: str) -> None:
     call.exchange.diagnosis = f"{before}; {text}" if before else text
 
 
-def explain(call: Call, known: Set[str], detail: Detail | None, rule: str = "", *, is_refused: bool = False) -> None:
-    """Say what the domain found, and which members that are none of `known` were ignored; of a refusal that has no
-    detail, that the rule did it."""
+def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
+    """Say what the domain found; where it found nothing, that the rule of this name refused, if there is one."""
     if detail is not None:
         note(call, sentence(detail))
-    elif is_refused and rule:
+    elif rule:
         note(call, f"the rule {shown(rule)} refused it")
+
+
+def note_ignored(call: Call, known: Set[str]) -> None:
+    """Say which members of the body are none of `known`; cheap when there are none."""
+    if call.fields.keys() <= known:
+        return
     for name in sorted(call.fields.keys() - known)[:NAMED_MAX]:
-        likely = near(name, known)
+        likely = near(name, sorted(known))
         note(call, f"{shown(name)} is not known here and was ignored" + (f"; did you mean {likely}?" if likely else ""))

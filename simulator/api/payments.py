@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from simulator.api.call import Call, Problems, Reply
-from simulator.api.diagnoses import explain, members
+from simulator.api.diagnoses import explain, members, note_ignored
 from simulator.domain.commands import CreatePayment, PaymentRefused
 from simulator.domain.model.made import made
 from simulator.domain.model.transactions import Reason
@@ -35,13 +35,14 @@ def topup(call: Call) -> Reply:
     )
     if isinstance(outcome, PaymentRefused):
         exchange.error, exchange.rule = outcome.reason, outcome.rule
-        explain(call, MEMBERS, outcome.detail, outcome.rule, is_refused=True)
+        explain(call, outcome.detail, outcome.rule)
+        note_ignored(call, MEMBERS)
         return Reply(400, payment.refusal(outcome, fields, call.now))
     exchange.refid = fields["refid"]
     exchange.trxid = outcome.transaction.trxid
     exchange.rule = outcome.rule
-    if outcome.detail is not None or not fields.keys() <= MEMBERS:
-        explain(call, MEMBERS, outcome.detail)
+    explain(call, outcome.detail)
+    note_ignored(call, MEMBERS)
     at_answer = call.sandbox.core.state.assumes("payment-timestamp", "answer")
     return Reply(200, payment.answer(outcome, call.now if at_answer else outcome.result.at))
 
@@ -50,6 +51,7 @@ def invalid_request(call: Call, problems: Problems) -> Reply:
     """400 in the payment's own shape for a body that violates the contract."""
     state, reason = call.sandbox.core.state, Reason.REQUEST
     call.exchange.error = reason
+    note_ignored(call, MEMBERS)
     code = call.fields.get("product")
     product = call.owner.sees(state.catalog, code) if isinstance(code, str) else None
     name = product.name if product else ""

@@ -24,7 +24,7 @@ def decode_json(
     try:
         members = decode_object(body, reject_duplicates=reject_duplicates)
     except BadJson as bad:
-        members, problems = {}, {"body": [str(bad)]}
+        members, problems = {}, {"body": [str(bad).removeprefix("the body ")]}
     else:
         problems = {}
         if b"null" in body:

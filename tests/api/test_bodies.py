@@ -38,7 +38,7 @@ def test_a_body_under_another_content_type_is_refused_with_both_named(
     said = answer.headers["x-sim-diagnosis"]
     assert said.startswith(f"body was sent as {content_type}, but must be application/json")
     if "errors" in answer.json:
-        assert f"body {answer.json['errors']['body'][0]}" == said
+        assert said.startswith(f"body {answer.json['errors']['body'][0]}")
     assert (FORM in said) is ("token" in one.path)
 
 
@@ -194,6 +194,7 @@ def test_a_threshold_is_spelt_like_any_amount(client: Client, sent: str, thresho
     answer = client.call("POST", f"/v2/low-balance-threshold?amount={sent}")
     if threshold is None:
         assert (answer.status, list(answer.json["errors"])) == (400, ["amount"])
+        assert answer.headers["x-sim-diagnosis"].startswith("amount must be ")
     else:
         assert (answer.status, answer.data["BalanceThreshold"]) == (200, threshold)
 

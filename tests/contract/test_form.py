@@ -83,7 +83,7 @@ def test_json_under_another_type_is_told_both_types_and_read_all_the_same(conten
     assert members == {"a": 1}
     assert problems == {"body": [f"was sent as {content_type.decode()}, but must be application/json"]}
     assert decode_json(content_type, b"x")[1] == problems
-    assert decode_json(content_type, b"")[1] == {"body": ["the body is empty"]}
+    assert decode_json(content_type, b"")[1] == {"body": ["is empty"]}
 
 
 def test_a_content_type_is_told_in_ascii_and_within_bounds() -> None:

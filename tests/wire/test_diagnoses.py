@@ -54,6 +54,7 @@ def test_whatever_the_facts_are_there_is_a_sentence_within_bounds(what: What, va
 NEAR = [
     ("RELOADX", "RELOAD"),
     ("reload", "RELOAD"),
+    ("electrics", "ELECTRIC"),
     (" RELOAD ", "RELOAD"),
     ("ELECTRICITY", "ELECTRIC"),
     ("", ""),

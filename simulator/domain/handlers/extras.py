@@ -39,10 +39,12 @@ def check_extras(draft: Draft) -> Refusal | None:
 
 def ignored_extras(draft: Draft) -> Detail | None:
     """The extras that counted for nothing, if there are any."""
+    if draft.extras.keys() <= draft.product.fulfillment.extras.keys():
+        return None
     names = unsupported(draft)
     if names == (_path(PLAN_CODE),) and is_checked_all_the_same(draft):
         return None
-    return detail(What.IGNORED_EXTRAS, product=draft.product.code, names=names) if names else None
+    return detail(What.IGNORED_EXTRAS, product=draft.product.code, names=names)
 
 
 def unsupported(draft: Draft) -> tuple[str, ...]:

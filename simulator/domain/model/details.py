@@ -6,6 +6,7 @@ A detail is made only where something is not as it should be, so that it costs a
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from enum import StrEnum, auto
+from functools import lru_cache
 from typing import NamedTuple
 
 # Beyond these a likeness is not looked for, since that takes milliseconds; a difference of case alone always is.
@@ -70,10 +71,14 @@ def detail(what: What, **facts: object) -> Detail:
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """The known word that was probably meant, empty when none is like it."""
-    words = tuple(known)
+    """The known word that was probably meant, whatever its case; empty when none is like it."""
+    by_folded = {one.casefold(): one for one in known}
     folded = word.strip().casefold()
-    same = next((one for one in words if one.casefold() == folded), "")
-    if same or len(words) > NEAR_WORDS_MAX or len(word) > NEAR_CHARS_MAX:
-        return same
+    if folded in by_folded or len(by_folded) > NEAR_WORDS_MAX or len(word) > NEAR_CHARS_MAX:
+        return by_folded.get(folded, "")
+    return by_folded.get(_alike(folded, tuple(by_folded)), "")
+
+
+@lru_cache(maxsize=256)
+def _alike(word: str, words: tuple[str, ...]) -> str:
     return next(iter(get_close_matches(word, words, 1)), "")
