@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from simulator.domain.model.details import Detail, What, detail
-from simulator.domain.model.money import is_whole_cents, parse_number
+from simulator.domain.model.money import denotes_number, is_whole_cents
 
 # Of what a product sells, this many are named: those nearest to what was asked for.
 SOLD_SHOWN_MAX = 10
@@ -14,7 +14,7 @@ SENT_CHARS_MAX = 60
 def no_amount(sent: object) -> Detail:
     """Why `parse_amount` did not read what was sent."""
     amount = f'"{sent[:SENT_CHARS_MAX]}"' if isinstance(sent, str) else sent
-    return detail(What.NO_NUMBER if parse_number(sent) is None else What.TOO_MANY_DIGITS, amount=amount)
+    return detail(What.TOO_MANY_DIGITS if denotes_number(sent) else What.NO_NUMBER, amount=amount)
 
 
 def bad_money(amount: Decimal) -> Detail | None:

@@ -64,6 +64,13 @@ def parse_number(raw: object) -> Decimal | None:
         return None
 
 
+def denotes_number(raw: object) -> bool:
+    """True for what is a number, be it one with more digits than are read."""
+    if isinstance(raw, str):
+        return _NUMBER.fullmatch(raw[:TEXT_CHARS_MAX].strip(" ")) is not None
+    return isinstance(raw, int | Decimal) and not isinstance(raw, bool)
+
+
 def _written_out(value: Decimal) -> Decimal | None:
     if is_bounded(value) and value.as_tuple().exponent <= 0:  # type: ignore[operator]  # a finite one has a number
         return value
