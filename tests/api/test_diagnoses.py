@@ -126,6 +126,17 @@ def test_a_refused_payment_says_what_would_have_been_right(
     assert said in told(client, answer)
 
 
+def test_the_price_of_one_option_among_thousands_is_found() -> None:
+    every = [{"code": f"N{n}", "label": str(n), "denomination": n} for n in range(1, 4001)]
+    field = MANY["fields"][0] | {"options": every}  # type: ignore[index]
+    adjusted = {"price_adjustment": {"type": "percentage", "value": 1.5}, "denomination_unit_price": 0.045}
+    with running({"catalog": {"products": [MANY | {"fields": [field]} | adjusted]}}) as client:
+        said = "67.50 is N1000's price.amount; send its denomination 1000"
+        assert told(client, topup(client, RELOAD | {"product": "MANY", "amount": "67.5"})) == said
+        said = " and 3990 others; 0.01 is none of them"
+        assert said in told(client, topup(client, RELOAD | {"product": "MANY", "amount": "0.01"}))
+
+
 def test_a_plan_that_is_not_offered_to_the_account_is_named(client: Client) -> None:
     answers = [topup(client, DATA | code("D20L") | {"account": f"01{n:08}", "amount": "21"}) for n in range(1000, 1008)]
     said = {answer.headers["x-sim-diagnosis"] for answer in answers}

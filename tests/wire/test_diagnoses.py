@@ -72,3 +72,4 @@ def test_of_very_many_words_only_the_same_one_in_other_letters_is_found() -> Non
     words = [f"CODE-{number}" for number in range(NEAR_WORDS_MAX + 1)]
     assert near("code-7", words) == "CODE-7"
     assert near("CODE-x", words) == ""
+    assert near("code-7", words * 20) == ""

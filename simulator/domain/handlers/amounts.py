@@ -1,7 +1,8 @@
 """What is wrong with an amount, in the details of payments and of bill look-ups alike, and which options were near."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from decimal import Decimal
+from heapq import nsmallest
 
 from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import denotes_number, is_whole_cents
@@ -33,11 +34,10 @@ def beyond_limits(amount: Decimal, low: Decimal | None, high: Decimal | None, bi
     return None
 
 
-def not_sold(product: str, amount: Decimal, sold: Iterable[Decimal]) -> Detail:
+def not_sold(product: str, amount: Decimal, sold: Collection[Decimal]) -> Detail:
     """The amount is none of those that the product is sold in."""
-    every = sorted(sold)
-    if not every:
+    if not sold:
         return detail(What.NOTHING_SOLD, product=product)
-    nearest = sorted(sorted(every, key=lambda one: abs(one - amount))[:SOLD_SHOWN_MAX])
-    left_out = len(every) - len(nearest) or None
+    nearest = sorted(nsmallest(SOLD_SHOWN_MAX, sold, key=lambda one: abs(one - amount)))
+    left_out = len(sold) - len(nearest) or None
     return detail(What.NOT_SOLD, product=product, amount=amount, sold=tuple(nearest), left_out=left_out)

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from enum import StrEnum, auto
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
-# Beyond these a likeness is not looked for, since that takes milliseconds; a difference of case alone always is.
+# Beyond these a likeness is not looked for, since that takes milliseconds, and then not even a difference of case.
 NEAR_WORDS_MAX = 100
+FOLDED_WORDS_MAX = 2000
 NEAR_CHARS_MAX = 40
 
 
@@ -72,7 +74,8 @@ def detail(what: What, **facts: object) -> Detail:
 
 def near(word: str, known: Iterable[str]) -> str:
     """The known word that was probably meant, whatever its case; empty when none is like it."""
-    by_folded = {one.casefold(): one for one in known}
+    words = tuple(islice(known, FOLDED_WORDS_MAX + 1))
+    by_folded = {one.casefold(): one for one in words} if len(words) <= FOLDED_WORDS_MAX else {}
     folded = word.strip().casefold()
     if folded in by_folded or len(by_folded) > NEAR_WORDS_MAX or len(word) > NEAR_CHARS_MAX:
         return by_folded.get(folded, "")
