@@ -29,7 +29,7 @@ def set_callback_url(call: Call) -> Reply:
     url, method = call.fields["url"], call.fields["method"]
     if reason := reason_to_refuse(url):
         return invalid_parameters(call, {"url": [reason]})
-    config = call.sandbox.core.apply(SetCallback(call.owner.code, url, method), call.now)
+    config = call.apply(SetCallback(call.owner.code, url, method))
     return Reply(200, account.callback_url(config, call.now))
 
 
@@ -39,7 +39,7 @@ def set_low_balance_threshold(call: Call) -> Reply:
     if amount is None:
         return _bad_threshold(call)
     try:
-        reseller = call.sandbox.core.apply(SetThreshold(call.owner.code, amount), call.now)
+        reseller = call.apply(SetThreshold(call.owner.code, amount))
     except Unacceptable:
         return _bad_threshold(call)
     return Reply(200, account.low_balance_threshold(reseller.email, reseller.wallet.threshold, call.now))

@@ -4,6 +4,8 @@ on what is to go."""
 import re
 from datetime import UTC, date, datetime, tzinfo
 
+import msgspec
+
 from simulator.api.call import Call, Reply
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.wire.tokens import deprecation
@@ -44,5 +46,4 @@ def marked_deprecated(call: Call, reply: Reply) -> Reply:
     form = call.sandbox.scenario.assume.get("deprecation-header", "rfc9745")
     if form == "none":
         return reply
-    headers = (*reply.headers, (b"deprecation", deprecation(form)))
-    return Reply(reply.status, reply.body, headers, reply.ending)
+    return msgspec.structs.replace(reply, headers=(*reply.headers, (b"deprecation", deprecation(form))))

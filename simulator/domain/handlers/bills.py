@@ -48,7 +48,7 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
     product = state.resellers[asked.reseller].sees(state.catalog, asked.product)
     if product is None:
         return BillRefused(BillError.PRODUCT, detail=not_on_sale(state, None, asked.product))
-    rule = state.bills.choose(_facts(asked), asked.rule)
+    rule = state.bills.choose(lambda: _facts(asked), asked.rule, asked.account)
     inquiry = Inquiry(state, asked, product, product.bill, _biller(state, product, asked.biller_code))
     if rule is None:
         for check in CHECKS:

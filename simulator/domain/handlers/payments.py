@@ -80,7 +80,9 @@ def _requery(
         )
     requeried(state, transaction, now)
     note = detail(What.REFID_EXISTS, refid=transaction.refid, kept=kept) if kept else None
-    return PaymentAnswer(transaction, transaction.result, reseller.wallet.balance, False, transaction.rule, note)
+    result = transaction.result
+    balance = result.balance if state.assumes("requery-balance", "own_entry") else reseller.wallet.balance
+    return PaymentAnswer(transaction, result, balance, False, transaction.rule, note)
 
 
 def _kept(state: State, transaction: Transaction, command: CreatePayment) -> dict[str, object]:
@@ -127,7 +129,7 @@ def _create(
     state, product, amount = draft.state, draft.product, draft.amount
     assert amount is not None
     book = state.payments
-    rule = book.usual(command.account, command.rule) or book.choose(_facts(command, amount), command.rule)
+    rule = book.choose(lambda: _facts(command, amount), command.rule, command.account)
     if rule is not None and rule.then.refusal is not None:
         refusal = rule.then.refusal
         said = refusal.remarks or plans.remarks(refusal.reason, command.extras, amount)
@@ -160,7 +162,7 @@ def _create(
     begin(state, transaction, rule.then.steps if rule else ORDINARY_STEPS, now)
     reseller.records.add(transaction)
     balance = reseller.wallet.balance
-    return made(PaymentAnswer, (transaction, transaction.results[-1], balance, True, transaction.rule, note))
+    return PaymentAnswer(transaction, transaction.results[-1], balance, True, transaction.rule, note)
 
 
 def _facts(command: CreatePayment, amount: Decimal) -> dict[str, object]:
