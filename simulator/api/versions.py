@@ -1,27 +1,26 @@
 """Versions (SPEC 9): the gate of `X-API-Version`, the day from which everybody gets the new shapes, and `Deprecation`
 on what is to go."""
 
-import re
 from datetime import UTC, date, datetime, tzinfo
 
 import msgspec
 
 from simulator.api.call import Call, Reply
+from simulator.auth import headers as names
+from simulator.domain.model.instants import day
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.wire.tokens import deprecation
 
 GATE = date(2026, 9, 16)
 DEFAULT_FROM = date(2027, 1, 11)
 
-_DATE = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-
 
 def api_version(header: bytes | None) -> date | None:
     """The date that a client asks for; None for no header and for anything that is no real date."""
-    if header is None or not _DATE.fullmatch(header):
+    if header is None:
         return None
     try:
-        return date.fromisoformat(header.decode("ascii"))
+        return day(header.decode("latin-1"))
     except ValueError:
         return None
 
@@ -34,7 +33,7 @@ def by_denomination(header: bytes | None, now: datetime, zone: tzinfo = SERVICE_
 
 def wants_denominations(call: Call) -> bool:
     """The same for a call; a header that is no date is noted in the journal."""
-    header = call.headers.get(b"x-api-version")
+    header = call.headers.get(names.API_VERSION)
     if header is not None and api_version(header) is None:
         call.exchange.diagnosis = "X-API-Version is no date of the form yyyy-MM-dd and was ignored"
     is_utc = call.sandbox.core.state.assumes("version-switch-zone", "utc")
