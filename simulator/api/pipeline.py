@@ -33,8 +33,7 @@ from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
 from simulator.api.versions import marked_deprecated
 from simulator.auth.signature import Denied
-from simulator.contract.decode import BadJson, decode_object
-from simulator.contract.form import decode_form
+from simulator.contract.form import decode_form, decode_json
 from simulator.contract.query import decode_query, with_repeats
 from simulator.contract.validate import validator
 from simulator.runtime.journal import Exchange, reply_headers
@@ -220,13 +219,12 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
     if endpoint.source == "query":
         call.fields, problems = decode_query(call.exchange.query)
         return problems or with_repeats(call.fields, validator(endpoint.schema).problems(call.fields))
-    rejects = call.sandbox.core.state.assumes("duplicate-json-keys", "reject")
-    if endpoint.source == "form":
-        content_type = call.headers.get(b"content-type", b"")
-        call.fields, problems = decode_form(content_type, call.exchange.body, reject_duplicates=rejects)
-        return problems or validator(endpoint.schema).problems(call.fields)
-    try:
-        call.fields = decode_object(call.exchange.body, reject_duplicates=rejects)
-    except BadJson as bad:
-        return {"body": [str(bad)]}
-    return validator(endpoint.schema).problems(call.fields)
+    state = call.sandbox.core.state
+    decode = decode_form if endpoint.source == "form" else decode_json
+    call.fields, problems = decode(
+        call.headers.get(b"content-type", b""),
+        call.exchange.body,
+        reject_duplicates=state.assumes("duplicate-json-keys", "reject"),
+        any_type=state.assumes("content-type", "ignored"),
+    )
+    return problems or validator(endpoint.schema).problems(call.fields)

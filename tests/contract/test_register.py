@@ -35,6 +35,8 @@ CHOICES = {
     "failed-wallet": ("zero_cost", "keep_cost"),
     "plan-code-required": ("when_ambiguous", "always"),
     "unsupported-extras": ("ignore", "check_plan_code", "reject"),
+    "price-amount": ("refused", "taken"),
+    "content-type": ("checked", "ignored"),
     "option-account": ("Invalid_Account", "Invalid_Extras"),
     "webhook-credits": ("deposits", "deposits_and_commissions"),
     "catalog-overlay-events": ("told", "not_told"),

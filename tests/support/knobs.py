@@ -342,6 +342,8 @@ PROBES: dict[str, Probe] = {
     "option-account": Probe(
         lambda client: client.call("POST", "/v2/topup", {"refid": "r", **loan("837465920")}).data["statusCode"]
     ),
+    "price-amount": Probe(lambda client: client.pay(product="GAME", amount="4.50").status),
+    "content-type": Probe(lambda client: client.pay(headers={"Content-Type": "text/plain"}).status),
     "refid-reused-with-other-parameters": Probe(refid_again),
     "duplicate-json-keys": Probe(key_twice),
     "not-voidable": Probe(voided_reload, (ABSENT, {"products": [{"code": "RELOAD", "voidable": True}]}), PAID),

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from simulator.domain.model.agenda import Ticket
+from simulator.domain.model.details import Detail
 from simulator.domain.model.rules import Text
 
 
@@ -115,6 +116,7 @@ class Refusal(NamedTuple):
     reason: Reason
     code: int | None = None
     remarks: str = ""
+    detail: Detail | None = None
 
 
 @dataclass(frozen=True, slots=True)
