@@ -2,14 +2,14 @@
 on what is to go."""
 
 import re
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date, datetime
 
 from simulator.api.call import Call, Reply
-from simulator.domain.model.money import SERVICE_ZONE
+from simulator.domain.handlers.catalog_times import SWITCH_IN_SERVICE_ZONE, version_switch
 from simulator.wire.tokens import deprecation
 
 GATE = date(2026, 9, 16)
-DEFAULT_FROM = date(2027, 1, 11)
+SHOWN_CHARS_MAX = 60
 
 _DATE = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -24,19 +24,24 @@ def api_version(header: bytes | None) -> date | None:
         return None
 
 
-def by_denomination(header: bytes | None, now: datetime, zone: tzinfo = SERVICE_ZONE) -> bool:
-    """True when a response has the shapes of 2026-09-16; `zone` is where the day of the switch begins."""
+def version_problem(header: bytes) -> str:
+    """Why `X-API-Version` is ignored; empty when it is not."""
+    if api_version(header) is not None:
+        return ""
+    sent = header.decode("latin-1")[:SHOWN_CHARS_MAX]
+    wrong = "no day of the calendar" if _DATE.fullmatch(header) else "no date of the form yyyy-MM-dd"
+    return f"X-API-Version {sent!r} is {wrong} and was ignored"
+
+
+def by_denomination(header: bytes | None, now: datetime, switch: datetime = SWITCH_IN_SERVICE_ZONE) -> bool:
+    """True when a response has the shapes of 2026-09-16, which all have from `switch` on."""
     version = api_version(header)
-    return (version is not None and version >= GATE) or now.astimezone(zone).date() >= DEFAULT_FROM
+    return (version is not None and version >= GATE) or now >= switch
 
 
 def wants_denominations(call: Call) -> bool:
-    """The same for a call; a header that is no date is noted in the journal."""
-    header = call.headers.get(b"x-api-version")
-    if header is not None and api_version(header) is None:
-        call.exchange.diagnosis = "X-API-Version is no date of the form yyyy-MM-dd and was ignored"
-    is_utc = call.sandbox.core.state.assumes("version-switch-zone", "utc")
-    return by_denomination(header, call.now, UTC if is_utc else SERVICE_ZONE)
+    """The same for a call."""
+    return by_denomination(call.headers.get(b"x-api-version"), call.now, version_switch(call.sandbox.core.state))
 
 
 def marked_deprecated(call: Call, reply: Reply) -> Reply:
