@@ -63,7 +63,7 @@ NOTED: list[tuple[str, int, str]] = [
         200,
         "no parameter product_code; there are page, limit, biller_code, suggested_category",
     ),
-    (f"{BILLERS}?biller_code=10O1", 200, "no biller 10O1; did you mean 1001?"),
+    (f"{BILLERS}?biller_code=1001X", 200, "no biller 1001X; did you mean 1001?"),
     (f"{BILLERS}?suggested_category=internet", 200, "no category internet; did you mean Internet?"),
     (f"{HISTORY}&status[]=FAILED", 200, "no parameter status[]; send status itself, and again for another value"),
     (f"{HISTORY}&status%5B%5D=FAILED", 200, "no parameter status[]; send status itself, and again for another value"),
