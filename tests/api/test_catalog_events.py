@@ -228,3 +228,16 @@ def test_a_tree_that_names_every_product_does_not_change_with_them() -> None:
         change(client, "GAME", is_active=False)
         client.advance()
         assert told(client) == ["product.updated GAME"]
+
+
+def test_a_tree_that_changes_for_one_reseller_alone_is_told_with_its_code() -> None:
+    """RETIRED is on sale for this reseller alone, so that nobody else sees it come into a category."""
+    own = {"resellers": [{"code": "RS001", "catalog": {"RETIRED": {"is_active": True}}}]}
+    with running(TARGET | own) as client:
+        in_tree(client, "categories/games", product_codes=["GAME", "RETIRED"])
+        client.advance()
+        assert told(client) == ["group.updated leisure", "category.updated games"]
+        assert [item["json"]["data"]["resellerCode"] for item in client.inbox("catalog")] == ["RS001"] * 2
+        shown = client.call("GET", "/v2/catalog").json["tree"]["groups"]
+        (games,) = (one for group in shown for one in group["categories"] if one["id"] == "games")
+        assert client.inbox("catalog")[1]["json"]["data"] == games | {"resellerCode": "RS001"}

@@ -62,8 +62,9 @@ def announce(state: State, before: Catalog, now: datetime) -> None:
     if state.assumes("catalog-overlay-events", "not_told"):
         return
     told = {(change.type, change.key) for change in shared}
+    touched = _touched(before, state.catalog)
     for reseller in state.resellers.values():
-        if overlay := reseller.overlay:
+        if (overlay := reseller.overlay) and not touched.isdisjoint(overlay):
             own = changes(_seen(before, overlay), _seen(state.catalog, overlay), whole_tree=whole_tree)
             _send(state, [change for change in own if (change.type, change.key) not in told], reseller.code, now)
 
@@ -91,6 +92,15 @@ def changes(before: Catalog, after: Catalog, *, whole_tree: bool = False) -> Ite
     for code, product in after.products.items():
         if (was := before.products.get(code)) is not None and _offer_differs(was, product):
             yield from _option_changes(was, product)
+
+
+def _touched(before: Catalog, after: Catalog) -> set[str]:
+    """The codes of products that may look different to somebody; all of them when the tree is another."""
+    if before.groups is not after.groups:
+        return {*before.products, *after.products}
+    return {code for code, product in after.products.items() if before.products.get(code) is not product} | (
+        before.products.keys() - after.products.keys()
+    )
 
 
 def _send(state: State, found: list[Change], reseller: str, now: datetime) -> None:
