@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 
 from simulator.api.call import Call, Problems, Reply
+from simulator.api.notes import near, note, shown
 from simulator.api.refusals import invalid_parameters
 from simulator.domain.commands import LookUpBill
 from simulator.domain.model.bills import BillError, BillRefused
+from simulator.domain.model.options import biller_field
 from simulator.wire import bills
 from simulator.wire.network import network_status
 
@@ -24,6 +26,7 @@ def network(call: Call) -> Reply:
     state, code = call.sandbox.core.state, call.fields["product"]
     product = state.catalog.products.get(code)
     if product is None:
+        note(call, f"no product {shown(code)}{near(code, state.catalog.products)}")
         return invalid_parameters(call, {"product": ["is no product of the catalog"]})
     return Reply(200, network_status(product, state.network.status(code, call.now), call.now))
 
@@ -31,6 +34,7 @@ def network(call: Call) -> Reply:
 def bill(call: Call) -> Reply:
     """200 with the bill, 400 in the same shape when there is none."""
     fields, exchange = call.fields, call.exchange
+    _note_ignored(call)
     outcome = call.sandbox.core.apply(
         LookUpBill(
             reseller=call.owner.code,
@@ -47,6 +51,14 @@ def bill(call: Call) -> Reply:
     if isinstance(outcome, BillRefused):
         return _refused(call, outcome)
     return Reply(200, bills.bill(outcome.bill, fields["product"], call.now))
+
+
+def _note_ignored(call: Call) -> None:
+    """Say which parameters mean nothing for this product, which has no billers."""
+    sent = [name for name in ("biller_code", "ref2") if name in call.fields]
+    product = call.sandbox.core.state.catalog.products.get(call.fields["product"]) if sent else None
+    if product is not None and biller_field(product) is None:
+        note(call, f"{' and '.join(sent)} ignored: {product.code} has no billers")
 
 
 def invalid_bill(call: Call, problems: Problems) -> Reply:

@@ -11,6 +11,7 @@ PLANS = "/v2/options?product_code=DATA&field_id=plan&account_number=0123456789"
 BILLERS = "/v1/interbank/billers"
 HISTORY = "/v2/transactions?date=2026-11-21&limit=10"
 STATEMENT = "/v2/balance-statement?date=2026-11-21"
+BILL = "/v2/bill-presentment?product=ELECTRIC&account=210012345678"
 DELIVERIES = "/v2/balance-webhook/deliveries"
 CATALOG_HAS = "there are product_code, is_active, include_inactive"
 
@@ -86,6 +87,9 @@ NOTED: list[tuple[str, int, str]] = [
         200,
         "account_number was ignored: INTERBANK",
     ),
+    ("/v2/networkstatus?product=RELAOD", 400, "no product RELAOD; did you mean RELOAD?; product is no product"),
+    (f"{BILL}&biller_code=1&ref2=2", 200, "biller_code and ref2 ignored: ELECTRIC has no billers"),
+    (f"{BILL}&acount=1", 200, "no parameter acount; did you mean account?"),
     ("/v2/networkstatus?product=RELOAD&account=1", 200, "no parameter account; there are product"),
 ]
 
@@ -122,6 +126,7 @@ GOOD = [
     f"{STATEMENT}&type=REFUND&page=1&limit=1000",
     DELIVERIES,
     "/v2/balance",
+    f"{BILL}&amount=10&ref2=",
     "/v2/subproducts?product_code=DATA&account_number=0123456789&limit=",
 ]
 
@@ -162,6 +167,14 @@ def test_a_query_beside_a_body_is_noted(client: Client) -> None:
     answer = client.call("POST", "/v2/topup?amount=20", body)
     assert (answer.status, answer.data["amount"]) == (200, 10)
     assert diagnosed(client, answer) == "no parameter amount; this endpoint reads none"
+
+
+def test_a_query_that_sets_something_is_noted_alike(client: Client) -> None:
+    answer = client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST&mehtod=GET")
+    assert (answer.status, diagnosed(client, answer)) == (200, "no parameter mehtod; did you mean method?")
+    answer = client.call("POST", "/v2/low-balance-threshold", {"amount": "10"})
+    told = "a body was sent, but the parameters belong in the query; amount is required"
+    assert (answer.status, diagnosed(client, answer)) == (400, told)
 
 
 def test_several_notes_are_joined_and_few(client: Client) -> None:
