@@ -5,12 +5,13 @@ What an endpoint knows comes from the contract's own schema of its query, so tha
 set of names and nothing else.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 
 from simulator.api.call import Call, Endpoint, Problems
 from simulator.api.versions import version_problem
-from simulator.contract.query import decode_query, parameters
+from simulator.contract.query import admits_several, decode_query, parameters
+from simulator.contract.schemas import Schema
 from simulator.domain.model.options import data_source
 
 NAMES_MAX = 5
@@ -38,15 +39,15 @@ def note_unread(call: Call, endpoint: Endpoint) -> None:
         note(call, f"a body was sent, but {read}")
     if exchange.query and source != "query":
         values, problems = decode_query(exchange.query)
-        _note_unknown(call, [*values, *problems], ())
+        _note_unknown(call, [*values, *problems], {})
     if (version := call.headers.get(b"x-api-version")) is not None and (problem := version_problem(version)):
         note(call, problem)
 
 
 def note_unknown(call: Call, endpoint: Endpoint) -> None:
     """Note the parameters of a query that the endpoint does not have; cheap when there is none."""
-    known = parameters(endpoint.schema).keys()
-    if not call.fields.keys() <= known:
+    known = parameters(endpoint.schema)
+    if not call.fields.keys() <= known.keys():
         further = _of_data_source(call)
         _note_unknown(call, [name for name in call.fields if name not in known and name not in further], known)
 
@@ -62,19 +63,19 @@ def near(wrong: str, known: Collection[str]) -> str:
 
 def shown(text: str) -> str:
     """What a client sent, not longer than a name is."""
-    return text if len(text) <= NAME_CHARS_MAX else text[:NAME_CHARS_MAX] + "…"
+    return text if len(text) <= NAME_CHARS_MAX else text[:NAME_CHARS_MAX] + "..."
 
 
-def _note_unknown(call: Call, unknown: list[str], known: Collection[str]) -> None:
+def _note_unknown(call: Call, unknown: list[str], known: Mapping[str, Schema]) -> None:
     for name in unknown[:NAMES_MAX]:
         note(call, f"no parameter {shown(name) or 'without a name'}{_hint(name, known)}")
     if len(unknown) > NAMES_MAX:
         note(call, f"and {len(unknown) - NAMES_MAX} more that are not known")
 
 
-def _hint(name: str, known: Collection[str]) -> str:
+def _hint(name: str, known: Mapping[str, Schema]) -> str:
     if name.endswith("[]") and name[:-2] in known:
-        return f"; send {name[:-2]} itself, and again for another value"
+        return f"; send {name[:-2]} itself{', once for each value' if admits_several(known[name[:-2]]) else ''}"
     return near(name, known) or (f"; there are {', '.join(known)}" if known else "; this endpoint reads none")
 
 

@@ -54,6 +54,11 @@ def parameters(name: str) -> Mapping[str, Schema]:
     return found
 
 
+def admits_several(wanted: Schema) -> bool:
+    """True for the schema of a parameter that may be sent several times."""
+    return any(each.get("type") == "array" for each in (wanted, *wanted.get("anyOf", ())))
+
+
 def _without_blanks(values: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:
     """Leave out each blank value of an optional parameter, and a parameter that has no other."""
     kept: dict[str, Any] = {}
@@ -71,14 +76,10 @@ def _with_repeats(name: str, values: Mapping[str, Any], problems: Mapping[str, l
     known = parameters(name)
     return {
         each: [f"was sent {len(sent)} times"]
-        if isinstance(sent := values.get(each), list) and not _admits_several(known.get(each, {}))
+        if isinstance(sent := values.get(each), list) and not admits_several(known.get(each, {}))
         else texts
         for each, texts in problems.items()
     }
-
-
-def _admits_several(wanted: Schema) -> bool:
-    return any(each.get("type") == "array" for each in (wanted, *wanted.get("anyOf", ())))
 
 
 def flag(fields: Mapping[str, str], name: str) -> bool | None:
