@@ -62,7 +62,7 @@ def filled(count: int) -> LiveSandbox:
         width = 12 if product == "ELECTRIC" else 10
         account = f"{number % max(50, count // 4):0{width}d}"
         order = CreatePayment(RESELLER, f"ref-{number}", product, account, f"{1 + number % 500}.50")
-        if not isinstance(answer := live.core.apply(order, START + step * number), PaymentAnswer):
+        if not isinstance(answer := live.apply(order, START + step * number), PaymentAnswer):
             raise BenchError(f"payment {number} was refused: {answer.reason}")
     return live
 
@@ -72,7 +72,7 @@ def search_us(live: LiveSandbox, handle: Any, fields: dict[str, Any], runs: int 
     reseller = live.core.state.resellers[RESELLER]
     half = str(len(reseller.refids) // 2)
     fields = {name: half if value == "HALF" else value for name, value in fields.items()}
-    call = Call(live, START, Exchange(START, "GET", "", b"", [], ""), {}, fields, reseller=reseller)
+    call = Call(live, START, START, Exchange(START, "GET", "", b"", [], ""), {}, fields, reseller=reseller)
     times = []
     for _ in range(runs + 1):
         began = process_time()

@@ -26,14 +26,14 @@ def set_callback_url(call: Call) -> Reply:
     url, method = call.fields["url"], call.fields["method"]
     if reason := reason_to_refuse(url):
         return invalid_parameters(call, {"url": [reason]})
-    config = call.sandbox.core.apply(SetCallback(call.owner.code, url, method), call.now)
+    config = call.apply(SetCallback(call.owner.code, url, method))
     return Reply(200, account.callback_url(config, call.now))
 
 
 def set_low_balance_threshold(call: Call) -> Reply:
     """200 with the value set."""
     command = SetThreshold(call.owner.code, Decimal(call.fields["amount"]))
-    reseller = call.sandbox.core.apply(command, call.now)
+    reseller = call.apply(command)
     return Reply(200, account.low_balance_threshold(reseller.email, reseller.wallet.threshold, call.now))
 
 

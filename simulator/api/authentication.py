@@ -16,7 +16,8 @@ from simulator.api.refusals import address_blocked, deny, nonce_service_down
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, Denied, check_headers, verify
-from simulator.domain.model.faults import FaultThen
+from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
+from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
 from simulator.runtime.sandboxes import LiveSandbox
 
 NO_QUERY = QueryRules()
@@ -31,7 +32,7 @@ def query_rules(sandbox: LiveSandbox) -> QueryRules:
 def refuse_blocked(call: Call) -> Reply | None:
     """403 for an address that sent too many requests; this one is counted (SPEC 8)."""
     client = call.exchange.client
-    if not call.sandbox.core.blocks(client, call.now):
+    if not call.apply(CountRequest(client)):
         return None
     limits = call.sandbox.scenario.limits
     call.exchange.error = "ip_blocked"
@@ -53,7 +54,7 @@ def check_claim(call: Call, endpoint: Endpoint) -> Claim | Bearer | Denied | Rep
         return ANYBODY
     scenario = call.sandbox.scenario
     clock = scenario.clock
-    compared_with = call.now if clock.signature == "sandbox" else call.sandbox.clock.wall() + clock.skew
+    compared_with = call.now if clock.signature == "sandbox" else call.wall + clock.skew
     held = None if call.named is None else call.named[1]
     claim = check_headers(call.headers, held, compared_with.timestamp(), scenario.limits.timestamp_tolerance_s)
     if type(claim) is Denied and claim.code == "missing_api_key" and b"authorization" in call.headers:
@@ -74,15 +75,13 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
             reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body)
             refusal = Denied(refusal.code, reason)
         return deny(call, endpoint, refusal)
-    if fault is not None and fault.nonce_service_down:
-        return refused_by(fault, call, endpoint)
-    assert call.named is not None, "who claims something names a key that is known"
-    reseller, _ = call.named
-    if not call.sandbox.core.spend_nonce(reseller.code, claim.api_key, claim.nonce, call.now):
-        reused = Denied("nonce_reused", "each request needs a nonce of its own, a repeated one too")
-        return deny(call, endpoint, reused)
     if fault is not None and (reply := refused_by(fault, call, endpoint)):
         return reply
+    assert call.named is not None, "who claims something names a key that is known"
+    reseller, _ = call.named
+    if not call.apply(SpendNonce(reseller.code, claim.api_key, claim.nonce)):
+        reused = Denied("nonce_reused", "each request needs a nonce of its own, a repeated one too")
+        return deny(call, endpoint, reused)
     call.reseller = reseller
     exchange.reseller = reseller.code
     return None
@@ -90,9 +89,18 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
 
 def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:
     """The refusal that a fault of authentication makes, if it is one; without a signature there is no nonce."""
-    if fault.nonce_service_down and not call.is_unsigned:
-        call.exchange.error = "nonce_service_unavailable"
-        return nonce_service_down()
-    if fault.internal_error:
-        return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
+    match fault.denial:
+        case NonceServiceDown() if not call.is_unsigned:
+            call.exchange.error = "nonce_service_unavailable"
+            return nonce_service_down()
+        case InternalError():
+            return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
     return None
+
+
+def refuse_late(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:
+    """The same for a fault that was met only after the nonce was spent: it is given back, and nobody is known."""
+    reply = refused_by(fault, call, endpoint)
+    if reply is not None and isinstance(call.claim, Claim):
+        call.apply(ReturnNonce(call.owner.code, call.claim.api_key, call.claim.nonce))
+    return reply

@@ -14,7 +14,7 @@ from simulator.api.refusals import deny, key_required_for_topup
 from simulator.auth.signature import Denied
 from simulator.auth.tokens import REFUSED, Holder, Realm, Use, claimed, verify
 from simulator.domain.model import draw
-from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.faults import FaultThen, InternalError
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.sandboxes import LiveSandbox
 
@@ -83,7 +83,7 @@ def known_reseller(call: Call, holder: Holder) -> Reseller | Denied:
 
 def admit(call: Call, endpoint: Endpoint, visitor: Bearer, fault: FaultThen | None) -> Reply | None:
     """Let a visitor in, unless a fault of the scenario keeps everybody out."""
-    if fault is not None and fault.internal_error:
+    if fault is not None and isinstance(fault.denial, InternalError):
         return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
     if visitor.reseller is not None:
         call.reseller = visitor.reseller

@@ -12,7 +12,10 @@ from typing import Any
 import msgspec
 
 from simulator.auth.signature import Denied
+from simulator.domain.commands import Command
+from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.resellers import ApiKey, Reseller
+from simulator.domain.model.rules import Rule
 from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import LiveSandbox
 
@@ -60,24 +63,42 @@ class Access(Enum):
     OPEN = "open"
 
 
+class MetFault(msgspec.Struct):
+    """The fault of a call: its rule, whether its delay has passed, and whether that took longer than anything may."""
+
+    rule: Rule[FaultThen]
+    has_waited: bool = False
+    timed_out: bool = False
+
+
 class Call(msgspec.Struct):
-    """One request on its way. `now` is read once; `named` is the API key that it names and whose it is, `reseller` is
-    known after authentication; `fields` are the
+    """One request on its way. `now` is the sandbox's time, made of the `wall` that is read once; `named` is the API key
+    that it names and whose it is, `reseller` is known after authentication; `fields` are the
     decoded and validated body or query; `places` are the values of a path's parameters; `is_unsigned` when no API key
     let it in; `is_deprecated` when the answer says that what was asked for is (SPEC 9);
     `prefix` stood before the path and named the sandbox, as `/s/mine` does."""
 
     sandbox: LiveSandbox
     now: datetime
+    wall: datetime
     exchange: Exchange
     headers: Mapping[bytes, bytes]
     fields: dict[str, Any] = {}
     named: tuple[Reseller, ApiKey] | None = None
     reseller: Reseller | None = None
     places: Mapping[str, str] = {}
+    endpoint: "Endpoint" = None  # type: ignore[assignment]  # found before anybody asks
+    claim: Any = None
+    fault: MetFault | None = None
+    awaits_fault: bool = True
+    passed_faults: tuple[str, ...] = ()
     is_unsigned: bool = False
     is_deprecated: bool = False
     prefix: str = ""
+
+    def apply(self, command: Command) -> Any:
+        """Let a command into the sandbox, at the time of this request; see `LiveSandbox.apply`."""
+        return self.sandbox.apply(command, self.now)
 
     @property
     def owner(self) -> Reseller:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
+from typing import Any
 
 from simulator.api.call import Call, Reply
 from simulator.api.cursors import BadCursor, Place, made, read
@@ -16,6 +17,7 @@ from simulator.wire import errors, webhooks
 PAGE_DEFAULT = 50
 _UNESCAPED_PLUS = re.compile(r"(T.*) (\d\d:?\d\d)$", re.ASCII)  # in a query that means a space
 FILTERS = ("status", "from", "to", "search")
+DEFAULTS = {"status": "all", "search": ""}
 
 REFUSED = {
     ReplayRefused.UNKNOWN: "there is no such delivery, or the log let go of it",
@@ -32,14 +34,13 @@ def list_all(call: Call) -> Reply:
     filters = {name: call.fields[name] for name in FILTERS if call.fields.get(name)}
     limit = int(call.fields.get("limit") or PAGE_DEFAULT)
     before: int | None = None
-    if cursor := call.fields.get("cursor"):
-        try:
-            place = _continued(call, cursor, filters)
-        except BadCursor as bad:
-            return invalid_parameters(call, {"cursor": [str(bad)]})
-        before, filters = place.n, place.filters
     try:
+        if cursor := call.fields.get("cursor"):
+            place = _continued(call, cursor, filters)
+            before, filters = place.n, place.filters
         matching = _matching(call, filters, before)
+    except BadCursor as bad:
+        return invalid_parameters(call, {"cursor": [str(bad)]})
     except _BadTime as bad:
         return invalid_parameters(call, {bad.name: [str(bad)]})
     page = list(islice(matching, limit + 1))
@@ -47,7 +48,7 @@ def list_all(call: Call) -> Reply:
     return Reply(
         200,
         {
-            "deliveries": [webhooks.record(one) for one in shown],
+            "deliveries": [_record(call, one) for one in shown],
             "cursor": made(call, Place(shown[-1].n, shown[-1].id, filters)) if has_more else "",
             "hasMore": has_more,
         },
@@ -59,7 +60,7 @@ def show(call: Call) -> Reply:
     found = call.sandbox.core.state.deliveries.find(call.places["jobId"])
     if found is None or found.reseller != call.owner.code:
         return _unknown()
-    return Reply(200, webhooks.record(found))
+    return Reply(200, _record(call, found))
 
 
 def replay(call: Call) -> Reply:
@@ -89,8 +90,13 @@ def replay_bulk(call: Call) -> Reply:
     return Reply(200, {"results": results})
 
 
+def _record(call: Call, one: Delivery) -> dict[str, Any]:
+    counts_attempts = call.sandbox.core.state.assumes("retry-count", "attempts")
+    return webhooks.record(one, counts_attempts=counts_attempts)
+
+
 def _replayed(call: Call, job: str) -> Delivery | ReplayRefused:
-    outcome: Delivery | ReplayRefused = call.sandbox.core.apply(ReplayDelivery(call.owner.code, job), call.now)
+    outcome: Delivery | ReplayRefused = call.apply(ReplayDelivery(call.owner.code, job))
     return outcome
 
 
@@ -104,22 +110,29 @@ def _unknown() -> Reply:
 
 
 def _continued(call: Call, cursor: str, filters: dict[str, str]) -> Place:
-    """Where the page before ended. Raises `BadCursor` when that is gone, or was under other filters."""
+    """Where the page before ended. Raises `BadCursor` when that is gone, or was under filters of another meaning."""
     place = read(call, cursor)
     last = call.sandbox.core.state.deliveries.numbered(place.n)
     if last is None or last.id != place.job:
         raise BadCursor("leads to where the log let go of deliveries; begin again without it")
-    if differing := [name for name, value in filters.items() if place.filters.get(name) != value]:
+    if differing := [name for name in filters if _meaning(filters, name) != _meaning(place.filters, name)]:
         text = ", ".join(differing)
         raise BadCursor(f"was made under another {text}; leave the filters out, or begin again without the cursor")
     return place
 
 
+def _meaning(filters: dict[str, str], name: str) -> str | datetime | None:
+    """What a filter asks for, however it is spelt, its default when it is left out. Raises `_BadTime`."""
+    if name in ("from", "to"):
+        return _moment(filters, name)
+    return filters.get(name, DEFAULTS[name])
+
+
 def _matching(call: Call, filters: dict[str, str], before: int | None) -> Iterator[Delivery]:
     """Deliveries of this reseller that ended, under the filters. Raises `_BadTime`."""
     begin, end = _moment(filters, "from"), _moment(filters, "to")
-    status = filters.get("status", "all")
-    search, code = filters.get("search", ""), call.owner.code
+    status, search = (filters.get(name, default) for name, default in DEFAULTS.items())
+    code = call.owner.code
     return (
         one
         for one in call.sandbox.core.state.deliveries.ended(before)

@@ -1,56 +1,137 @@
-"""Faults as they meet a call: which one, how long it delays, what it makes of the answer (DESIGN 9)."""
+"""Faults as they meet a call (DESIGN 9): one ordered list, the first rule that matches wins and alone is counted.
+
+The list is gone through as soon as a call has an endpoint. Where a rule in it needs to know the body, or acts only on
+what was carried out, and no rule before it matches, the rest waits until the call is about to be carried out.
+"""
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
+import msgspec
+
 from simulator.api.bearer import claimed_reseller
-from simulator.api.call import Call, Reply
+from simulator.api.call import Call, MetFault, Reply
+from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
-from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.rules import Rule
+from simulator.domain.model.faults import (
+    CutAnswer,
+    Damage,
+    DrippingAnswer,
+    FaultThen,
+    MalformedAnswer,
+    NoAnswer,
+    ScriptedAnswer,
+)
+from simulator.domain.model.rules import Fields, Rule
 from simulator.wire import errors
 from simulator.wire.json import encode
 
 REFUSED_FROM = 400  # the first status of an answer that says no
 ONE_SECOND = timedelta(seconds=1)
+NOTHING = Reply(0, b"")
 ERROR_CODES = {504: ("integration_timeout", "The integration did not answer within 29 seconds.")}
 
 
-async def meet_fault(call: Call, *, needs_body: bool) -> FaultThen | None:
-    """The fault for this call, after its delay has passed; None when there is none."""
-    core, exchange = call.sandbox.core, call.exchange
-    book = core.state.body_faults if needs_body else core.state.early_faults
-    rule = core.fault(_facts(call), exchange.wanted_rule, needs_body=needs_body)
-    if rule is None:
+def meet_fault(call: Call, *, before_body: bool = False) -> None:
+    """Choose the fault of this call, unless it has one or was passed by all; it is `call.fault` then."""
+    if call.fault is not None or not call.awaits_fault:
+        return
+    exchange, book = call.exchange, call.sandbox.core.state.faults
+    choice = book.find(
+        lambda: _facts(call),
+        exchange.wanted_rule,
+        call.fields.get("account"),
+        before_body=before_body,
+        passed=call.passed_faults,
+    )
+    call.awaits_fault = choice.waits
+    rule = choice.rule
+    counts_now = rule is not None and not rule.then.after_commit
+    if choice.matched:
+        call.apply(CountFault(choice.matched, rule.id if rule is not None and counts_now else ""))
+        call.passed_faults = choice.matched
+    if rule is not None:
+        call.fault = MetFault(rule)
+        if counts_now:
+            exchange.fault = rule.label
+
+
+async def wait(call: Call) -> Reply | None:
+    """Let the delay of the call's fault pass, once; 504 when the integration timeout comes first (SPEC 8).
+
+    A real wait: wall time, divided by the rate of a faster clock; drawn from the range, the same in every run.
+    """
+    met = call.fault
+    if met is None or met.has_waited or met.rule.then.delay is None:
         return None
-    exchange.fault = rule.label
-    await _delay(call, rule, book.times_chosen(rule))
-    if rule.then.drip is not None:  # a wait like any other: a faster clock makes it shorter
-        return replace(rule.then, drip=rule.then.drip / call.sandbox.clock.wall_seconds(ONE_SECOND))
-    return rule.then
+    met.has_waited = True
+    sandbox, limit = call.sandbox, call.sandbox.scenario.limits.integration_timeout
+    span = _delay(call, met.rule)
+    met.timed_out = limit is not None and span > limit
+    await asyncio.sleep(sandbox.clock.wall_seconds(limit if limit is not None and met.timed_out else span))
+    sandbox.catch_up()
+    if not met.timed_out:
+        return None
+    call.exchange.error = "integration_timeout"
+    call.exchange.diagnosis = f"a fault's delay of {span.total_seconds():g} s is longer than limits.integration_timeout"
+    return _answer(ScriptedAnswer(504))
 
 
-def spoiled(call: Call, fault: FaultThen, reply: Reply) -> Reply:
-    """What the client gets in place of `reply`. A refusal committed nothing, so that a fault after the commit leaves
+async def damaged(call: Call, reply: Reply) -> Reply:
+    """What the client gets in place of `reply`. A refusal carried nothing out, so that a fault after the commit leaves
     it alone."""
-    if fault.after_commit and reply.status >= REFUSED_FROM:
-        call.exchange.fault = ""
-        return reply
-    if fault.status is not None:
-        body = fault.body if fault.body is not None else _error_body(fault.status)
-        reply = Reply(fault.status, body.encode() if isinstance(body, str) else body)
-    if fault.disconnect == "head":
-        return Reply(reply.status, b"", ending="abort")
-    if fault.disconnect == "body":
-        return Reply(reply.status, reply.body, reply.headers, "cut", reply.journaled)
-    if fault.malformed:
-        body = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
-        reply = Reply(reply.status, _broken(body), reply.headers, "", reply.journaled and _broken(reply.journaled))
-    if fault.drip is not None:
-        return Reply(reply.status, reply.body, reply.headers, f"drip {fault.drip}", reply.journaled)
+    met = call.fault
+    assert met is not None, "only a call that met a fault is damaged"
+    if met.rule.then.after_commit:
+        if reply.status >= REFUSED_FROM:
+            return reply
+        call.apply(CountFault((), met.rule.id))
+        call.exchange.fault = met.rule.label
+    if timed_out := await wait(call):
+        return timed_out
+    if not met.timed_out:
+        for damage in met.rule.then.damages:
+            reply = _DAMAGES[type(damage)](call, reply, damage)
     return reply
+
+
+def _scripted(call: Call, reply: Reply, damage: ScriptedAnswer) -> Reply:
+    return _answer(damage)
+
+
+def _closed(call: Call, reply: Reply, damage: NoAnswer) -> Reply:
+    return Reply(reply.status, b"", ending="abort")
+
+
+def _cut(call: Call, reply: Reply, damage: CutAnswer) -> Reply:
+    return msgspec.structs.replace(reply, ending="cut")
+
+
+def _malformed(call: Call, reply: Reply, damage: MalformedAnswer) -> Reply:
+    body = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
+    return msgspec.structs.replace(reply, body=_broken(body), journaled=reply.journaled and _broken(reply.journaled))
+
+
+def _dripping(call: Call, reply: Reply, damage: DrippingAnswer) -> Reply:
+    """A pace is a wait like any other: a faster clock makes it shorter."""
+    pace = damage.bytes_per_second / call.sandbox.clock.wall_seconds(ONE_SECOND)
+    return msgspec.structs.replace(reply, ending=f"drip {pace}")
+
+
+_DAMAGES: Mapping[type[Damage], Callable[[Call, Reply, Any], Reply]] = {
+    ScriptedAnswer: _scripted,
+    NoAnswer: _closed,
+    CutAnswer: _cut,
+    MalformedAnswer: _malformed,
+    DrippingAnswer: _dripping,
+}
+
+
+def _answer(scripted: ScriptedAnswer) -> Reply:
+    body = scripted.body if scripted.body is not None else _error_body(scripted.status)
+    return Reply(scripted.status, body.encode() if isinstance(body, str) else body)
 
 
 def _broken(content: bytes) -> bytes:
@@ -63,7 +144,7 @@ def _error_body(status: int) -> dict[str, Any]:
     return errors.coded(code, text)
 
 
-def _facts(call: Call) -> dict[str, object]:
+def _facts(call: Call) -> Fields:
     exchange = call.exchange
     key = call.headers.get(b"x-api-key", b"").decode("latin-1")
     owner = call.sandbox.core.state.keys.get(key)
@@ -80,12 +161,9 @@ def _facts(call: Call) -> dict[str, object]:
     return facts
 
 
-async def _delay(call: Call, rule: Rule[FaultThen], chosen: int) -> None:
-    """A real wait: wall time, divided by the rate of a faster clock; drawn from the range, the same in every run."""
-    if rule.then.delay is None:
-        return
+def _delay(call: Call, rule: Rule[FaultThen]) -> timedelta:
+    assert rule.then.delay is not None, "only a fault with a delay waits"
     low, high = rule.then.delay
     sandbox = call.sandbox
-    span = low + (high - low) * draw.fraction(sandbox.seed, rule.id, "delay", chosen)
-    await asyncio.sleep(sandbox.clock.wall_seconds(span))
-    sandbox.driver.catch_up()
+    chosen = sandbox.core.state.faults.times_chosen(rule)
+    return low + (high - low) * draw.fraction(sandbox.seed, rule.id, "delay", chosen)

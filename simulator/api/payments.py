@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from simulator.api.call import Call, Problems, Reply
 from simulator.domain.commands import CreatePayment, PaymentRefused
-from simulator.domain.model.made import made
 from simulator.domain.model.transactions import Reason
 from simulator.wire import payment
 
@@ -14,22 +13,18 @@ NO_EXTRAS: Mapping[str, object] = {}
 def topup(call: Call) -> Reply:
     """200 with the payment as it stands, 400 when none was created."""
     fields, exchange = call.fields, call.exchange
-    outcome = call.sandbox.core.apply(
-        made(
-            CreatePayment,
-            (
-                call.owner.code,
-                fields["refid"],
-                fields["product"],
-                fields["account"],
-                fields["amount"],
-                fields.get("remarks", ""),
-                fields.get("extras", NO_EXTRAS),
-                exchange.client,
-                exchange.wanted_rule,
-            ),
-        ),
-        call.now,
+    outcome = call.apply(
+        CreatePayment(
+            reseller=call.owner.code,
+            refid=fields["refid"],
+            product=fields["product"],
+            account=fields["account"],
+            amount=fields["amount"],
+            remarks=fields.get("remarks", ""),
+            extras=fields.get("extras", NO_EXTRAS),
+            sender=exchange.client,
+            rule=exchange.wanted_rule,
+        )
     )
     if isinstance(outcome, PaymentRefused):
         exchange.error, exchange.rule = outcome.reason, outcome.rule

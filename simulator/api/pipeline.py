@@ -1,6 +1,8 @@
 """The one way through for every request of the reseller API, to be read from top to bottom.
 
-bytes -> rate and address -> faults -> authenticate -> validate -> faults -> domain -> wire -> bytes, journal, driver
+bytes -> admit -> find the endpoint -> claim -> read -> check -> handle -> bytes, journal
+
+A fault of the scenario is asked for in `claim`, and in `handle` when it could not be said there (`api/faults`).
 
 It waits for two things alone, the rest of a body and a fault's delay. A request that meets neither is answered without
 a single await that suspends, which is what lets the server answer it at once.
@@ -14,7 +16,7 @@ from simulator.api.authentication import (
     authenticate,
     check_claim,
     refuse_blocked,
-    refused_by,
+    refuse_late,
 )
 from simulator.api.body import BodyTooLarge, ClientGone, read_body
 from simulator.api.call import (
@@ -26,7 +28,7 @@ from simulator.api.call import (
     Request,
 )
 from simulator.api.counting import count_answer
-from simulator.api.faults import meet_fault, spoiled
+from simulator.api.faults import NOTHING, damaged, meet_fault, wait
 from simulator.api.notes import note_problems, note_unknown, note_unread
 from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
@@ -65,13 +67,14 @@ class Pipeline:
         A request that is not authenticated belongs to `anonymous`, where its address led; a `refusal` is all that
         some requests get.
         """
-        began = perf_counter()
+        began, wall = perf_counter(), sandbox.clock.wall()
         sandbox.is_touched = True
-        now = sandbox.driver.catch_up()
+        now = sandbox.clock.at(wall)
+        sandbox.driver.catch_up(now)
         headers = _joined(request.headers)
         client = client_address(request.client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
         exchange = Exchange(now, request.method, path, request.query, request.headers, client)
-        call = Call(sandbox, now, exchange, headers)
+        call = Call(sandbox, now, wall, exchange, headers)
         call.prefix = prefix
         try:
             reply = refusal or await self._reply(call, request)
@@ -89,43 +92,21 @@ class Pipeline:
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         sandbox.journal.add(exchange)
         count_answer(sandbox.counters, self._paths, exchange, reply.ending)
-        call.sandbox.driver.rearm()
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
     async def _reply(self, call: Call, request: Request) -> Reply:
-        state = call.sandbox.core.state
-        if state.rates is not None and (blocked := refuse_blocked(call)):
-            return blocked
-        endpoint = self._endpoint(call)
-        if isinstance(endpoint, Reply):
-            return endpoint
-        if refusal := _check_wanted_rule(call) or refuse_address(call):
-            return refusal
-        early = None
-        if state.early_faults.may_choose(None, call.exchange.wanted_rule):
-            early = await meet_fault(call, needs_body=False)
-            if early is not None and early.comes_instead:
-                return spoiled(call, early, Reply(0, b""))
-        claim = check_claim(call, endpoint)
-        if isinstance(claim, Denied):
-            reply = refusals.deny(call, endpoint, claim)
-        elif isinstance(claim, Reply):
-            reply = claim
-        else:
-            body = request.body
-            try:
-                call.exchange.body = body if body is not None else await _rest_of_body(call, request)
-            except BodyTooLarge:
-                reply = refusals.deny(call, endpoint, Denied("body_too_large", refusals.BODY_BOUND))
-            else:
-                refused = authenticate(call, endpoint, claim, early) or _check_fields(call, endpoint)
-                may_fail = refused is None and state.body_faults.may_choose(
-                    call.fields.get("account"), call.exchange.wanted_rule
-                )
-                reply = await _handled(call, endpoint) if may_fail else refused or endpoint.handle(call)
-        return reply if early is None else spoiled(call, early, reply)
+        """The way of every call, downward. Each step gives the reply that ends it, or lets it go on."""
+        reply = (
+            admit(call)
+            or self._find_endpoint(call)
+            or claim(call)
+            or await read(call, request)
+            or check(call)
+            or await handle(call)
+        )
+        return reply if call.fault is None else await damaged(call, reply)
 
-    def _endpoint(self, call: Call) -> Endpoint | Reply:
+    def _find_endpoint(self, call: Call) -> Reply | None:
         methods = self._paths.exact.get(call.exchange.path)
         if methods is None:
             methods, call.places = self._paths.match(call.exchange.path)
@@ -134,26 +115,68 @@ class Pipeline:
         endpoint = methods.get(call.exchange.method)
         if endpoint is None:
             return refusals.wrong_method(call.exchange.method, list(methods))
-        if endpoint.is_deprecated:
-            call.is_deprecated = True
-        return endpoint
+        call.endpoint = endpoint
+        call.is_deprecated = endpoint.is_deprecated
+        return None
 
 
-async def _rest_of_body(call: Call, request: Request) -> bytes:
-    assert request.receive is not None, "a body that is not here yet comes from somewhere"
-    body = await read_body(call.headers, request.receive)
-    call.sandbox.driver.catch_up()  # it took time
-    return body
+def admit(call: Call) -> Reply | None:
+    """Count the request of its address, where there is a limit (SPEC 8)."""
+    return refuse_blocked(call) if call.sandbox.core.state.rates is not None else None
 
 
-async def _handled(call: Call, endpoint: Endpoint) -> Reply:
-    """Carry a request out under the fault that it meets now that its body is known, if it meets one."""
-    fault = await meet_fault(call, needs_body=True)
-    if fault is None:
-        return endpoint.handle(call)
-    if refusal := refused_by(fault, call, endpoint):
+def claim(call: Call) -> Reply | None:
+    """Find the fault that comes instead of everything else, and who the headers say is calling (SPEC 5.2)."""
+    if refusal := _check_wanted_rule(call) or refuse_address(call):
         return refusal
-    return spoiled(call, fault, Reply(0, b"") if fault.comes_instead else endpoint.handle(call))
+    meet_fault(call, before_body=True)
+    if call.fault is not None and call.fault.rule.then.comes_instead:
+        return NOTHING
+    claimed = check_claim(call, call.endpoint)
+    if isinstance(claimed, Denied):
+        return refusals.deny(call, call.endpoint, claimed)
+    if isinstance(claimed, Reply):
+        return claimed
+    call.claim = claimed
+    return None
+
+
+async def read(call: Call, request: Request) -> Reply | None:
+    """Wait as long as a fault says, and for the rest of the body."""
+    if call.fault is not None and not call.fault.rule.then.after_commit and (refusal := await wait(call)):
+        return refusal
+    if request.body is not None:
+        call.exchange.body = request.body
+        return None
+    assert request.receive is not None, "a body that is not here yet comes from somewhere"
+    try:
+        call.exchange.body = await read_body(call.headers, request.receive)
+    except BodyTooLarge:
+        return refusals.deny(call, call.endpoint, Denied("body_too_large", refusals.BODY_BOUND))
+    call.sandbox.catch_up()  # it took time
+    return None
+
+
+def check(call: Call) -> Reply | None:
+    """Verify the signature, spend the nonce, and hold what was sent against the contract."""
+    fault = None if call.fault is None else call.fault.rule.then
+    return authenticate(call, call.endpoint, call.claim, fault) or _check_fields(call, call.endpoint)
+
+
+async def handle(call: Call) -> Reply:
+    """Carry the call out, under the fault that it meets now that everything is known of it, if it meets one."""
+    met_before = call.fault is not None
+    meet_fault(call)
+    if call.fault is None:
+        return call.endpoint.handle(call)
+    fault = call.fault.rule.then
+    if not met_before and (refusal := refuse_late(fault, call, call.endpoint)):
+        return refusal
+    if fault.comes_instead:
+        return NOTHING
+    if not fault.after_commit and (refusal := await wait(call)):
+        return refusal
+    return call.endpoint.handle(call)
 
 
 def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
@@ -183,8 +206,8 @@ def _check_wanted_rule(call: Call) -> Reply | None:
     if wanted is None:
         return None
     names = meant(wanted)
-    name = next(filter(call.sandbox.core.has_rule, names), names[-1])
-    if not call.sandbox.core.has_rule(name):
+    name = next(filter(call.sandbox.core.state.has_rule, names), names[-1])
+    if not call.sandbox.core.state.has_rule(name):
         call.exchange.error = "unknown_rule"
         return refusals.unknown_rule(name)
     call.exchange.wanted_rule = name

@@ -35,7 +35,7 @@ def bill(call: Call) -> Reply:
     """200 with the bill, 400 in the same shape when there is none."""
     fields, exchange = call.fields, call.exchange
     _note_ignored(call)
-    outcome = call.sandbox.core.apply(
+    outcome = call.apply(
         LookUpBill(
             reseller=call.owner.code,
             product=fields["product"],
@@ -44,8 +44,7 @@ def bill(call: Call) -> Reply:
             ref2=fields.get("ref2", ""),
             amount=fields.get("amount", ""),
             rule=exchange.wanted_rule,
-        ),
-        call.now,
+        )
     )
     exchange.rule = outcome.rule
     if isinstance(outcome, BillRefused):

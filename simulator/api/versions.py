@@ -4,6 +4,8 @@ on what is to go."""
 import re
 from datetime import date, datetime
 
+import msgspec
+
 from simulator.api.call import Call, Reply
 from simulator.domain.handlers.catalog_times import SWITCH_IN_SERVICE_ZONE, version_switch
 from simulator.wire.tokens import deprecation
@@ -49,5 +51,4 @@ def marked_deprecated(call: Call, reply: Reply) -> Reply:
     form = call.sandbox.scenario.assume.get("deprecation-header", "rfc9745")
     if form == "none":
         return reply
-    headers = (*reply.headers, (b"deprecation", deprecation(form)))
-    return Reply(reply.status, reply.body, headers, reply.ending)
+    return msgspec.structs.replace(reply, headers=(*reply.headers, (b"deprecation", deprecation(form))))

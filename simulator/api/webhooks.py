@@ -22,7 +22,7 @@ def put(call: Call) -> Reply:
     url = call.fields["url"]
     if reason := reason_to_refuse(url) or _reason_in_production(call, url):
         return invalid_parameters(call, {"url": [reason]})
-    if call.sandbox.core.apply(SetWebhook(call.owner.code, url), call.now):
+    if call.apply(SetWebhook(call.owner.code, url)):
         return _with_secret(call)
     return Reply(200, webhooks.url_alone(call.owner.webhook))
 
@@ -30,21 +30,21 @@ def put(call: Call) -> Reply:
 def enable(call: Call) -> Reply:
     """200 with what was set; 404 when there is no webhook."""
     wanted = call.fields["enabled"]
-    if not call.sandbox.core.apply(EnableWebhook(call.owner.code, wanted), call.now):
+    if not call.apply(EnableWebhook(call.owner.code, wanted)):
         return _none()
     return Reply(200, {"enabled": wanted})
 
 
 def rotate(call: Call) -> Reply:
     """200 with the new secret; 404 when there is no webhook."""
-    if not call.sandbox.core.apply(RotateWebhookSecret(call.owner.code), call.now):
+    if not call.apply(RotateWebhookSecret(call.owner.code)):
         return _none()
     return _with_secret(call)
 
 
 def remove(call: Call) -> Reply:
     """204, whether there was one or not."""
-    call.sandbox.core.apply(RemoveWebhook(call.owner.code), call.now)
+    call.apply(RemoveWebhook(call.owner.code))
     return Reply(204, b"")
 
 

@@ -28,8 +28,7 @@ async def change_product(request: Request) -> Response:
     body = await body_of(request, "product-request")
     changes = build_changes(body, product, is_overlay=reseller is not None)
     command = ChangeProduct(code, changes.properties, changes.options, reseller.code if reseller else None)
-    done: ProductChange = live.core.apply(command, live.clock.now())
-    live.driver.rearm()
+    done: ProductChange = live.apply(command)
     updated = last_updated(state, state.now, reseller)
     return reply(
         {
@@ -58,8 +57,7 @@ async def _change_tree(request: Request, kind: TreeKind) -> Response:
     find(state.catalog, kind, id_)
     body = await body_of(request, f"{kind}-request")
     command = ChangeTree(kind, id_, build_tree_changes(body, kind, state.catalog))
-    done: TreeChange = live.core.apply(command, live.clock.now())
-    live.driver.rearm()
+    done: TreeChange = live.apply(command)
     return reply(
         {
             "changed": list(done.changed),

@@ -14,12 +14,12 @@ from simulator.domain.due import (
     CaseDue,
     DeliveryDue,
     DepositDue,
+    Fired,
     ProductDue,
     StepDue,
     TreeDue,
 )
 from simulator.domain.model.cases import Case
-from simulator.domain.sandbox import Fired
 from simulator.runtime.driver import Advance
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number
@@ -104,7 +104,7 @@ def _fired(one: Fired) -> dict[str, Any]:
             outcome = one.send.attempt.outcome
             told |= {"kind": "callback", "callback": callback.id, "attempt": one.send.attempt.number}
             told |= {"trxid": callback.transaction.trxid, "refid": callback.transaction.refid}
-            told |= {"status": CALLBACK_STATUS_NAMES[callback.result.status], "state": callback.state.value}
+            told |= {"status": CALLBACK_STATUS_NAMES[callback.result.status], "state": one.send.attempt.state}
             told |= {"url": callback.url, "ending": outcome.ending.value if outcome else None}
             told |= {"answered": outcome.status if outcome else None}
         case DeliveryDue(delivery):
@@ -112,7 +112,7 @@ def _fired(one: Fired) -> dict[str, Any]:
             outcome = tried.outcome if tried is not None else None
             told |= {"kind": "webhook", "delivery": delivery.id, "attempt": tried.number if tried else None}
             told |= {"event": delivery.event.id, "type": delivery.event.type, "reseller": delivery.reseller}
-            told |= {"state": delivery.state.value, "url": delivery.url}
+            told |= {"state": tried.state if tried else delivery.state.value, "url": delivery.url}
             told |= {"ending": outcome.ending.value if outcome else None}
             told |= {"answered": outcome.status if outcome else None}
         case CaseDue(case, is_refund):

@@ -81,9 +81,8 @@ async def show(request: Request) -> Response:
 async def replay(request: Request) -> Response:
     """A new job for the event of a failed one; counts like every manual replay."""
     live = sandbox_of(request)
-    outcome = live.core.apply(ReplayDelivery(None, request.path_params["job"]), live.clock.now())
+    outcome = live.apply(ReplayDelivery(None, request.path_params["job"]))
     if isinstance(outcome, ReplayRefused):
         status, text = REFUSED[outcome]
         return error(status, outcome.value, text)
-    live.driver.rearm()
     return reply(row(outcome), 201)

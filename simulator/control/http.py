@@ -141,7 +141,7 @@ def sandbox_of(request: Request) -> LiveSandbox:
     """The sandbox that the path names; raises `Unknown`. What its running clock made due has happened then."""
     sandbox = sandboxes_of(request).get(request.path_params["sandbox"])
     sandbox.is_touched = True
-    sandbox.driver.catch_up()
+    sandbox.catch_up()
     return sandbox
 
 

@@ -16,5 +16,5 @@ async def put(request: Request) -> Response:
         raise Unknown("unknown_product", f"there is no product {product!r} in the catalog")
     wanted = await body_of(request, "network-request")
     status = NetworkStatus(wanted["status"])
-    live.core.apply(SetNetwork(product, status), live.clock.now())
+    live.apply(SetNetwork(product, status))
     return reply({"product": product, "status": status.value})

@@ -26,7 +26,7 @@ async def add(request: Request) -> Response:
     wanted = await body_of(request, "reseller-request")
     products = live.core.state.catalog.products.keys()
     start = build_reseller(wanted, products, live.scenario.environment)
-    made = live.core.apply(AddReseller(start), live.clock.now())
+    made = live.apply(AddReseller(start))
     sandboxes_of(request).learn_keys(live)
     return reply(render.reseller(made), 201)
 
@@ -40,8 +40,7 @@ async def deposit(request: Request) -> Response:
     if amount is None:
         raise Bad("amount must be a plain decimal number", "amount")
     type_ = EntryType(wanted.get("type", EntryType.DEPOSIT))
-    entry = live.core.apply(Credit(code, amount, wanted.get("description", ""), type_), live.clock.now())
-    live.driver.rearm()
+    entry = live.apply(Credit(code, amount, wanted.get("description", ""), type_))
     return reply(render.entry(entry), 201)
 
 
@@ -52,7 +51,7 @@ async def change_settings(request: Request) -> Response:
     changes = await body_of(request, "settings-request")
     if "ip_allowlist" in changes:
         changes["ip_allowlist"] = tuple(changes["ip_allowlist"])
-    settings = live.core.apply(ChangeSettings(code, changes), live.clock.now())
+    settings = live.apply(ChangeSettings(code, changes))
     return reply(
         {
             "require_api_key_for_topup": settings.require_api_key_for_topup,
@@ -66,7 +65,7 @@ async def add_api_key(request: Request) -> Response:
     live = sandbox_of(request)
     code = _code(request, live)
     await body_of(request, "api-key-request", may_be_empty=True)
-    key = live.core.apply(AddApiKey(code), live.clock.now())
+    key = live.apply(AddApiKey(code))
     sandboxes_of(request).learn_keys(live)
     return reply({"api_key": key.key, "api_secret": key.secret}, 201)
 
@@ -74,5 +73,5 @@ async def add_api_key(request: Request) -> Response:
 async def revoke_api_key(request: Request) -> Response:
     """Make a key useless at once."""
     live = sandbox_of(request)
-    live.core.apply(RevokeApiKey(_code(request, live), request.path_params["key"]), live.clock.now())
+    live.apply(RevokeApiKey(_code(request, live), request.path_params["key"]))
     return nothing()

@@ -8,14 +8,13 @@ from starlette.responses import Response
 from simulator.control.http import body_of, nothing, page, page_of, refuse_other_parameters, reply, sandbox_of
 from simulator.domain.commands import AddRule, RemoveRule
 from simulator.domain.model.rules import Rule, RuleCount
-from simulator.scenario.build import build_rule
 
 
 async def list_all(request: Request) -> Response:
     """Every rule in the order in which it is tried, with how often its `when` matched and how often it acted."""
     live = sandbox_of(request)
     refuse_other_parameters(request, "limit", "cursor")
-    listed = ((section, *entry) for section, book in live.core.state.sections() for entry in book.listed())
+    listed = ((section, *entry) for section, book in live.core.state.books.items() for entry in book.listed())
     return reply(page("rules", page_of(request), listed, lambda entry: _row(*entry)))
 
 
@@ -28,22 +27,12 @@ async def add(request: Request) -> Response:
     """Place a rule before all others."""
     live = sandbox_of(request)
     wanted = await body_of(request, "rule-request")
-    section = wanted["section"]
-    state = live.core.state
-    rule = build_rule(
-        section,
-        wanted["rule"],
-        f"added-{live.rules_added + 1}",
-        products=state.catalog.products,
-        resellers=state.resellers,
-    )
-    live.core.apply(AddRule(section, rule), live.clock.now())
-    live.rules_added += 1
+    rule: Rule[Any] = live.apply(AddRule(wanted["section"], wanted["rule"]))
     return reply({"id": rule.id}, 201)
 
 
 async def remove(request: Request) -> Response:
     """Take a rule out; transactions that began under it go on."""
     live = sandbox_of(request)
-    live.core.apply(RemoveRule(request.path_params["rule"]), live.clock.now())
+    live.apply(RemoveRule(request.path_params["rule"]))
     return nothing()

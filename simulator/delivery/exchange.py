@@ -42,13 +42,14 @@ class Client:
             async with asyncio.timeout(timeout_s):
                 return await _converse(self._session, outgoing, url, attempt)
         except TimeoutError:
-            return Outcome(Ending.TIMEOUT, error=f"{_missing(attempt)} within {timeout_s:g} s")
+            failed = Outcome(Ending.TIMEOUT, error=f"{_missing(attempt)} within {timeout_s:g} s")
         except (DroppedError, aiohttp.ClientError, OSError) as error:
-            return _failure(error, attempt)
+            failed = _failure(error, attempt)
         except ValueError:
-            return Outcome(Ending.BLOCKED, error="the method or the value of a header is not allowed in HTTP")
+            failed = Outcome(Ending.BLOCKED, error="the method or the value of a header is not allowed in HTTP")
         finally:
             ATTEMPT.reset(token)
+        return _answered_after_all(attempt, failed)
 
     async def close(self) -> None:
         """Close the connections, also those in use."""
@@ -56,22 +57,23 @@ class Client:
 
 
 async def _converse(session: aiohttp.ClientSession, outgoing: Outgoing, url: str, attempt: Attempt) -> Outcome:
-    try:
-        response = await _request(session, outgoing, url)
-    except DroppedError as dropped:
-        if not dropped.stale or session.closed:
-            raise
-        # The receiver closed an idle connection just as we chose it; that says nothing about this delivery.
-        attempt.fresh, attempt.wire = True, None
-        response = await _request(session, outgoing, url)
-    attempt.status = response.status
+    response = await _request(session, outgoing, url)
     try:
         if response.status < 100:
             return Outcome(Ending.CONNECTION, error=f"the answer is not HTTP: status {response.status}")
-        body = await _body(response.content)
+        attempt.headers = _headers(response.raw_headers)
+        await _read_body(response.content, attempt.body)
     finally:
         response.close()  # a connection whose answer was read to its end is back in the pool already
-    return Outcome(Ending.ANSWERED, response.status, body, headers=_headers(response.raw_headers))
+    return Outcome(Ending.ANSWERED, response.status, _text(attempt.body), headers=attempt.headers)
+
+
+def _answered_after_all(attempt: Attempt, failed: Outcome) -> Outcome:
+    """The status line decides: what follows it may come too slowly, break off or be badly framed."""
+    status = attempt.line.status
+    if status is None:
+        return failed
+    return Outcome(Ending.ANSWERED, status, _text(attempt.body), failed.error, attempt.headers)
 
 
 async def _request(session: aiohttp.ClientSession, outgoing: Outgoing, url: str) -> aiohttp.ClientResponse:
@@ -85,12 +87,14 @@ async def _request(session: aiohttp.ClientSession, outgoing: Outgoing, url: str)
     )
 
 
-async def _body(content: aiohttp.StreamReader) -> str:
-    """The body up to its end or to `BODY_BYTES`."""
-    kept = bytearray()
+async def _read_body(content: aiohttp.StreamReader, kept: bytearray) -> None:
+    """Read the body into `kept`, up to its end or to `BODY_BYTES`."""
     while len(kept) < BODY_BYTES and not content.at_eof():
         kept += await content.read(BODY_BYTES - len(kept))
-    return kept.decode("utf-8", "replace")
+
+
+def _text(body: bytearray) -> str:
+    return body.decode("utf-8", "replace")
 
 
 def _headers(raw: Iterable[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
@@ -109,19 +113,21 @@ def _headers(raw: Iterable[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
 
 def _missing(attempt: Attempt) -> str:
     """What had not come when the time was up."""
-    if attempt.status is not None:
-        return f"status {attempt.status} came, but not its whole body"
-    return "no connection" if attempt.wire is None else "connected, but no answer"
+    if attempt.line.status is not None:
+        return f"status {attempt.line.status} came, but not its whole answer"
+    return "connected, but no answer" if attempt.is_connected else "no connection"
 
 
 def _failure(error: Exception, attempt: Attempt) -> Outcome:
     """What an exception says about the receiver. Texts never repeat the URL's query or a header's value."""
     if isinstance(error, aiohttp.ClientConnectorError):
         return _no_connection(error)
+    status = attempt.line.status
     if isinstance(error, aiohttp.ClientResponseError):
-        return Outcome(Ending.CONNECTION, error=f"the answer is not HTTP: {_parser_words(error.message)}")
-    if attempt.status is not None:
-        return Outcome(Ending.CONNECTION, error=f"status {attempt.status} came, then the answer broke off")
+        words = f"the answer is not HTTP: {_parser_words(error.message)}"
+        return Outcome(Ending.CONNECTION, error=words if status is None else f"status {status} came, but {words}")
+    if status is not None:
+        return Outcome(Ending.CONNECTION, error=f"status {status} came, then the answer broke off")
     if isinstance(error, DroppedError):
         how = "reset" if isinstance(error.__cause__, OSError) else "closed"
         return Outcome(Ending.CONNECTION, error=f"the connection was {how} before an answer came")

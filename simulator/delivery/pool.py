@@ -1,15 +1,18 @@
-"""The connections that deliveries travel on: to checked addresses only, kept alive, never a stale one unnoticed.
+"""The connections that deliveries travel on: to checked addresses only, kept alive while the receiver keeps them.
+
+A request is written once. A kept connection is looked at just before it is used; if its receiver has closed it, or
+sent something, another one is opened. Once a request may have left, nothing is sent again but by the next attempt.
 
 Imports aiohttp, which takes a third of a second; `sender` imports this on first use.
 """
 
 import asyncio
 import functools
+import selectors
 import socket
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
-from itertools import product
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -22,16 +25,18 @@ from aiohttp.streams import StreamReader
 from aiohttp.tracing import Trace
 
 from simulator.delivery.lookup import Names
+from simulator.delivery.status_line import StatusLine
 from simulator.delivery.targets import AddressPolicy
 
 KEEP_ALIVE_S = 4.0
 """Idle connections are dropped after this; common servers close theirs after 5 s."""
 
-_HEAD_END = b"\r\n\r\n"
-_BODILESS = tuple(b"HTTP/1.%d %d" % pair for pair in product((0, 1), (204, 304)))
 _HEAD_FIELD_BYTES = 16 * 1024
 _UNREAD_HEADS = 16
 _AUTOMATIC_HEADERS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+
+# poll takes any descriptor, select none above 1023; Windows has select alone.
+_Selector: type[selectors.BaseSelector] = getattr(selectors, "PollSelector", selectors.SelectSelector)
 
 
 class RefusedAddressError(OSError):
@@ -43,32 +48,22 @@ class RefusedAddressError(OSError):
 
 
 class DroppedError(Exception):
-    """The connection ended before a whole answer head came; `stale` when it came from the pool and no byte did."""
-
-    def __init__(self, stale: bool) -> None:
-        super().__init__()
-        self.stale = stale
+    """The connection ended before a whole answer head came."""
 
 
 class Wire(ResponseHandler):
-    """aiohttp's protocol for one connection, which also tells whether the receiver said anything.
+    """aiohttp's protocol for one connection, which also notes the status line of the answer to an attempt.
 
     It ends a connection on which answers pile up that nobody asked for, such as an endless row of `100 Continue`:
     aiohttp would parse and queue them for as long as they come, and nothing else would get its turn meanwhile.
     """
 
-    heard = False
+    line: StatusLine | None = None
 
     def data_received(self, data: bytes) -> None:
-        """Bytes from the receiver.
-
-        The head of an answer that has no body is parsed before what came with it: some receivers write a body all
-        the same, which cannot be read, but the answer can.
-        """
-        starts, self.heard = not self.heard, True
-        if starts and data.startswith(_BODILESS):
-            head, end, data = data.partition(_HEAD_END)
-            super().data_received(head + end)
+        """Bytes from the receiver."""
+        if self.line is not None:
+            self.line.feed(data)
         super().data_received(data)
 
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
@@ -79,15 +74,28 @@ class Wire(ResponseHandler):
             self.abort()
             self.set_exception(HttpProcessingError(code=400, message="more answers than requests"))
 
+    @property
+    def is_quiet(self) -> bool:
+        """True when the receiver has neither sent anything nor closed, not even what the loop has yet to notice.
+
+        Bytes that no request asked for (some servers send a 408 before they close) would be taken for the answer.
+        """
+        if self.transport is None or self.should_close:
+            return False
+        with _Selector() as selector:
+            selector.register(self.transport.get_extra_info("socket"), selectors.EVENT_READ)
+            return not selector.select(0)
+
 
 @dataclass(slots=True)
 class Attempt:
-    """What the pool has to know about the request that is being sent, and what it notes about it."""
+    """One request and what has come of it so far."""
 
-    fresh: bool = False  # wants a new connection
     opened: bool = False  # a socket was opened for it, so its connection is new
-    wire: Wire | None = None  # once it is connected
-    status: int | None = None  # of the answer, once its head is there
+    is_connected: bool = False
+    line: StatusLine = field(default_factory=StatusLine)
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytearray = field(default_factory=bytearray)
 
 
 ATTEMPT: ContextVar[Attempt] = ContextVar("attempt")
@@ -125,7 +133,7 @@ def _result(host: str, address: str, port: int) -> ResolveResult:
 
 
 class Pool(aiohttp.TCPConnector):
-    """aiohttp's connection pool, with a check of each address at the last moment and of each idle connection."""
+    """aiohttp's connection pool, with a check of each address and each idle connection at the last moment."""
 
     def __init__(self, policy: AddressPolicy, names: Names, verify_tls: bool) -> None:
         super().__init__(
@@ -155,18 +163,14 @@ class Pool(aiohttp.TCPConnector):
         traces: list[Trace],
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - the signature is aiohttp's
     ) -> Connection:
-        """A connection for `req`: from the pool unless the attempt wants a fresh one, or bytes came while it was idle.
-
-        Bytes that no request asked for (some servers send a 408 before they close) would be taken for the answer.
-        """
+        """A connection for `req`: from the pool as long as it has a quiet one, else a new one."""
         attempt = ATTEMPT.get()
         while True:
             connection = await super().connect(req, traces, timeout)
             wire = connection.protocol
             assert isinstance(wire, Wire)
-            if attempt.opened or not (attempt.fresh or wire.should_close):
-                wire.heard = False
-                attempt.wire = wire
+            if attempt.opened or wire.is_quiet:
+                wire.line, attempt.is_connected = attempt.line, True
                 return connection
             connection.close()
 
@@ -178,8 +182,7 @@ async def _no_hidden_retry(request: aiohttp.ClientRequest, handler: ClientHandle
     except aiohttp.ClientConnectorError:
         raise
     except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientConnectionResetError) as error:
-        attempt = ATTEMPT.get()
-        raise DroppedError(stale=not attempt.opened and attempt.wire is not None and not attempt.wire.heard) from error
+        raise DroppedError from error
 
 
 def open_session(policy: AddressPolicy, names: Names, verify_tls: bool) -> aiohttp.ClientSession:

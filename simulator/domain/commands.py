@@ -1,22 +1,30 @@
-"""What a sandbox can be told to do, in the imperative, and what it answers. Pure values."""
+"""Everything that can enter a sandbox, in the imperative, and what it answers.
+
+A command is pure data: it can be written down, read back and applied again with the same result. What a rule or a
+scenario says comes as the document that it was written in; the sandbox's compiler makes of it what decides.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from simulator.domain.model.bills import Bill
 from simulator.domain.model.cases import CaseKind
-from simulator.domain.model.catalog import TreeKind
+from simulator.domain.model.catalog import Adjustment, Discount, TreeKind
+from simulator.domain.model.effects import Outcome
 from simulator.domain.model.network import NetworkStatus
-from simulator.domain.model.rules import Rule
-from simulator.domain.model.scenario import ResellerStart, Scenario
+from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.transactions import Reason, Result, Transaction
 from simulator.domain.model.wallet import EntryType
 
 
-class CreatePayment(NamedTuple):
+class Command(msgspec.Struct, frozen=True, gc=False, tag=True, tag_field="command"):
+    """What all commands have in common: they are told apart by their name when they are read back."""
+
+
+class CreatePayment(Command, frozen=True):
     """Create a payment, or re-query it when `refid` exists. `amount` is as the client sent it; `rule` names the
     payment rule that the client asked for."""
 
@@ -26,12 +34,12 @@ class CreatePayment(NamedTuple):
     account: str
     amount: object
     remarks: str = ""
-    extras: Mapping[str, object] = MappingProxyType({})
+    extras: Mapping[str, object] = {}
     sender: str = ""
     rule: str = ""
 
 
-class PaymentAnswer(NamedTuple):
+class PaymentAnswer(msgspec.Struct, frozen=True, gc=False):
     """A transaction as it stands. `created` is False for a re-query; `rule` is the rule that decided it."""
 
     transaction: Transaction
@@ -41,8 +49,7 @@ class PaymentAnswer(NamedTuple):
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
-class PaymentRefused:
+class PaymentRefused(msgspec.Struct, frozen=True, gc=False):
     """Nothing was created and the refid is free. `remarks` are the reason's name unless given; `rule` is the rule
     that refused, if one did."""
 
@@ -54,8 +61,7 @@ class PaymentRefused:
     rule: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SetCallback:
+class SetCallback(Command, frozen=True):
     """Point a reseller's callbacks somewhere."""
 
     reseller: str
@@ -63,8 +69,7 @@ class SetCallback:
     method: str
 
 
-@dataclass(frozen=True, slots=True)
-class Credit:
+class Credit(Command, frozen=True):
     """Add money to a wallet from outside."""
 
     reseller: str
@@ -73,102 +78,91 @@ class Credit:
     type: EntryType = EntryType.DEPOSIT
 
 
-@dataclass(frozen=True, slots=True)
-class SetThreshold:
+class SetThreshold(Command, frozen=True):
     """Alert a reseller when its balance falls below `amount`."""
 
     reseller: str
     amount: Decimal
 
 
-@dataclass(frozen=True, slots=True)
-class AddReseller:
+class AddReseller(Command, frozen=True):
     """One more reseller."""
 
     start: ResellerStart
 
 
-@dataclass(frozen=True, slots=True)
-class AddApiKey:
+class AddApiKey(Command, frozen=True):
     """One more key pair for a reseller; the pair is drawn from the seed."""
 
     reseller: str
 
 
-@dataclass(frozen=True, slots=True)
-class RevokeApiKey:
+class RevokeApiKey(Command, frozen=True):
     """A key that stops working at once."""
 
     reseller: str
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSettings:
+class ChangeSettings(Command, frozen=True):
     """Some of a reseller's settings; what is absent stays."""
 
     reseller: str
-    changes: Mapping[str, object]
+    changes: Mapping[str, bool | tuple[str, ...]]
 
 
-class ChangeProduct(NamedTuple):
+class ChangeProduct(Command, frozen=True):
     """Change properties of a product, and put `options` on sale (True) or take them off it, by code. With `reseller`
     only what that reseller sees changes."""
 
     code: str
-    changes: Mapping[str, Any] = MappingProxyType({})
-    options: Mapping[str, bool] = MappingProxyType({})
+    changes: Mapping[str, bool | str | Adjustment | Discount | None] = {}
+    options: Mapping[str, bool] = {}
     reseller: str | None = None
 
 
-class ChangeTree(NamedTuple):
+class ChangeTree(Command, frozen=True):
     """Change properties of the category or group (`kind`) with this id, for everybody."""
 
     kind: TreeKind
     id: str
-    changes: Mapping[str, Any]
+    changes: Mapping[str, str | tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class SetWebhook:
+class SetWebhook(Command, frozen=True):
     """Create a reseller's balance webhook, or point it elsewhere."""
 
     reseller: str
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class EnableWebhook:
+class EnableWebhook(Command, frozen=True):
     """Let events go to a reseller's balance webhook, or stop them."""
 
     reseller: str
     enabled: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RotateWebhookSecret:
+class RotateWebhookSecret(Command, frozen=True):
     """A new signing secret; the old one is of no use from now on."""
 
     reseller: str
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveWebhook:
+class RemoveWebhook(Command, frozen=True):
     """Forget a reseller's balance webhook."""
 
     reseller: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayDelivery:
+class ReplayDelivery(Command, frozen=True):
     """Deliver the event of a failed job once more. `reseller` None may replay any reseller's."""
 
     reseller: str | None
     job: str
 
 
-@dataclass(frozen=True, slots=True)
-class OpenCase:
+class OpenCase(Command, frozen=True):
     """Dispute or void a payment (SPEC 4.12, 4.13). `trxid` wins over `refid`, an empty one is not given; `rule` names
     the rule that the client asked for."""
 
@@ -182,7 +176,7 @@ class OpenCase:
     rule: str = ""
 
 
-class CaseAnswer(NamedTuple):
+class CaseAnswer(msgspec.Struct, frozen=True, gc=False):
     """Whether the request was taken, and what is told; `rule` is the rule that decided it."""
 
     transaction: Transaction
@@ -191,15 +185,13 @@ class CaseAnswer(NamedTuple):
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
-class NoSuchTransaction:
+class NoSuchTransaction(msgspec.Struct, frozen=True, gc=False):
     """The reseller has no transaction of this reference."""
 
     named_by: str
 
 
-@dataclass(frozen=True, slots=True)
-class LookUpBill:
+class LookUpBill(Command, frozen=True):
     """What is outstanding on a bill (SPEC 4.10). `amount` is as the client sent it; `rule` names the rule that the
     client asked for."""
 
@@ -212,63 +204,84 @@ class LookUpBill:
     rule: str = ""
 
 
-class BillFound(NamedTuple):
+class BillFound(msgspec.Struct, frozen=True, gc=False):
     """A bill as it stands; `rule` is the rule that wrote it."""
 
     bill: Bill
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
-class SetNetwork:
+class SetNetwork(Command, frozen=True):
     """A product's network status from now on, whatever the scenario planned."""
 
     product: str
     status: NetworkStatus
 
 
-@dataclass(frozen=True, slots=True)
-class LoadScenario:
-    """Go on with another scenario."""
+class LoadScenario(Command, frozen=True):
+    """Go on with another scenario: its whole `document`, what it extends included, and its `name` when the document
+    has none."""
 
-    scenario: Scenario
+    name: str
+    document: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class AddRule:
-    """Place a rule before all others of its section."""
+class AddRule(Command, frozen=True):
+    """Place a rule, as it is written in a scenario, before all others of its section. Answers the rule."""
 
     section: str
-    rule: Rule[Any]
+    document: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveRule:
+class RemoveRule(Command, frozen=True):
     """Take a rule out, by id."""
 
     rule: str
 
 
-Command = (
-    CreatePayment
-    | SetCallback
-    | Credit
-    | SetThreshold
-    | AddReseller
-    | AddApiKey
-    | RevokeApiKey
-    | ChangeSettings
-    | SetWebhook
-    | EnableWebhook
-    | RotateWebhookSecret
-    | RemoveWebhook
-    | ReplayDelivery
-    | OpenCase
-    | LookUpBill
-    | SetNetwork
-    | ChangeProduct
-    | ChangeTree
-    | AddRule
-    | RemoveRule
-    | LoadScenario
-)
+class CountRequest(Command, frozen=True):
+    """One request of a client's address came in. Answers whether the address is blocked (SPEC 8)."""
+
+    address: str
+
+
+class SpendNonce(Command, frozen=True):
+    """Check and spend a nonce in one step. Answers False when it was spent lately (SPEC 3.6)."""
+
+    reseller: str
+    api_key: str
+    nonce: bytes
+
+
+class ReturnNonce(Command, frozen=True):
+    """Take back that a nonce was spent: nobody was authenticated after all."""
+
+    reseller: str
+    api_key: str
+    nonce: bytes
+
+
+class CountFault(Command, frozen=True):
+    """A request met the faults of the scenario: the rules, by id, whose `when` it `matched`, and the one among them
+    that was `chosen`, "" for none."""
+
+    matched: tuple[str, ...]
+    chosen: str = ""
+
+
+class EndDelivery(Command, frozen=True):
+    """What became of the attempt that was in the air for a job."""
+
+    job: str
+    attempt: int
+    outcome: Outcome
+
+
+class PassTime(Command, frozen=True):
+    """Let happen what is due by now, at most `events_max` things of it. Answers what happened, in order."""
+
+    events_max: int | None = None
+
+
+class SeeTime(Command, frozen=True):
+    """The clock was moved. What is overdue happens at this time then, not at the time when it was due."""

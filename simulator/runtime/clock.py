@@ -30,9 +30,11 @@ class Clock:
 
     def now(self) -> datetime:
         """The sandbox's time."""
-        if not self.rate:
-            return self._origin
-        return self._origin + (self._wall() - self._anchor) * self.rate
+        return self.at(self._wall()) if self.rate else self._origin
+
+    def at(self, wall: datetime) -> datetime:
+        """The sandbox's time when the wall shows `wall`."""
+        return self._origin + (wall - self._anchor) * self.rate if self.rate else self._origin
 
     def wall(self) -> datetime:
         """The wall's time."""
@@ -42,9 +44,9 @@ class Clock:
         """How many seconds of wall time a real wait of `span` takes: less under a fast clock, never more."""
         return span.total_seconds() / max(1.0, self.rate)
 
-    def seconds_until(self, due: datetime) -> float:
-        """Wall seconds until sandbox time `due`; only for clocks that run."""
-        return max(0.0, (due - self.now()).total_seconds() / self.rate)
+    def seconds_between(self, now: datetime, due: datetime) -> float:
+        """Wall seconds from sandbox time `now` until `due`; only for clocks that run."""
+        return max(0.0, (due - now).total_seconds() / self.rate)
 
     def move_to(self, now: datetime) -> None:
         """Move forward to `now`; a time already passed changes nothing."""

@@ -21,8 +21,8 @@ from simulator.runtime.clock import Clock
 from simulator.runtime.inbox import Inboxes
 from simulator.wire import outbound
 
-# SPEC 6.1: the staging source address.
-STAGING_ADDRESS = "3.1.120.89"
+# SPEC 6.1: a source address of each environment.
+SOURCE_ADDRESSES = {"staging": "3.1.120.89", "production": "18.140.170.98"}
 
 INBOX_PREFIX = "inbox:"
 
@@ -57,7 +57,8 @@ class Courier:
         self._limits = scenario.limits
         self._webhooks = scenario.webhooks
         self._skew = scenario.clock.skew
-        self._source_address = str(scenario.assume.get("source-address", STAGING_ADDRESS))
+        usual = SOURCE_ADDRESSES[scenario.environment]
+        self._source_address = str(scenario.assume.get("source-address", usual))
 
     async def deliver(self, send: Send, clock: Clock) -> Outcome:
         """Make one attempt within the receiver timeout."""

@@ -13,9 +13,11 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
+from simulator.domain.commands import Command, EndDelivery, PassTime, SeeTime
+from simulator.domain.due import Fired
 from simulator.domain.errors import Conflict
 from simulator.domain.model.effects import Outcome, Send
-from simulator.domain.sandbox import Fired, Sandbox
+from simulator.domain.sandbox import Sandbox
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier, receiver_of
 from simulator.runtime.ring import Bell
@@ -66,22 +68,30 @@ class Driver:
         """True during an advance, while a delivery is in the air, and while somebody waits for one."""
         return self._advancing is not None or bool(self._under_way) or self.bell.is_waited_for
 
-    def catch_up(self) -> datetime:
-        """Let everything happen that a running clock has made due, and return the time."""
-        now = self.clock.now()
+    def apply(self, command: Command, now: datetime) -> Any:
+        """Let happen what a running clock has made due by `now`, carry out the command, and wait for what comes next.
+
+        The answer's type belongs to the command's. Raises what `Sandbox.apply` raises.
+        """
+        self.catch_up(now)
+        answer = self._core.apply(command, now)
+        self.rearm(now)
+        return answer
+
+    def catch_up(self, now: datetime) -> None:
+        """Let everything happen that a running clock has made due by `now`."""
         if self.clock.rate:
             due = self._core.next_due
             if due is not None and due <= now:
-                self._start(self._core.fire_due(now))
-        return now
+                self._start(self._core.apply(PassTime(), now))
 
-    def rearm(self) -> None:
+    def rearm(self, now: datetime) -> None:
         """Wait for the next due entry, if the clock runs; to be called after anything that may have added one."""
         due = self._core.next_due if self.clock.rate and not self._closed else None
         if due is None:
             self._disarm()
         elif self._timer_due is None or due < self._timer_due:
-            self._arm(due)
+            self._arm(due, now)
 
     async def advance(self, target: datetime | None) -> Advance:
         """Move the clock to `target`, or until the agenda is empty when it is None, and finish all deliveries.
@@ -98,7 +108,7 @@ class Driver:
             raise Conflict("sandbox_gone", "the sandbox was deleted while it was being advanced") from None
         finally:
             self._advancing = None
-        self.rearm()
+        self.rearm(self.clock.now())
         return report
 
     def refuse_while_advancing(self) -> None:
@@ -107,12 +117,18 @@ class Driver:
             raise Conflict("advance_running", "this sandbox is being advanced; wait for the answer to that request")
 
     async def set_clock(self, mode: str | None, rate: float | None, now: datetime | None) -> None:
-        """Change the clock. Raises `Conflict` during an advance, `Unacceptable` for a time that has passed."""
+        """Change the clock. Raises `Conflict` during an advance, `Unacceptable` for a time that has passed.
+
+        What is overdue now happens at the new time: with the next advance, or at once when the clock runs.
+        """
         self.refuse_while_advancing()
+        self.catch_up(self.clock.now())
         self.clock.set(mode, rate, now)
         self._disarm()
-        self.catch_up()
-        self.rearm()
+        current = self.clock.now()
+        self._core.apply(SeeTime(), current)
+        self.catch_up(current)
+        self.rearm(current)
 
     async def close(self) -> None:
         """Stop: no timer, no delivery, no advance goes on."""
@@ -149,9 +165,7 @@ class Driver:
     async def _advance_to(self, due: datetime, report: Advance) -> None:
         self.clock.move_to(due)
         now = max(due, self.clock.now())
-        fired: list[Fired] = []
-        while len(fired) < _FIRED_A_TURN and (one := self._core.fire_next(now)) is not None:
-            fired.append(one)
+        fired: list[Fired] = self._core.apply(PassTime(_FIRED_A_TURN), now)
         report.tell(fired)
         await self._deliver_in_order([one.send for one in fired if one.send is not None])
         self.bell.ring()
@@ -169,7 +183,7 @@ class Driver:
                 group.create_task(self._work_through(lane, outcomes))
         now = self.clock.now()
         for send in sends:
-            self._core.delivered(send, outcomes[id(send)], now)
+            self._core.apply(EndDelivery(send.job.id, send.attempt.number, outcomes[id(send)]), now)
 
     async def _work_through(self, lane: list[Send], outcomes: dict[int, Outcome]) -> None:
         for send in lane:
@@ -191,14 +205,13 @@ class Driver:
     async def _deliver(self, sends: list[Send]) -> None:
         for send in sends:
             outcome = await self._courier.deliver(send, self.clock)
-            self._core.delivered(send, outcome, self.clock.now())
-            self.rearm()
+            self.apply(EndDelivery(send.job.id, send.attempt.number, outcome), self.clock.now())
             self.bell.ring()
 
-    def _arm(self, due: datetime) -> None:
+    def _arm(self, due: datetime, now: datetime) -> None:
         self._disarm()
         self._timer_due = due
-        delay_s = min(self.clock.seconds_until(due), 86_400.0)
+        delay_s = min(self.clock.seconds_between(now, due), 86_400.0)
         self._timer = asyncio.get_running_loop().call_later(delay_s, self._tick)
 
     def _disarm(self) -> None:
@@ -209,11 +222,8 @@ class Driver:
     def _tick(self) -> None:
         self._timer = self._timer_due = None
         now = self.clock.now()
-        fired: list[Fired] = []
-        while len(fired) < _FIRED_A_TURN and (one := self._core.fire_next(now)) is not None:
-            fired.append(one)
-        self._start(fired)
-        self.rearm()
+        self._start(self._core.apply(PassTime(_FIRED_A_TURN), now))
+        self.rearm(now)
 
 
 def _reason_to_stop(report: Advance, due: datetime, began: datetime, target: datetime | None) -> str:

@@ -41,7 +41,7 @@ def _verdict(live: LiveSandbox, place: int, one: Expectation, outcomes: Counter[
 def _chosen(state: State, label: str) -> int:
     """How often a rule decided; one of magic accounts may stand in several sections."""
     counts = [0]
-    for book in state.books():
+    for book in state.books.values():
         if (rule := book.named(label)) is not None:
             counts.append(book.times_chosen(rule) or book.magic_chosen[rule.id])
     return max(counts)

@@ -6,8 +6,9 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
-from simulator.domain.commands import LoadScenario
+from simulator.domain.commands import Command, LoadScenario
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.handlers.resellers import drawn_key
 from simulator.domain.model.resellers import User
@@ -20,6 +21,7 @@ from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.driver import Driver
 from simulator.runtime.inbox import Inboxes
 from simulator.runtime.journal import Journal
+from simulator.scenario.compiler import COMPILER
 
 DEFAULT = "default"
 SANDBOXES_MAX = 10_000
@@ -49,7 +51,6 @@ class LiveSandbox:
         self._sender = sender
         self.is_touched = True
         self.last_used_s = 0.0
-        self.rules_added = 0
         self.on_reset: Callable[[LiveSandbox], None] | None = None
         self._begin()
 
@@ -63,7 +64,7 @@ class LiveSandbox:
         mode, rate = spec.mode or start.mode, start.rate if spec.rate is None else spec.rate
         self.clock = Clock(self._wall, mode, rate, spec.start or start.start)
         key_scope = self.id if spec.unique_credentials else ""
-        self.core = Sandbox(scenario, self.seed, self.clock.now(), key_scope)
+        self.core = Sandbox(scenario, self.seed, self.clock.now(), key_scope, COMPILER)
         limits = scenario.limits
         self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
         self.inboxes.follow(scenario.inboxes)
@@ -83,7 +84,19 @@ class LiveSandbox:
 
     def start(self) -> None:
         """Let its time run; needs a running event loop."""
-        self.driver.rearm()
+        self.driver.rearm(self.clock.now())
+
+    def apply(self, command: Command, now: datetime | None = None) -> Any:
+        """The one door: everything that changes this sandbox goes through it. `now` is its time, if that was read.
+
+        What a running clock has made due happens first. The answer's type belongs to the command's; raises
+        `DomainError`, and `ScenarioError` for a command with a document, and nothing has changed then.
+        """
+        return self.driver.apply(command, self.clock.now() if now is None else now)
+
+    def catch_up(self) -> None:
+        """Let happen what a running clock has made due."""
+        self.driver.catch_up(self.clock.now())
 
     def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Go on with another scenario; a reset begins with it. Answers what has to wait for one, a line each.
@@ -91,14 +104,14 @@ class LiveSandbox:
         Raises `Conflict` before anything changed. Not for a sandbox with credentials of its own.
         """
         assert not self.spec.unique_credentials
-        told: tuple[str, ...] = self.core.apply(LoadScenario(scenario), self.driver.catch_up())
+        COMPILER.remember(scenario)
+        told: tuple[str, ...] = self.apply(LoadScenario(scenario.name, scenario.document))
         if scenario.inboxes != self.scenario.inboxes:
             self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario
         self.courier.follow(scenario)
         self.counters.follow(scenario.expect)
-        self.driver.rearm()
         return told
 
     async def reset(self) -> None:

@@ -84,6 +84,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         webhooks=webhooks(root["webhooks"]),
         assume=assumptions(root["assume"]),
         expect=expectations(root["expect"], Names(known, labels(sections, accounts_with_magic))),
+        written=document.root.plain,
     )
 
 

@@ -1,46 +1,70 @@
 """What a fault does to an exchange, read from its `then`."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 
-from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.faults import (
+    CutAnswer,
+    Damage,
+    Denial,
+    DrippingAnswer,
+    FaultThen,
+    InternalError,
+    MalformedAnswer,
+    NoAnswer,
+    NonceServiceDown,
+    ScriptedAnswer,
+)
 from simulator.scenario.reader import Reader
 
+# What may happen to the answer to a request that was carried out.
+AFTER_COMMIT = ("status", "disconnect", "malformed", "drip", "delay")
 
-def fault(item: Reader, *, needs_body: bool) -> FaultThen:
+
+def fault(item: Reader) -> FaultThen:
     """A fault's `then`. What would do nothing is reported."""
-    status = item["status"].optional_integer()
-    disconnect = _disconnect(item["disconnect"])
-    if item["body"].is_given and status is None:
-        item["body"].problem("misplaced", "a body goes with a status; write 'status' beside it", at_key=True)
-    after_commit = item["after_commit"].boolean()
-    malformed, drip = item["malformed"].boolean(), item["drip"]["bytes_per_second"].optional_amount()
-    if after_commit and status is None and disconnect is None and not malformed and drip is None:
-        text = "after_commit needs 'status', 'disconnect', 'malformed' or 'drip' beside it: what happens to the answer"
-        item["after_commit"].problem("misplaced", text, at_key=True)
-    if disconnect is not None:
-        for spoiler in ("malformed", "drip"):
-            if item[spoiler].is_given:
-                text = f"a connection that is closed has no answer for {spoiler!r}; leave one of the two out"
-                item[spoiler].problem("misplaced", text, at_key=True)
-    body = item["body"].node
+    _refuse_misplaced(item)
     return FaultThen(
-        status=status,
-        body=body.plain() if body is not None else None,
+        damages=tuple(_damages(item)),
+        denial=_denial(item),
         delay=_delay(item["delay"]),
-        disconnect=disconnect,
-        malformed=malformed,
-        drip=None if drip is None else float(drip),
-        after_commit=after_commit,
-        nonce_service_down=item["nonce_service"].text() == "down",
-        internal_error=item["internal_error"].boolean(),
-        needs_body=needs_body,
+        after_commit=item["after_commit"].boolean(),
     )
 
 
-def _disconnect(item: Reader) -> str | None:
-    if item.boolean():
-        return "head"
-    return item.text() or None
+def _refuse_misplaced(item: Reader) -> None:
+    if item["body"].is_given and not item["status"].is_given:
+        item["body"].problem("misplaced", "a body goes with a status; write 'status' beside it", at_key=True)
+    closes = item["disconnect"].boolean() or item["disconnect"].text()
+    if item["after_commit"].boolean() and not any(item[key].is_given for key in AFTER_COMMIT):
+        text = "after_commit needs 'status', 'disconnect', 'malformed', 'drip' or 'delay' beside it"
+        item["after_commit"].problem("misplaced", f"{text}: what happens to the answer", at_key=True)
+    for spoiler in ("malformed", "drip"):
+        if closes and item[spoiler].is_given:
+            text = f"a connection that is closed has no answer for {spoiler!r}; leave one of the two out"
+            item[spoiler].problem("misplaced", text, at_key=True)
+
+
+def _damages(item: Reader) -> Iterator[Damage]:
+    """In the order in which they are done."""
+    status, body, disconnect = item["status"].optional_integer(), item["body"].node, item["disconnect"]
+    if status is not None:
+        yield ScriptedAnswer(status, body.plain() if body is not None else None)
+    if disconnect.boolean() or disconnect.text() == "head":
+        yield NoAnswer()
+    elif disconnect.text():
+        yield CutAnswer()
+    if item["malformed"].boolean():
+        yield MalformedAnswer()
+    pace = item["drip"]["bytes_per_second"].optional_amount()
+    if pace is not None:
+        yield DrippingAnswer(float(pace))
+
+
+def _denial(item: Reader) -> Denial | None:
+    if item["nonce_service"].text() == "down":
+        return NonceServiceDown()
+    return InternalError() if item["internal_error"].boolean() else None
 
 
 def _delay(item: Reader) -> tuple[timedelta, timedelta] | None:

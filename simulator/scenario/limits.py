@@ -10,6 +10,9 @@ from simulator.scenario.reader import Reader
 # What `null` means for a tolerance: further off than any time that can be written.
 ANY_TIME = timedelta(days=365_000)
 
+# What nothing takes longer than, unless a scenario says otherwise (SPEC 8).
+INTEGRATION_TIMEOUT = Limits().integration_timeout or timedelta()
+
 LIFETIME_MAX = timedelta(days=3650)
 
 
@@ -48,7 +51,7 @@ def _rate(item: Reader, text: str) -> float:
 def limits(section: Reader) -> Limits:
     """Bounds; what is absent stays as it is."""
     usual = Limits()
-    tolerance = section["timestamp_tolerance"]
+    tolerance, integration = section["timestamp_tolerance"], section["integration_timeout"]
     requests = section["requests_per_interval"]
     return Limits(
         requests_per_interval=None if requests.is_null else requests.integer(usual.requests_per_interval or 0),
@@ -59,6 +62,7 @@ def limits(section: Reader) -> Limits:
         timestamp_tolerance=ANY_TIME if tolerance.is_null else tolerance.duration(usual.timestamp_tolerance),
         token_lifetime=_lifetime(section["token_lifetime"], usual.token_lifetime),
         refresh_token_lifetime=_lifetime(section["refresh_token_lifetime"], usual.refresh_token_lifetime),
+        integration_timeout=None if integration.is_null else integration.duration(INTEGRATION_TIMEOUT),
         settings_delay=section["settings_delay"].duration(usual.settings_delay),
         callback_timeout=section["callback_timeout"].duration(usual.callback_timeout),
         callback_timeout_manual=section["callback_timeout_manual"].duration(usual.callback_timeout_manual),

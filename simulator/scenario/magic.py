@@ -91,5 +91,5 @@ READERS: Mapping[str, Callable[[Reader], tuple[When, Any]]] = {
     "voids": lambda item: (_ALWAYS, void(item["then"])),
     "disputes": lambda item: (_ALWAYS, dispute(item["then"])),
     "bills": lambda item: (_ALWAYS, presented(item["then"])),
-    "faults": lambda item: (when_of(item["when"], Known()), fault(item["then"], needs_body=True)),
+    "faults": lambda item: (when_of(item["when"], Known()), fault(item["then"])),
 }

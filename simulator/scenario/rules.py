@@ -68,8 +68,20 @@ def _refusal(item: Reader) -> Refusal:
 
 def fault_rule(item: Reader, rule_id: str, known: Known) -> Rule[FaultThen]:
     """One rule of `faults`."""
-    needs_body = any(key in BODY_FACTS for key, _ in item["when"].entries())
-    return _rule(item, rule_id, known, fault(item["then"], needs_body=needs_body))
+    rule = _rule(item, rule_id, known, fault(item["then"]))
+    # What was carried out, and what the body says, is not known when a request comes in.
+    waits = rule.then.after_commit or _needs_body(item["when"])
+    return replace(rule, before_body=before_body(item["when"])) if waits else rule
+
+
+def _needs_body(when: Reader) -> bool:
+    return any(key in BODY_FACTS for key, _ in when.entries())
+
+
+def before_body(when: Reader) -> When:
+    """The part of a test that can be judged before the body of a request is known."""
+    plain = _plain(when)
+    return compile_when({key: matcher for key, matcher in plain.items() if key not in BODY_FACTS})
 
 
 def void_rule(item: Reader, rule_id: str, known: Known) -> Rule[CaseThen]:
@@ -119,7 +131,11 @@ def when_of(when: Reader, known: Known) -> When:
     """The test that a `when` stands for; one that is absent or was reported lets all pass."""
     for key, entry in when.entries():
         _check_matcher(key, entry, known)
-    return compile_when(when.node.plain() if when.node is not None and when.is_mapping and when.is_sound else {})
+    return compile_when(_plain(when))
+
+
+def _plain(when: Reader) -> Mapping[str, Any]:
+    return when.node.plain() if when.node is not None and when.is_mapping and when.is_sound else {}
 
 
 def _count(item: Reader, key: str) -> int | None:

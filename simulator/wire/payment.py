@@ -25,7 +25,7 @@ CALLBACK_STATUS_NAMES: Mapping[Status, str] = {**STATUS_NAMES, Status.REFUNDED: 
 
 
 def answer(paid: PaymentAnswer, timestamp: datetime) -> dict[str, Any]:
-    """The body of a 200. `balance` is the wallet as it is now."""
+    """The body of a 200."""
     result = paid.result
     return {"data": _fields(paid.transaction, result, STATUS_NAMES[result.status], paid.balance, year_first(timestamp))}
 
@@ -56,7 +56,7 @@ def refusal(refused: PaymentRefused, request: Mapping[str, Any], now: datetime) 
 
 
 def callback(transaction: Transaction, result: Result) -> dict[str, Any]:
-    """The body of a POST callback. `balance` is the wallet after this change."""
+    """The body of a POST callback. `balance` is the result's: the wallet after this transaction (SPEC 2.3)."""
     return {"data": _callback_fields(transaction, result, year_first(result.at))}
 
 

@@ -79,8 +79,11 @@ def _resource(told: CatalogEntry) -> dict[str, Any]:
             return catalog.tree_part(part)
 
 
-def record(one: Delivery) -> dict[str, Any]:
-    """A delivery record. What the receiver answered is that of the latest attempt, null where nothing came."""
+def record(one: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:
+    """A delivery record. What the receiver answered is that of the latest attempt, null where nothing came.
+
+    `retryCount` is that of the retries, or with `counts_attempts` that of all attempts.
+    """
     outcome = one.attempts[-1].outcome if one.attempts else None
     answered = outcome if outcome is not None and outcome.ending is Ending.ANSWERED else None
     told = event(one.event)
@@ -89,7 +92,7 @@ def record(one: Delivery) -> dict[str, Any]:
         "eventId": one.event.id,
         "status": one.state.value,
         "error": one.error,
-        "retryCount": max(0, len(one.attempts) - 1),
+        "retryCount": len(one.attempts) if counts_attempts else max(0, len(one.attempts) - 1),
         "retryLimit": one.retry_limit,
         "createdAt": iso_utc(one.created),
         "completedAt": iso_utc(one.completed) if one.completed else None,

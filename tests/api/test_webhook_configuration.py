@@ -54,6 +54,29 @@ def test_enabled_goes_off_and_on() -> None:
             assert client.call("GET", WEBHOOK).json["enabled"] is wanted
 
 
+def test_what_changes_nothing_leaves_the_time_of_the_last_update() -> None:
+    with running() as client:
+        put(client)
+
+        def updated() -> str:
+            client.advance(60)
+            text: str = client.call("GET", WEBHOOK).json["updated_at"][14:19]
+            return text
+
+        assert updated() == "00:00"
+        client.call("PATCH", WEBHOOK + "/enabled", {"enabled": True})
+        put(client)
+        assert updated() == "00:00"
+        client.call("PATCH", WEBHOOK + "/enabled", {"enabled": False})
+        assert updated() == "02:00"
+        client.call("PATCH", WEBHOOK + "/enabled", {"enabled": False})
+        assert updated() == "02:00"
+        put(client, "inbox:elsewhere")
+        assert updated() == "04:00"
+        client.call("POST", WEBHOOK + "/rotate-secret")
+        assert updated() == "05:00"
+
+
 def test_rotation_gives_a_new_secret_and_keeps_the_rest() -> None:
     with running() as client:
         before = secret_of(client)

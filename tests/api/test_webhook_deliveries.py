@@ -171,7 +171,8 @@ def test_without_retries_the_first_failure_is_the_last() -> None:
         (410, "the receiver answered 410"),
         (503, "the receiver answered 503"),
         (b"", "closed before an answer came"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", "then the answer broke off"),
+        (b"HTTP/1.1 404 X\r\nContent-Length: 9\r\n\r\nhalf", "status 404 came, then the answer broke off"),
+        (999, "the receiver answered 999"),
         (b"garbage\r\n\r\n", "not HTTP"),
     ],
 )
@@ -185,8 +186,8 @@ def test_anything_but_a_2xx_is_tried_again_and_told(answer: Any, error: str) -> 
         assert row["retryCount"] == 3
 
 
-@pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 20", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
-def test_a_reset_in_mid_answer_is_tried_again_and_no_request_is_sent_twice(sent: bytes) -> None:
+@pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 20"])
+def test_a_reset_before_a_status_line_is_tried_again_and_no_request_is_sent_twice(sent: bytes) -> None:
     with hooked(Reset(sent), Reset(sent), 200) as (client, receiver, _):
         deposit(client)
         client.advance()
@@ -198,13 +199,85 @@ def test_a_reset_in_mid_answer_is_tried_again_and_no_request_is_sent_twice(sent:
 
 
 def test_resets_alone_spend_the_retries() -> None:
-    with hooked(Reset(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")) as (client, receiver, _):
+    with hooked(Reset(b"HTTP/1.1 20")) as (client, receiver, _):
         deposit(client)
         client.advance()
         (row,) = listed(client)
         assert (row["status"], row["retryCount"], row["responseCode"], row["responseBody"]) == ("failed", 3, None, None)
-        assert "broke off" in row["error"] or "reset" in row["error"]
+        assert "reset" in row["error"]
         assert len(receiver.got) == 4
+
+
+@pytest.mark.parametrize(("code", "status", "requests"), [(200, "success", 1), (404, "failed", 4)])
+@pytest.mark.parametrize(
+    ("rest", "body"),
+    [
+        (b"Content-Length: 9\r\n\r\nhalf", "half"),
+        (b"Content-Length: -1\r\n\r\n", ""),
+        (b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", ""),
+    ],
+)
+def test_the_status_line_decides_whatever_becomes_of_the_body(
+    code: int, status: str, requests: int, rest: bytes, body: str
+) -> None:
+    with hooked(b"HTTP/1.1 %d X\r\n%s" % (code, rest)) as (client, receiver, _):
+        deposit(client)
+        client.advance()
+        (row,) = listed(client)
+        assert (row["status"], row["responseCode"], row["responseStatusCode"]) == (status, code, code)
+        assert (row["responseBody"], len(receiver.got)) == (body, requests)
+
+
+def test_each_request_that_left_is_one_attempt_also_on_a_connection_that_was_kept() -> None:
+    """The receiver takes requests on a kept connection and closes it without an answer."""
+    with hooked(200, b"", 200, b"", b"", 500, 200, 404, b"", b"", b"", 200) as (client, receiver, _):
+        for _ in range(5):
+            deposit(client)
+            client.advance()
+        tried = client.sim("GET", "/sandboxes/default/deliveries").json["deliveries"]
+        assert [len(row["attempts"]) for row in tried] == [1, 2, 4, 4, 1]
+        assert [row["state"] for row in tried] == ["success", "success", "success", "failed", "success"]
+        ids = [got.headers["webhook-id"] for got in receiver.got]
+        assert ids == [row["event_id"] for row in tried for _ in row["attempts"]]
+        assert [row["retryCount"] for row in reversed(listed(client))] == [0, 1, 3, 3, 0]
+
+
+def test_an_advance_tells_each_attempt_as_it_ended() -> None:
+    with hooked(503, b"", 200, 404) as (client, _, _):
+        deposit(client)
+        first = [(one["state"], one["ending"], one["answered"]) for one in client.advance()["fired"]]
+        assert first == [("pending", "answered", 503), ("pending", "connection", None), ("success", "answered", 200)]
+        deposit(client)
+        assert [one["state"] for one in client.advance()["fired"]] == ["pending", "pending", "pending", "failed"]
+
+
+def test_an_attempt_that_a_disabled_webhook_prevents_is_told_as_failed() -> None:
+    with hooked(503) as (client, _, _):
+        deposit(client)
+        assert [one["state"] for one in client.advance(0)["fired"]] == ["pending"]
+        client.call("PATCH", WEBHOOK + "/enabled", {"enabled": False})
+        assert [(one["state"], one["attempt"]) for one in client.advance()["fired"]] == [("failed", None)]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "address"),
+    [
+        ({"environment": "staging"}, "3.1.120.89"),
+        ({"environment": "production"}, "18.140.170.98"),
+        ({"environment": "production", "assume": {"source-address": "192.0.2.1"}}, "192.0.2.1"),
+    ],
+)
+def test_the_source_address_is_one_of_the_environment_unless_the_scenario_has_another(
+    scenario: Any, address: str
+) -> None:
+    with running(scenario) as client:
+        put(client)
+        client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=GET")
+        deposit(client)
+        client.pay()
+        client.advance()
+        items = client.inbox("webhooks") + client.inbox("callbacks")
+        assert [dict(item["headers"])["x-forwarded-for"] for item in items] == [address] * 3
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])

@@ -260,6 +260,47 @@ def test_a_cursor_carries_its_filters() -> None:
             assert (refused.status, list(refused.json["errors"])) == (400, ["cursor"]), query
 
 
+DAY = "from=2026-11-21&to=2026-11-21"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "status"),
+    [
+        ("", "&status=all", 200),
+        ("status=all", "", 200),
+        ("status=all", "&status=", 200),
+        ("status=all&search=", "&status=all", 200),
+        ("status=", "&status=all&search=&from=&to=", 200),
+        ("", "&limit=50", 200),
+        ("status=success", "", 200),
+        (DAY, "&from=2026-11-21T00:00:00Z", 200),
+        (DAY, "&from=2026-11-21T08:00:00%2B08:00&to=2026-11-21", 200),
+        (DAY, "&to=2026-11-21T23:59:59.999999", 200),
+        ("status=success", "&status=all", 400),
+        ("", "&status=success", 400),
+        (DAY, "&from=2026-11-21T00:00:01Z", 400),
+        ("", "&from=2026-11-21", 400),
+        (DAY, "&search=evt", 400),
+    ],
+)
+def test_a_cursor_is_good_beside_the_same_filters_however_they_are_spelt(first: str, then: str, status: int) -> None:
+    with running() as client:
+        put(client)
+        delivered(client, 3)
+        cursor = page(client, f"limit=1&{first}")["cursor"]
+        answer = client.call("GET", f"{DELIVERIES}?cursor={cursor}{then}")
+        assert answer.status == status
+        assert amounts(answer.json.get("deliveries", [])) == ([2, 1] if status == 200 else [])
+
+
+def test_a_time_that_is_none_is_told_beside_a_cursor_too() -> None:
+    with running() as client:
+        put(client)
+        delivered(client, 2)
+        cursor = page(client, "limit=1")["cursor"]
+        assert list(client.call("GET", f"{DELIVERIES}?cursor={cursor}&to=soon").json["errors"]) == ["to"]
+
+
 def test_a_foreign_cursor_is_refused() -> None:
     keys = [{"key": "key-two-000000000", "secret": "c2VjcmV0LXR3bw=="}]
     with running({"resellers": [{"code": "RS002", "api_keys": keys}]}) as client:

@@ -82,6 +82,18 @@ def test_a_fourth_replay_of_an_event_is_429_whichever_of_its_jobs_it_names() -> 
         assert client.live.core.violations() == []
 
 
+@pytest.mark.parametrize("stop", [("PATCH", "/enabled", {"enabled": False}), ("DELETE", "", None)])
+def test_a_fourth_replay_is_429_also_while_the_webhook_is_stopped(stop: tuple[str, str, Any]) -> None:
+    with running() as client:
+        put(client)
+        job = failed_job(client)
+        for _ in range(3):
+            assert replay(client, job).status == 200
+        client.call(stop[0], WEBHOOK + stop[1], stop[2])
+        assert (replay(client, job).status, from_console(client, job).status) == (429, 429)
+        assert bulk(client, job)[0]["error"] == "this event was replayed 3 times already"
+
+
 def test_all_ways_count_together() -> None:
     with running() as client:
         put(client)

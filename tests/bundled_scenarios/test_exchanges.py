@@ -2,6 +2,7 @@
 
 import pytest
 
+from simulator.domain.model.faults import DrippingAnswer
 from tests.api.test_legacy import login, refresh
 from tests.api.test_legacy import pay as pay_with_token
 from tests.support.client import running
@@ -54,8 +55,8 @@ def test_a_gateway_answers_though_the_payment_was_made(ending: str, first: int) 
 
 def test_one_answer_trickles_in() -> None:
     with running("garbled-answers") as client:
-        rules = client.live.core.state.body_faults.rules
-        assert [rule.then.drip for rule in rules if "slowly" in rule.label] == [100]
+        rules = client.live.core.state.faults.rules
+        assert [rule.then.damages for rule in rules if "slowly" in rule.label] == [(DrippingAnswer(100),)]
 
 
 def test_on_a_bad_network_a_client_that_keeps_its_refid_pays_once() -> None:
@@ -63,7 +64,7 @@ def test_on_a_bad_network_a_client_that_keeps_its_refid_pays_once() -> None:
     with running(
         {"extends": "bad-network", "faults": [{"name": "none", "when": {"path": "/nowhere"}, "then": {"status": 500}}]}
     ) as client:
-        rules = {rule.label: rule for rule in client.live.core.state.early_faults.rules}
+        rules = {rule.label: rule for rule in client.live.core.state.faults.rules}
         assert {"paid, but nobody heard", "cut in mid-answer", "nothing happened", "gateway gave up"} <= rules.keys()
         for name in ("gateway gave up", "slow reading"):
             client.sim("DELETE", f"/sandboxes/default/rules/{rules[name].id}")

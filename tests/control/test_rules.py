@@ -47,13 +47,13 @@ def test_rules_are_listed_by_section_in_the_order_in_which_they_are_tried() -> N
         assert [(rule["section"], rule["id"], rule["name"], rule["fallback"]) for rule in found["rules"]] == [
             ("payments", "payments-2", "mine", False),
             ("payments", "payments-1", None, True),
-            ("faults", "early", None, False),
             ("faults", "faults-1", None, False),
+            ("faults", "early", None, False),
         ]
         page = client.sim("GET", f"{RULES}?limit=3").json
         assert (len(page["rules"]), page["has_more"]) == (3, True)
         rest = client.sim("GET", f"{RULES}?limit=3&cursor={page['cursor']}").json
-        assert [rule["id"] for rule in rest["rules"]] == ["faults-1"]
+        assert [rule["id"] for rule in rest["rules"]] == ["early"]
 
 
 def test_a_fault_tells_how_often_it_matched_and_how_often_it_acted() -> None:

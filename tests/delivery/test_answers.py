@@ -104,38 +104,86 @@ def test_cookies_of_an_answer_are_neither_shown_nor_sent_back(run: Run) -> None:
         b"HTTP/1.1 99999 OK\r\n\r\n",
         b"HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n",
         b"ICY 200 OK\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello",
-        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 1_000_000 + b"\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 10_000 + b"\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Le",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nha",
+        b"HTTP/1.1 2",
+        b"HTTP/1.1 200 OK",
+        b"HTTP/1.1 100 Continue\r\n\r\n",
+        b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 20",
         b"",
     ],
 )
 @pytest.mark.parametrize("method", ["POST", "GET"])
-def test_an_answer_that_is_not_http_or_breaks_off_is_a_connection_failure(run: Run, answer: bytes, method: str) -> None:
+def test_an_answer_without_a_status_line_is_a_connection_failure(run: Run, answer: bytes, method: str) -> None:
     outcome, receiver = deliver(run, says(answer, close=True), method=method)
     assert (outcome.ending, outcome.status, outcome.body) == (Ending.CONNECTION, None, "")
     assert outcome.error
+    assert len(receiver.requests) == 1
+
+
+BROKEN = [  # what follows a status line, and how much of a body can be read in it
+    (b"no colon\r\n\r\n", ""),
+    (b"Content-Length: -5\r\n\r\n", ""),
+    (b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef", ""),
+    (b"Transfer-Encoding: chunked\r\n\r\nzz\r\nhello", ""),
+    (b"X: " + b"y" * 1_000_000 + b"\r\n\r\n", ""),
+    (b"X: y\r\n" * 10_000 + b"\r\n", ""),
+    (b"", ""),
+    (b"Content-Le", ""),
+    (b"Content-Length: 9\r\n\r\nhalf", "half"),
+    (b"Transfer-Encoding: chunked\r\n\r\n5\r\nha", "ha"),
+]
+
+
+@pytest.mark.parametrize(("rest", "body"), BROKEN)
+@pytest.mark.parametrize("status", [200, 404, 503])
+@pytest.mark.parametrize("interim", [b"", b"\r\n", b"HTTP/1.1 100 Continue\r\n\r\n" * 3])
+def test_the_status_line_decides_whatever_comes_of_the_rest(
+    run: Run, interim: bytes, status: int, rest: bytes, body: str
+) -> None:
+    outcome, receiver = deliver(run, says(b"%sHTTP/1.1 %d X\r\n%s" % (interim, status, rest), close=True))
+    assert (outcome.ending, outcome.status, outcome.body) == (Ending.ANSWERED, status, body)
+    assert outcome.error.startswith(f"status {status} came, ")
     assert "yyy" not in outcome.error
     assert len(receiver.requests) == 1
 
 
-@pytest.mark.parametrize("start", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
-@pytest.mark.parametrize("method", ["POST", "GET"])
-def test_a_reset_is_a_connection_failure(run: Run, start: bytes, method: str) -> None:
+@pytest.mark.parametrize(("rest", "body"), BROKEN)
+def test_the_status_line_decides_in_whatever_pieces_the_answer_comes(run: Run, rest: bytes, body: str) -> None:
+    """Piece by piece up to where the reading ends, which the receiver sees as a closed connection."""
+
     async def answer(exchange: Exchange) -> None:
-        exchange.write(start)
+        whole = b"HTTP/1.1 103 Early\r\nA: b\r\n\r\nHTTP/1.1 404 X\r\n" + rest[:64]
+        for place in range(len(whole)):
+            exchange.write(whole[place : place + 1])
+            await exchange.writer.drain()
+            await asyncio.sleep(0)
+        exchange.write(rest[64:])
+        exchange.close()
+
+    outcome, _ = deliver(run, answer)
+    assert (outcome.ending, outcome.status, outcome.body) == (Ending.ANSWERED, 404, body)
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_a_reset_without_a_status_line_is_a_connection_failure(run: Run, method: str) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.reset()
+
+    outcome, receiver = deliver(run, answer, method=method)
+    assert (outcome.ending, outcome.status) == (Ending.CONNECTION, None)
+    assert len(receiver.requests) == 1
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_a_reset_behind_a_status_line_leaves_the_status(run: Run, method: str) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.write(b"HTTP/1.1 404 X\r\nContent-Length: 9\r\n\r\nhalf")
         await exchange.writer.drain()
         await asyncio.sleep(0.02)
         exchange.reset()
 
     outcome, receiver = deliver(run, answer, method=method)
-    assert (outcome.ending, outcome.status) == (Ending.CONNECTION, None)
+    assert (outcome.ending, outcome.status, outcome.body) == (Ending.ANSWERED, 404, "half")
+    assert outcome.error == "status 404 came, then the answer broke off"
     assert len(receiver.requests) == 1
 
 
@@ -158,15 +206,20 @@ def test_silence_lasts_until_the_timeout(run: Run) -> None:
     assert 0.2 < time.monotonic() - began < 2
 
 
-def test_a_slow_body_lasts_until_the_timeout(run: Run) -> None:
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_slow_body_is_read_until_the_timeout_and_the_status_counts(run: Run, status: int) -> None:
     async def answer(exchange: Exchange) -> None:
-        exchange.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-        while True:
-            exchange.write(b"x")
-            await asyncio.sleep(0.02)
+        exchange.write(b"HTTP/1.1 %d X\r\nContent-Length: 1000\r\n\r\nslow" % status)
 
     outcome, _ = deliver(run, answer, timeout_s=0.25)
-    assert outcome == Outcome(Ending.TIMEOUT, error="status 200 came, but not its whole body within 0.25 s")
+    error = f"status {status} came, but not its whole answer within 0.25 s"
+    assert outcome == Outcome(Ending.ANSWERED, status, "slow", error, (("Content-Length", "1000"),))
+
+
+def test_a_head_that_does_not_end_leaves_the_status(run: Run) -> None:
+    outcome, _ = deliver(run, says(b"HTTP/1.1 404 X\r\nX: "), timeout_s=0.25)
+    error = "status 404 came, but not its whole answer within 0.25 s"
+    assert outcome == Outcome(Ending.ANSWERED, 404, "", error)
 
 
 @pytest.mark.parametrize(
@@ -193,16 +246,19 @@ def test_an_endless_body_is_an_answer_of_which_the_start_is_kept(run: Run, start
     assert written < 50_000_000
 
 
-@pytest.mark.parametrize("endless", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: y\r\nX: ", b"X" * 1000])
-def test_an_endless_head_is_given_up(run: Run, endless: bytes) -> None:
+@pytest.mark.parametrize(
+    ("endless", "status"),
+    [(b"HTTP/1.1 100 Continue\r\n\r\n", None), (b"HTTP/1.1 200 OK\r\nX: y\r\nX: ", 200), (b"X" * 1000, None)],
+)
+def test_an_endless_head_is_given_up(run: Run, endless: bytes, status: int | None) -> None:
     async def answer(exchange: Exchange) -> None:
         while True:
             exchange.write(endless * 100)
             await exchange.writer.drain()
 
     outcome, _ = deliver(run, answer)
-    assert outcome.ending is Ending.CONNECTION
-    assert outcome.error.startswith("the answer is not HTTP: ")
+    assert (outcome.ending, outcome.status) == (Ending.ANSWERED if status else Ending.CONNECTION, status)
+    assert "the answer is not HTTP: " in outcome.error
 
 
 def test_a_compressed_body_is_not_expanded(run: Run) -> None:

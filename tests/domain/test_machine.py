@@ -18,6 +18,8 @@ from tests.support.worlds import (
     ACCEPTED,
     START,
     after,
+    delivered,
+    fire_due,
     order,
     rule,
     sandbox,
@@ -118,14 +120,14 @@ class Payments(RuleBasedStateMachine):
     @step_rule(seconds=st.sampled_from([0, 0.5, 1, 2, 5, 30, 60, 600]))
     def wait(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
-        self.in_air += [fired.send for fired in self.box.fire_due(self.now) if fired.send]
+        self.in_air += [fired.send for fired in fire_due(self.box, self.now) if fired.send]
 
     @precondition(lambda self: self.in_air)
     @step_rule(data=st.data(), status=st.sampled_from([200, 204, 302, 404, 408, 429, 500, 503, None]))
     def receiver_answers(self, data: st.DataObject, status: int | None) -> None:
         send = self.in_air.pop(data.draw(st.integers(0, len(self.in_air) - 1)))
         outcome = Outcome(Ending.ANSWERED, status) if status else Outcome(Ending.TIMEOUT)
-        self.box.delivered(send, outcome, self.now)
+        delivered(self.box, send, outcome, self.now)
 
     @invariant()
     def money_is_conserved(self) -> None:

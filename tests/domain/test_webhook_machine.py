@@ -21,7 +21,7 @@ from simulator.domain.model.effects import Ending, Outcome, Send
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Delivery, DeliveryState
-from tests.support.worlds import START, sandbox
+from tests.support.worlds import START, delivered, fire_due, sandbox
 
 KEPT = 12
 WAITS = [timedelta(seconds=10), timedelta(seconds=60), timedelta(seconds=300)]
@@ -117,7 +117,7 @@ class Webhooks(RuleBasedStateMachine):
     @step_rule(seconds=st.sampled_from([0, 1, 10, 60, 300, 600]))
     def wait(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
-        for fired in self.box.fire_due(self.now):
+        for fired in fire_due(self.box, self.now):
             if fired.send:
                 self.in_air.append(fired.send)
         self.note_ends()
@@ -128,7 +128,7 @@ class Webhooks(RuleBasedStateMachine):
         send = self.in_air.pop(data.draw(st.integers(0, len(self.in_air) - 1)))
         outcome = Outcome(Ending.ANSWERED, status) if status else Outcome(Ending.TIMEOUT, error="no answer")
         due_before = self.box.next_due
-        self.box.delivered(send, outcome, self.now)
+        delivered(self.box, send, outcome, self.now)
         job = send.job
         assert isinstance(job, Delivery)
         if status in (200, 204):

@@ -74,7 +74,7 @@ def test_waits_are_shorter_under_a_faster_clock_and_real_under_a_manual_one() ->
         Clock(Wall(), mode, rate, None).wall_seconds(span) for mode, rate in (("real", 1), ("xN", 60), ("manual", 1))
     ]
     assert seconds == [30, 0.5, 30]
-    assert Clock(Wall(), "xN", 60, None).seconds_until(later(120)) == 2
+    assert Clock(Wall(), "xN", 60, None).seconds_between(later(0), later(120)) == 2
 
 
 @pytest.mark.parametrize(

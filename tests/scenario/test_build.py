@@ -15,7 +15,16 @@ from simulator.domain.model.catalog import (
     Source,
     TreeKind,
 )
-from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.faults import (
+    CutAnswer,
+    DrippingAnswer,
+    FaultThen,
+    InternalError,
+    MalformedAnswer,
+    NoAnswer,
+    NonceServiceDown,
+    ScriptedAnswer,
+)
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import (
     ClockStart,
@@ -211,27 +220,25 @@ def test_a_payment_rule(scenario: Scenario) -> None:
 
 def test_a_fault(scenario: Scenario) -> None:
     first, second, third, fourth = scenario.faults
-    assert fourth.then == FaultThen(malformed=True, drip=20.0)
+    assert fourth.then == FaultThen((MalformedAnswer(), DrippingAnswer(20.0)))
     assert (first.id, first.name, second.id) == ("fault-1", "a fault", "faults-2")
     assert first.then == FaultThen(
-        status=503,
-        body={"error": [1, Decimal("2.50"), None, True]},
+        (ScriptedAnswer(503, {"error": [1, Decimal("2.50"), None, True]}), CutAnswer()),
         delay=(timedelta(milliseconds=200), timedelta(seconds=2)),
-        disconnect="body",
         after_commit=True,
-        needs_body=True,
     )
-    assert second.then == FaultThen(nonce_service_down=True)
-    assert third.then == FaultThen(internal_error=True)
+    assert first.before_body is not None
+    assert second.then == FaultThen(denial=NonceServiceDown())
+    assert third.then == FaultThen(denial=InternalError())
     assert (first.nth, first.every, first.times, first.chance) == (1, 1, 1, Decimal("0.1"))
 
 
 DAMAGES = [
-    ("{disconnect: true}", FaultThen(disconnect="head")),
-    ("{disconnect: head}", FaultThen(disconnect="head")),
-    ("{disconnect: body}", FaultThen(disconnect="body")),
+    ("{disconnect: true}", FaultThen((NoAnswer(),))),
+    ("{disconnect: head}", FaultThen((NoAnswer(),))),
+    ("{disconnect: body}", FaultThen((CutAnswer(),))),
     ("{delay: 5s}", FaultThen(delay=(timedelta(seconds=5), timedelta(seconds=5)))),
-    ("{status: 504, body: text}", FaultThen(status=504, body="text")),
+    ("{status: 504, body: text}", FaultThen((ScriptedAnswer(504, "text"),))),
 ]
 
 
@@ -248,7 +255,7 @@ def test_a_fault_that_looks_into_the_body_waits_for_it(fact: str) -> None:
         ("{method: POST, path: /v2/topup, nth: 1}", False),
     ):
         [rule] = built(f"faults: [{{when: {when}, then: {{status: 500}}}}]\n").faults
-        assert rule.then.needs_body is expected
+        assert (rule.before_body is not None) is expected
 
 
 def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
@@ -286,6 +293,7 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         nonce_window=120 * second,
         token_lifetime=180 * second,
         refresh_token_lifetime=240 * second,
+        integration_timeout=6 * second,
         settings_delay=5 * second,
         nonces=3,
         callback_timeout=4 * second,

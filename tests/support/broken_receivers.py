@@ -1,6 +1,8 @@
 """Receivers on loopback sockets that misbehave in every way that the sender has to survive."""
 
 import asyncio
+import os
+import socket
 import struct
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
@@ -49,6 +51,11 @@ class Exchange:
 
     def close(self) -> None:
         self.writer.close()
+
+    def end_at_once(self) -> None:
+        """Send a FIN now, without waiting for the event loop's turn."""
+        with socket.socket(fileno=os.dup(self.writer.get_extra_info("socket").fileno())) as same:
+            same.shutdown(socket.SHUT_WR)
 
 
 Answer = Callable[[Exchange], Awaitable[None]]

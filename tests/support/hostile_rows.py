@@ -8,18 +8,15 @@ covered without a line here. That no request changes anything is the business of
 import asyncio
 import base64
 import re
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
-from decimal import Decimal
-from enum import Enum
 from itertools import count
 from time import perf_counter
 from typing import Any
 
 from simulator.contract.openapi import CONTROL, OPENAPI, load
 from simulator.runtime.sandboxes import LiveSandbox
+from tests.support.anatomy import anatomy
 from tests.support.client import (
     HOST,
     Client,
@@ -189,7 +186,6 @@ def _signature(client: Client, method: str, query: str, body: bytes) -> Headers:
 
 # Of a sandbox's state: what a refused request may leave behind, and what is shared and frozen.
 _EXPECTED = frozenset({"noted", "nonces", "rates", "now", "scenario", "catalog"})
-_PLAIN = (str, bytes, int, float, Decimal, date, timedelta, Enum, type(None))
 
 
 def facts(client: Client) -> dict[str, Any]:
@@ -200,30 +196,4 @@ def facts(client: Client) -> dict[str, Any]:
 def _facts(live: LiveSandbox) -> Any:
     inboxes = {name: len(inbox.received) for name, inbox in live.inboxes._by_name.items()}
     clock = (live.clock.mode, live.clock.rate, live.clock.now())
-    return clock, live.core.violations(), inboxes, _plain(live.core.state, {})
-
-
-def _plain(value: Any, seen: dict[int, int]) -> Any:
-    if isinstance(value, _PLAIN):
-        return value
-    if id(value) in seen:
-        return f"<{seen[id(value)]}>"
-    seen[id(value)] = len(seen)
-    if isinstance(value, Mapping):
-        return [(_plain(key, seen), _plain(member, seen)) for key, member in value.items()]
-    if isinstance(value, list | tuple | deque):
-        return [_plain(member, seen) for member in value]
-    if isinstance(value, set | frozenset):
-        return sorted(map(str, value))
-    if callable(value):
-        return getattr(value, "__qualname__", "callable")
-    return [(name, _plain(member, seen)) for name, member in _members(value) if name not in _EXPECTED]
-
-
-def _members(value: object) -> Iterator[tuple[str, Any]]:
-    yield from sorted(getattr(value, "__dict__", {}).items())
-    for kind in type(value).__mro__:
-        slots = getattr(kind, "__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
-                yield name, getattr(value, name)
+    return clock, live.core.violations(), inboxes, anatomy(live.core.state, _EXPECTED)

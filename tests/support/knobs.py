@@ -13,7 +13,7 @@ from tests.api.test_legacy import pay as pay_by_token
 from tests.api.test_payment_kinds import loan
 from tests.support.client import Client
 from tests.support.signing import sign
-from tests.support.webhooks import answering, deposit, put
+from tests.support.webhooks import answering, deposit, failed_job, put
 
 PHONE = "0123456789"
 HISTORY = {"date": "2026-11-01 - 2026-11-30", "limit": 10}
@@ -161,6 +161,32 @@ def callback_sender(client: Client) -> Any:
     client.pay()
     client.advance()
     return {name.lower(): value for name, value in client.inbox()[0]["headers"]}.get("x-forwarded-for")
+
+
+def called_back_balance(client: Client) -> Any:
+    client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST")
+    client.pay()
+    client.pay("another", "20")
+    client.advance()
+    return client.inbox()[0]["json"]["data"]["balance"]
+
+
+def requeried_balance(client: Client) -> Any:
+    client.pay()
+    client.pay("another", "20")
+    return client.pay().data["balance"]
+
+
+def retries_counted(client: Client) -> Any:
+    put(client)
+    return read(client, f"/v2/balance-webhook/deliveries/{failed_job(client)}").json["retryCount"]
+
+
+def updated_by_repeating(client: Client) -> Any:
+    put(client)
+    client.advance(60)
+    put(client)
+    return read(client, "/v2/balance-webhook").json["updated_at"]
 
 
 def attempts_after_redirect(client: Client) -> int:
@@ -341,6 +367,10 @@ PROBES: dict[str, Probe] = {
     "bearer-endpoints": Probe(lambda client: get(client, login(client)["IdToken"]).status),
     "source-address": Probe(callback_sender, ("3.1.120.89", "192.0.2.1")),
     "callback-redirect": Probe(attempts_after_redirect),
+    "callback-balance": Probe(called_back_balance),
+    "requery-balance": Probe(requeried_balance),
+    "webhook-updated": Probe(updated_by_repeating),
+    "retry-count": Probe(retries_counted),
     "void-callback-rule": Probe(
         callbacks_of_a_void, (PAID["payments"], [PAID["payments"][0] | {"callbacks": {"drop": True}}])
     ),
@@ -358,6 +388,10 @@ PROBES: dict[str, Probe] = {
     "payment-status-codes": Probe(
         lambda client: client.pay().data["statusCode"],
         ({"Accepted": 1}, {"Accepted": 101}, {"Accepted": 7, "Failed": 9}),
+    ),
+    "integration-timeout": Probe(
+        lambda client: refused(client)[0],
+        world={"clock": "x100000", "faults": [{"when": {"path": "/v2/balance"}, "then": {"delay": "40s"}}]},
     ),
     "history-limit": Probe(status_of("/v2/transactions", **HISTORY | {"limit": 1001})),
     "statement-limit": Probe(status_of("/v2/balance-statement", **HISTORY | {"limit": 1001})),

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused
+from simulator.domain.commands import CreatePayment, EndDelivery, PassTime, PaymentAnswer, PaymentRefused
+from simulator.domain.due import Fired
 from simulator.domain.model.bills import BillField, BillProfile
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import (
@@ -19,6 +20,7 @@ from simulator.domain.model.catalog import (
     Product,
     Source,
 )
+from simulator.domain.model.effects import Outcome, Send
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Status, Step
@@ -108,3 +110,14 @@ def refused(box: Sandbox, command: CreatePayment, at: float = 0) -> PaymentRefus
     answer = box.apply(command, seconds(at))
     assert isinstance(answer, PaymentRefused), answer
     return answer
+
+
+def fire_due(box: Sandbox, now: datetime) -> list[Fired]:
+    """Let everything happen that is due by `now`."""
+    fired: list[Fired] = box.apply(PassTime(), now)
+    return fired
+
+
+def delivered(box: Sandbox, send: Send, outcome: Outcome, now: datetime) -> None:
+    """Take back what became of a delivery."""
+    box.apply(EndDelivery(send.job.id, send.attempt.number, outcome), now)

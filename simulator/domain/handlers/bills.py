@@ -42,7 +42,7 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
     product = state.resellers[asked.reseller].sees(state.catalog, asked.product)
     if product is None:
         return BillRefused(BillError.PRODUCT)
-    rule = state.bills.choose(_facts(asked), asked.rule)
+    rule = state.bills.choose(lambda: _facts(asked), asked.rule, asked.account)
     inquiry = Inquiry(asked, product, product.bill, _biller(state, product, asked.biller_code))
     if rule is None:
         for check in CHECKS:

@@ -48,8 +48,11 @@ def _add_copies(state: State, transaction: Transaction, result: Result, now: dat
                 state.noted[Noted.CALLBACK_DUPLICATED] += 1
 
 
-def attempt_due(callback: Callback, now: datetime) -> Send:
+def attempt_due(state: State, callback: Callback, now: datetime) -> Send:
     """The next attempt of a callback starts now."""
+    if state.assumes("callback-balance", "at_sending"):
+        wallet = state.resellers[callback.transaction.reseller].wallet
+        callback.result = callback.result._replace(balance=wallet.balance)
     attempt = Attempt(len(callback.attempts) + 1, now)
     callback.attempts.append(attempt)
     return Send(callback, attempt)
@@ -72,3 +75,4 @@ def delivered(state: State, callback: Callback, attempt: Attempt, outcome: Outco
     else:
         callback.state = CallbackState.FAILED
         state.noted[Noted.CALLBACK_FAILED] += 1
+    attempt.state = callback.state

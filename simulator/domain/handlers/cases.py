@@ -68,7 +68,7 @@ def open_case(state: State, command: OpenCase, now: datetime) -> CaseAnswer | No
     if objection := _objection(state, command.kind, transaction):
         state.noted[_NOTED[command.kind, False]] += 1
         return CaseAnswer(transaction, False, objection, "")
-    rule = _book(state, command.kind).choose(_facts(command, transaction), command.rule)
+    rule = _book(state, command.kind).choose(lambda: _facts(command, transaction), command.rule, transaction.account)
     case = _record(state, command, transaction, rule, now)
     state.noted[_NOTED[command.kind, case.is_taken]] += 1
     return CaseAnswer(transaction, case.is_taken, case.message, case.rule)

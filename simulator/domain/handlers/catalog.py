@@ -60,7 +60,8 @@ def change_product(state: State, command: ChangeProduct, now: datetime) -> Produ
         return _change_overlay(state, reseller_of(state, command.reseller), command, now)
     _refuse(set(command.changes) - OF_PRODUCT, "cannot be changed")
     changed, options = _with_options(product, command.options)
-    after = replace(changed, **command.changes)
+    properties: dict[str, Any] = dict(command.changes)
+    after = replace(changed, **properties)
     change = ProductChange(product, after, _differing(product, after, command.changes), options)
     if change:
         products = MappingProxyType({**state.catalog.products, product.code: after})
@@ -81,7 +82,8 @@ def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, no
     _refuse(set(command.changes) - OF_OVERLAY, "cannot be changed for one reseller")
     _refuse({"options"} if command.options else set(), "cannot be changed for one reseller")
     before, overlay_before = reseller.sees(state.catalog, command.code), reseller.overlay
-    overlay = replace(reseller.overlay.get(command.code, Overlay()), **command.changes)
+    properties: dict[str, Any] = dict(command.changes)
+    overlay = replace(reseller.overlay.get(command.code, Overlay()), **properties)
     reseller.overlay = MappingProxyType({**reseller.overlay, command.code: overlay})
     after = reseller.sees(state.catalog, command.code)
     assert before is not None

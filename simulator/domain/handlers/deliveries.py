@@ -104,6 +104,7 @@ def delivered(state: State, delivery: Delivery, attempt: Attempt, outcome: Outco
         text = outcome.error or f"the receiver answered {outcome.status}"
         state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
         state.noted[Noted.WEBHOOK_FAILED] += 1
+    attempt.state = delivery.state
 
 
 def replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:
@@ -120,10 +121,10 @@ def _replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | 
     if failed.state is not DeliveryState.FAILED:
         is_over = failed.state is DeliveryState.SUCCEEDED
         return ReplayRefused.SUCCEEDED if is_over else ReplayRefused.UNDER_WAY
+    if failed.event.replays >= REPLAYS_MAX:
+        return ReplayRefused.LIMIT
     webhook = state.resellers[failed.reseller].webhook if failed.reseller else failed.webhook
     if not webhook.enabled:
         return ReplayRefused.DISABLED if webhook.url else ReplayRefused.NO_WEBHOOK
-    if failed.event.replays >= REPLAYS_MAX:
-        return ReplayRefused.LIMIT
     failed.event.replays += 1
     return _begin(state, failed.event, failed.reseller, webhook, now, original=failed.id)

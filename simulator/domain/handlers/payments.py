@@ -57,7 +57,9 @@ def _requery(
             Reason.REFID, state.codes[Reason.REFID], reseller.wallet.balance, transaction.product_name
         )
     requeried(state, transaction, now)
-    return PaymentAnswer(transaction, transaction.result, reseller.wallet.balance, False, transaction.rule)
+    result = transaction.result
+    balance = result.balance if state.assumes("requery-balance", "own_entry") else reseller.wallet.balance
+    return PaymentAnswer(transaction, result, balance, False, transaction.rule)
 
 
 def _is_same(transaction: Transaction, command: CreatePayment) -> bool:
@@ -87,7 +89,7 @@ def _create(
     now: datetime,
 ) -> PaymentAnswer | PaymentRefused:
     book = state.payments
-    rule = book.usual(command.account, command.rule) or book.choose(_facts(command, amount), command.rule)
+    rule = book.choose(lambda: _facts(command, amount), command.rule, command.account)
     if rule is not None and rule.then.refusal is not None:
         refusal = rule.then.refusal
         said = refusal.remarks or plans.remarks(refusal.reason, command.extras, amount)
@@ -122,7 +124,7 @@ def _create(
         note_payment(state, product, transaction)
     begin(state, transaction, rule.then.steps if rule else ORDINARY_STEPS, now)
     reseller.records.add(transaction)
-    return made(PaymentAnswer, (transaction, transaction.results[-1], reseller.wallet.balance, True, transaction.rule))
+    return PaymentAnswer(transaction, transaction.results[-1], reseller.wallet.balance, True, transaction.rule)
 
 
 def _facts(command: CreatePayment, amount: Decimal) -> dict[str, object]:

@@ -38,9 +38,11 @@ LAID_OUT = frozenset(
 def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
     """Let a sandbox go on with another scenario; answers what of it has to wait for a reset, a line each.
 
-    Raises `Conflict`, before anything changed, when a key or username belongs to another reseller.
+    Raises `Conflict` when a key or username belongs to another reseller, and what the compiler raises; nothing has
+    changed then.
     """
-    old, new = state.scenario, command.scenario
+    assert state.compiler is not None, "a sandbox that takes documents has a compiler"
+    old, new = state.scenario, state.compiler.scenario(command.document, command.name)
     for start in new.resellers:
         refuse_foreign(state, start)
     told = [*_seed_and_clock(state, old, new), *_laid_out(old.limits, new.limits)]
@@ -74,20 +76,20 @@ def _laid_out(old: Limits, new: Limits) -> Iterator[str]:
 
 def _rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
     """Counts of `times`, `nth` and `every` begin anew; those of magic accounts are coverage's alone, and go on."""
-    before = list(state.books())
+    before = state.books
     from_file = {rule.id for section in _sections(old) for rule in section}
     labels = {label for section in _sections(new) for rule in section for label in (rule.id, rule.name) if label}
     labels |= new.magic.names()
     rule_books(state, new)
-    for place, book in enumerate(before):
-        state.books()[place].magic_chosen = book.magic_chosen
+    for section, book in before.items():
+        state.books[section].magic_chosen = book.magic_chosen
         for rule, count in reversed(list(book.listed())):
             if rule.id in from_file:
                 continue
             if {rule.id, rule.name} & labels:
                 yield f"rule {rule.label!r}: the one that was added while it ran gives way to that of the file"
             else:
-                state.books()[place].put_first(rule, count)
+                state.books[section].put_first(rule, count)
 
 
 def _sections(scenario: Scenario) -> tuple[tuple[Rule[Any], ...], ...]:
@@ -111,7 +113,7 @@ def _catalog(state: State, old: Scenario, new: Scenario, now: datetime) -> None:
 def _schedule(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:
     if old.schedule == new.schedule:
         return
-    waiting = [item[0] for item in state.agenda.cancel_all((DepositDue, ProductDue, TreeDue))]
+    waiting = [item.planned for item in state.agenda.cancel_all((DepositDue, ProductDue, TreeDue))]
     for one in new.schedule:
         due = state.started + one.at
         if due > now or one in waiting:

@@ -46,9 +46,7 @@ def _await_next(state: State, transaction: Transaction, place: int) -> None:
     for number in range(place, len(steps)):
         step = steps[number]
         if step.after is not None:
-            transaction.ticket = state.agenda.add(
-                transaction.created + step.after, made(StepDue, (transaction, step, number))
-            )
+            transaction.ticket = state.agenda.add(transaction.created + step.after, StepDue(transaction, step, number))
             return
 
 
@@ -85,7 +83,8 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
         if not state.assumes("failed-wallet", "keep_cost"):
             cost = ZERO
     code = state.codes[status] if step.code is None else step.code
-    result = made(Result, (now, status, code, cost, wallet.balance, cause, transaction.remarks, "", "", None, "", ""))
+    balance = wallet.entry(transaction.entry_ids[-1]).balance
+    result = made(Result, (now, status, code, cost, balance, cause, transaction.remarks, "", "", None, "", ""))
     if step.texts or step.expiry or status is SUCCESSFUL:
         result = _fulfilled(state, transaction, step, result)
     results.append(result)

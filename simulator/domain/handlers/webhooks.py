@@ -24,7 +24,8 @@ def set_webhook(state: State, command: SetWebhook, now: datetime) -> bool:
     reseller = state.resellers[command.reseller]
     webhook = reseller.webhook
     is_new = not webhook.url
-    webhook.url, webhook.updated = command.url, now
+    if webhook.url != command.url or _every_request_updates(state):
+        webhook.url, webhook.updated = command.url, now
     if is_new:
         webhook.enabled, webhook.created = True, now
         _draw_secret(state, webhook, reseller.code)
@@ -36,7 +37,8 @@ def enable_webhook(state: State, command: EnableWebhook, now: datetime) -> bool:
     webhook = state.resellers[command.reseller].webhook
     if not webhook.url:
         return False
-    webhook.enabled, webhook.updated = command.enabled, now
+    if webhook.enabled is not command.enabled or _every_request_updates(state):
+        webhook.enabled, webhook.updated = command.enabled, now
     return True
 
 
@@ -55,6 +57,10 @@ def remove_webhook(state: State, command: RemoveWebhook, now: datetime) -> None:
     reseller: Reseller = state.resellers[command.reseller]
     reseller.webhook.enabled = False
     reseller.webhook = Webhook(secrets_drawn=reseller.webhook.secrets_drawn)
+
+
+def _every_request_updates(state: State) -> bool:
+    return state.assumes("webhook-updated", "requests")
 
 
 def _draw_secret(state: State, webhook: Webhook, code: str) -> None:

@@ -60,12 +60,13 @@ class RetryPolicy:
 def is_retried(outcome: Outcome, *, redirects: bool = False) -> bool:
     """The retry table of SPEC 6.1: 5xx, 408, 429, connection errors, DNS failures and time-outs are tried again.
 
-    Redirects are not followed; SPEC does not say whether they are tried again.
+    Statuses from 600 on are no 5xx. Redirects are not followed; SPEC does not say whether they are tried again.
     """
     if outcome.ending is Ending.ANSWERED:
         assert outcome.status is not None
         is_redirect = 300 <= outcome.status < 400
-        return outcome.status >= 500 or outcome.status in _TEMPORARY or (redirects and is_redirect)
+        is_server_error = 500 <= outcome.status < 600
+        return is_server_error or outcome.status in _TEMPORARY or (redirects and is_redirect)
     return outcome.ending is not Ending.BLOCKED
 
 

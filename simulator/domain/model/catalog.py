@@ -10,6 +10,8 @@ from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
 
+import msgspec
+
 from simulator.domain.model.bills import BillProfile
 from simulator.domain.model.rules import Text
 
@@ -73,8 +75,7 @@ class Fulfillment:
     extras: Mapping[str, Source] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Discount:
+class Discount(msgspec.Struct, frozen=True, tag=True, tag_field="property"):
     """`unit_price` is the cost per unit of face value (`percentage`) or a negative amount a transaction (`fixed`);
     `value` is the same for people."""
 
@@ -83,8 +84,7 @@ class Discount:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Adjustment:
+class Adjustment(msgspec.Struct, frozen=True, tag=True, tag_field="property"):
     """A reseller's selling price: `fixed` adds `value`, `percentage` multiplies by it."""
 
     type: str

@@ -19,16 +19,17 @@ class Outgoing:
 class Ending(StrEnum):
     """How an attempt ended."""
 
-    ANSWERED = "answered"  # a status line arrived
+    ANSWERED = "answered"  # a status line arrived, whatever became of the rest
     TIMEOUT = "timeout"
-    CONNECTION = "connection"  # refused, reset, closed in mid-answer, not HTTP
+    CONNECTION = "connection"  # refused, reset or closed before a status line, not HTTP
     DNS = "dns"  # the name did not resolve
     BLOCKED = "blocked"  # we refuse to call this address
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one attempt. `status` is the receiver's HTTP status; `body` the start of its answer."""
+    """What became of one attempt. `status` is the receiver's HTTP status; `body` the start of its answer; `error` says
+    what failed, or what was wrong with an answer behind its status line."""
 
     ending: Ending
     status: int | None = None
@@ -39,16 +40,23 @@ class Outcome:
 
 @dataclass(slots=True)
 class Attempt:
-    """One try. `at` is sandbox time; `outcome` is None while it is in the air."""
+    """One try. `at` is sandbox time; `outcome` is None while it is in the air. `state` is the job's once this attempt
+    had ended, whatever later ones made of it."""
 
     number: int
     at: datetime
     outcome: Outcome | None = None
+    state: str = "pending"
 
 
 class Job(Protocol):
     """What is delivered: a transaction callback or a webhook delivery. Those of one `lane` that are due together go
     out one after the other."""
+
+    @property
+    def id(self) -> str:
+        """Its own, among all jobs of the sandbox."""
+        ...
 
     @property
     def url(self) -> str:

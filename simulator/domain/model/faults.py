@@ -1,34 +1,66 @@
-"""Faults: what a rule of the `faults` section does to the HTTP exchange instead of the business (DESIGN 9)."""
+"""Faults: what a rule of the `faults` section does to the HTTP exchange instead of the business (DESIGN 9). Each way of
+failing is a type of its own; how it is done to an answer is not said here."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 
 
 @dataclass(frozen=True, slots=True)
-class FaultThen:
-    """`delay` is a range to draw from. `disconnect` closes the connection: `head` before any byte, `body` in the
-    middle of the body. `malformed` leaves an answer that is no JSON, `drip` sends its body at so many bytes a second.
-    With `after_commit` the request is carried out first and only its answer is damaged; a refusal is not.
-    `needs_body` says that the rule's `when` looks at what only the body tells, so that it is tried after it was read.
-    """
+class ScriptedAnswer:
+    """Another answer than the service's. `body` is JSON, or text as it stands; None is a usual error."""
 
-    status: int | None = None
+    status: int
     body: object = None
-    delay: tuple[timedelta, timedelta] | None = None
-    disconnect: str | None = None
-    malformed: bool = False
-    drip: float | None = None
-    after_commit: bool = False
-    nonce_service_down: bool = False
-    internal_error: bool = False
-    needs_body: bool = False
 
-    @property
-    def replaces_answer(self) -> bool:
-        """True when the client gets something else than the service's own answer."""
-        return self.status is not None or self.disconnect is not None
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """The connection is closed before the first byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutAnswer:
+    """The connection is closed in the middle of the body."""
+
+
+@dataclass(frozen=True, slots=True)
+class MalformedAnswer:
+    """The body is no JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrippingAnswer:
+    """The body comes slowly, by sandbox time."""
+
+    bytes_per_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class NonceServiceDown:
+    """Nonces cannot be checked: 503 (SPEC 5.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class InternalError:
+    """Authentication fails for a reason of its own: 401 `internal_error` (SPEC 5.2)."""
+
+
+Denial = NonceServiceDown | InternalError
+Damage = ScriptedAnswer | NoAnswer | CutAnswer | MalformedAnswer | DrippingAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class FaultThen:
+    """What happens to a request: it waits for `delay`, a range to draw from, is denied, and its answer is damaged in
+    these ways, one after the other. With `after_commit` it is carried out first, and only then it waits; a refusal
+    is left alone then."""
+
+    damages: tuple[Damage, ...] = ()
+    denial: Denial | None = None
+    delay: tuple[timedelta, timedelta] | None = None
+    after_commit: bool = False
 
     @property
     def comes_instead(self) -> bool:
         """True when the request is not carried out at all."""
-        return self.replaces_answer and not (self.after_commit or self.disconnect == "body")
+        return not self.after_commit and any(isinstance(one, ScriptedAnswer | NoAnswer) for one in self.damages)

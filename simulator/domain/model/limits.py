@@ -39,6 +39,10 @@ class Nonces:
         self._spent[key] = now
         return True
 
+    def forget(self, scope: str, nonce: bytes) -> None:
+        """Take back that a nonce was spent."""
+        self._spent.pop((scope, nonce), None)
+
     def _forget(self, now: datetime) -> None:
         spent = self._spent
         if now < self._oldest_until and len(spent) < self._count_max:

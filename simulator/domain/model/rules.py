@@ -5,10 +5,11 @@ sandbox and live in its `RuleBook`; the rules themselves are shared and never ch
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Generic, TypeVar
+from itertools import chain
+from typing import Generic, NamedTuple, TypeVar
 
 from simulator.domain.model import draw
 
@@ -26,7 +27,8 @@ def anything(facts: Fields) -> bool:
 class Rule(Generic[Then]):
     """`nth`, `every` and `chance` look at how often `when` matched, `times` at how often the rule was chosen.
 
-    A `fallback` is tried after all others, the magic accounts included.
+    A `fallback` is tried after all others, the magic accounts included. `before_body` is the part of `when` that can be
+    judged before a request's body is known; None when all of it can.
     """
 
     id: str
@@ -38,6 +40,7 @@ class Rule(Generic[Then]):
     every: int | None = None
     chance: Decimal | None = None
     fallback: bool = False
+    before_body: Callable[[Fields], bool] | None = None
 
     @property
     def label(self) -> str:
@@ -81,6 +84,15 @@ class MagicRules(Generic[Then]):
         return frozenset(self._by_name)
 
 
+class Choice(NamedTuple, Generic[Then]):
+    """What a request meets in a book. `matched` are the ids of the rules whose `when` it matched; `waits` says that
+    nothing more can be said before its body is known."""
+
+    rule: Rule[Then] | None
+    matched: tuple[str, ...] = ()
+    waits: bool = False
+
+
 class RuleBook(Generic[Then]):
     """The rules of one section in one sandbox, in order, with their counts.
 
@@ -93,6 +105,7 @@ class RuleBook(Generic[Then]):
         self.rules = [rule for rule in rules if not rule.fallback]
         self._fallbacks = [rule for rule in rules if rule.fallback]
         self._magic: MagicRules[Then] = magic or MagicRules({})
+        self._has_magic = bool(self._magic.names())
         self.counts = {rule.id: RuleCount() for rule in rules}
         self._look_over()
 
@@ -117,10 +130,10 @@ class RuleBook(Generic[Then]):
         return found
 
     def _look_over(self) -> None:
-        """Note what can be said without looking at a request."""
+        """Note whether there are rules at all, and the one that decides every ordinary request, when there is one."""
         self._has_rules = bool(self.rules or self._fallbacks)
         first = self._fallbacks[0] if self._fallbacks and not self.rules else None
-        self._usual = first if first is not None and first.decides_all else None
+        self._always = first if first is not None and first.decides_all else None
 
     def named(self, name: str) -> Rule[Then] | None:
         """The rule that carries this name or id."""
@@ -133,57 +146,76 @@ class RuleBook(Generic[Then]):
         """True when this section has a rule for `account` because of its last digits."""
         return self._magic.of(account) is not None
 
-    def may_choose(self, account: object, wanted: str) -> bool:
-        """False when there cannot be a rule for a request, so that its facts need not be gathered."""
-        return self._has_rules or wanted != "" or (account is not None and self._magic.of(account) is not None)
+    def choose(self, gather: Callable[[], Fields], wanted: str = "", account: object = None) -> Rule[Then] | None:
+        """The first rule that a request matches, or the one that it names in `wanted`; counts it.
 
-    def usual(self, account: object, wanted: str) -> Rule[Then] | None:
-        """The rule that decides every ordinary request, when there is just one; counts it. None: ask `choose`."""
-        rule = self._usual
-        if rule is None or wanted or self._magic.of(account) is not None:
-            return None
-        count = self.counts[rule.id]
-        count.matched += 1
-        count.chosen += 1
+        `gather` makes the facts of the request, and is called only when a rule has to look at them.
+        """
+        always = self._always
+        if always is not None and not wanted and self._magic.of(account) is None:
+            self.count((always.id,), always.id)
+            return always
+        rule, matched, _ = self.find(gather, wanted, account)
+        self.count(matched, rule.id if rule is not None else "")
         return rule
+
+    def find(
+        self,
+        gather: Callable[[], Fields],
+        wanted: str = "",
+        account: object = None,
+        *,
+        before_body: bool = False,
+        passed: Collection[str] = (),
+    ) -> Choice[Then]:
+        """The same without counting. With `before_body` the facts are those that are known before the body is; the
+        rules whose ids are in `passed` were looked at then."""
+        if wanted and (named := self.named(wanted)):
+            return Choice(named, (named.id,))
+        magic = self._magic.of(account)
+        waits = before_body and self._has_magic
+        if magic is None and not self._has_rules:
+            return Choice(None, waits=waits)
+        facts = gather()
+        matched: list[str] = []
+        for rule in chain(self.rules, () if magic is None else (magic,), self._fallbacks):
+            if rule.id in passed:
+                continue
+            if before_body and rule.before_body is not None:
+                if rule.before_body(facts):
+                    return Choice(None, tuple(matched), waits=True)
+            elif rule.when(facts):
+                matched.append(rule.id)
+                if self._takes_part(rule):
+                    return Choice(rule, tuple(matched))
+        return Choice(None, tuple(matched), waits=waits)
+
+    def count(self, matched: Collection[str], chosen: str) -> None:
+        """Count what `find` found: rules by their ids, "" for none."""
+        counts = self.counts
+        for rule_id in matched:
+            if rule_id in counts:
+                counts[rule_id].matched += 1
+        if chosen in counts:
+            counts[chosen].chosen += 1
+        elif chosen:
+            self.magic_chosen[chosen] += 1
 
     def times_chosen(self, rule: Rule[Then]) -> int:
         """How often a rule was chosen so far; those of magic accounts are not counted."""
         count = self.counts.get(rule.id)
         return count.chosen if count else 0
 
-    def choose(self, facts: Fields, wanted: str = "") -> Rule[Then] | None:
-        """The first rule that matches `facts`, or the one that the request names in `wanted`; counts it."""
-        if wanted and (rule := self.named(wanted)):
-            if count := self.counts.get(rule.id):
-                count.matched += 1
-                count.chosen += 1
-            else:
-                self.magic_chosen[rule.id] += 1
-            return rule
-        if self.rules and (rule := self._first(self.rules, facts)):
-            return rule
-        if (rule := self._magic.of(facts.get("account"))) and rule.when(facts):
-            self.magic_chosen[rule.id] += 1
-            return rule
-        return self._first(self._fallbacks, facts)
-
-    def _first(self, rules: list[Rule[Then]], facts: Fields) -> Rule[Then] | None:
-        for rule in rules:
-            if rule.when(facts) and self._takes_part(rule):
-                return rule
-        return None
-
     def _takes_part(self, rule: Rule[Then]) -> bool:
-        count = self.counts[rule.id]
-        count.matched += 1
-        if rule.nth is not None and count.matched != rule.nth:
+        """Whether a rule acts, now that it is matched once more."""
+        count = self.counts.get(rule.id)
+        if count is None:  # of a magic account
+            return True
+        matched = count.matched + 1
+        if rule.nth is not None and matched != rule.nth:
             return False
-        if rule.every is not None and count.matched % rule.every:
+        if rule.every is not None and matched % rule.every:
             return False
         if rule.times is not None and count.chosen >= rule.times:
             return False
-        if rule.chance is not None and draw.fraction(self._seed, rule.id, count.matched) >= rule.chance:
-            return False
-        count.chosen += 1
-        return True
+        return rule.chance is None or draw.fraction(self._seed, rule.id, matched) < rule.chance

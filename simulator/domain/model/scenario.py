@@ -1,6 +1,6 @@
 """A scenario once it was read: the frozen values that a sandbox starts from (DESIGN 9)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -96,7 +96,7 @@ class ClockStart:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds that SPEC 6.1 and 8 state, and those of our own memory. `requests_per_interval` None: no limit."""
+    """Bounds that SPEC 6.1 and 8 state, and those of our own memory. None: no limit."""
 
     requests_per_interval: int | None = 30_000
     rate_limit_interval: timedelta = timedelta(minutes=5)
@@ -106,6 +106,7 @@ class Limits:
     timestamp_tolerance: timedelta = timedelta(minutes=5)
     token_lifetime: timedelta = timedelta(hours=1)
     refresh_token_lifetime: timedelta = timedelta(days=30)
+    integration_timeout: timedelta | None = timedelta(seconds=29)
     settings_delay: timedelta = timedelta(minutes=5)
     callback_timeout: timedelta = timedelta(seconds=30)
     callback_timeout_manual: timedelta = timedelta(seconds=5)
@@ -159,3 +160,9 @@ class Scenario:
     webhooks: WebhookPolicy = WebhookPolicy()
     assume: Mapping[str, object] = field(default_factory=dict)
     expect: tuple[Expectation, ...] = ()
+    written: Callable[[], Mapping[str, Any]] = field(default=dict, compare=False, repr=False)
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """All that it was built from, what it extends included, as plain values; made anew whenever it is asked for."""
+        return {key: value for key, value in self.written().items() if key != "extends"}

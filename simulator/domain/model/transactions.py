@@ -131,8 +131,9 @@ class PaymentThen:
 class Result(NamedTuple):
     """What was true of a transaction from `at` on: the variable half of SPEC 2.3.
 
-    `cost` is 0 once the wallet got it back; `balance` is the wallet's after this change; `cause` says what brought
-    it about: `creation`, `step`, `requery` or `void`.
+    `cost` is 0 once the wallet got it back; `balance` is the wallet's after the last entry that this transaction made
+    by then, which other payments leave alone; `cause` says what brought the change about: `creation`, `step`,
+    `requery` or `void`.
     """
 
     at: datetime

@@ -4,7 +4,7 @@ Figures of several sandboxes add up, so that those of a whole run can be told wh
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from simulator.domain.model.outcomes import (
     Noted,
     Story,
 )
-from simulator.domain.model.rules import RuleBook, RuleCount
+from simulator.domain.model.rules import RuleCount
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.state import State
 
@@ -79,14 +79,9 @@ def figures(state: State, answers: Mapping[tuple[str, str, int, str, str], int])
     return Figures(1, _rules(state), _magic(state), counted, _outcomes(state, counted))
 
 
-def _books(state: State) -> Iterable[tuple[str, RuleBook[object]]]:
-    names = (PAYMENTS, "voids", "disputes", "bills", "faults", "faults")
-    return zip(names, state.books(), strict=True)
-
-
 def _rules(state: State) -> dict[RuleKey, RuleCount]:
     found = {}
-    for section, book in _books(state):
+    for section, book in state.books.items():
         for rule, count in book.listed():
             key = RuleKey(state.scenario.name, section, rule.id, rule.name)
             found[key] = RuleCount(count.matched, count.chosen)
@@ -99,7 +94,7 @@ def _magic(state: State) -> dict[str, MagicFigures]:
     for section, rules in magic.sections.items():
         for name in rules.names():
             found[name[-2:]].chosen.setdefault(section, 0)
-    for section, book in _books(state):
+    for section, book in state.books.items():
         for name, count in book.magic_chosen.items():
             if one := found.get(name[-2:]):
                 one.chosen[section] += count

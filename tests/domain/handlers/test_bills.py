@@ -36,6 +36,7 @@ from tests.support.worlds import (
     CATALOG,
     PROFILE,
     after,
+    fire_due,
     money_product,
     order,
     pay,
@@ -129,14 +130,14 @@ def test_what_was_paid_is_no_longer_outstanding_and_comes_back_with_a_refund() -
     assert full is not None
     pay(box, order(amount="15.50"))
     assert bill(box, at=4).outstanding == full, "a pending payment has paid nothing"
-    box.fire_due(seconds(5))
+    fire_due(box, seconds(5))
     assert bill(box, at=5).outstanding == full - Decimal("15.50")
     assert bill(box, at=5, reseller="R2").outstanding == full - Decimal("15.50"), "it is the biller's"
     pay(box, order("ref-2", amount=500, reseller="R2"), at=5)
-    box.fire_due(seconds(10))
+    fire_due(box, seconds(10))
     assert bill(box, at=10).outstanding == 0
     box.apply(OpenCase(CaseKind.VOID, "R2", "ref-2"), seconds(10))
-    box.fire_due(seconds(70))
+    fire_due(box, seconds(70))
     assert bill(box, at=70).outstanding == full - Decimal("15.50")
     assert bill(box, account="999", at=70).outstanding != 0
 

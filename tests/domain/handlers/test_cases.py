@@ -15,6 +15,7 @@ from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
     ACCEPTED,
     after,
+    fire_due,
     order,
     pay,
     rule,
@@ -56,15 +57,15 @@ def test_a_void_that_is_taken_refunds_the_wallet_once_a_minute_later() -> None:
     box, transaction = paid()
     before = balance(box)
     assert ask(box, at=1).is_taken
-    box.fire_due(seconds(60.9))
+    fire_due(box, seconds(60.9))
     assert (transaction.result.status, balance(box)) == (Status.SUCCESSFUL, before)
-    box.fire_due(seconds(61))
+    fire_due(box, seconds(61))
     result = transaction.result
     assert (result.status, result.code, result.cost, result.at) == (Status.REFUNDED, 53, Decimal(0), seconds(61))
     assert (result.cause, result.balance) == ("void", Decimal("1000.00"))
     entry = box.state.resellers["R1"].wallet.entries[-1]
     assert (entry.type.value, entry.amount, entry.trxid) == ("REFUND", transaction.cost, transaction.trxid)
-    box.fire_due(seconds(10_000))
+    fire_due(box, seconds(10_000))
     assert balance(box) == Decimal("1000.00")
     assert box.violations() == []
 
@@ -72,7 +73,7 @@ def test_a_void_that_is_taken_refunds_the_wallet_once_a_minute_later() -> None:
 def test_a_voided_payment_keeps_what_it_delivered() -> None:
     box, transaction = paid(rule=rule(Step(Status.SUCCESSFUL, texts={"sn": text("SN-1"), "remarks": text("done")})))
     ask(box)
-    box.fire_due(seconds(60))
+    fire_due(box, seconds(60))
     assert (transaction.result.sn, transaction.result.remarks) == ("SN-1", "done")
 
 
@@ -80,7 +81,7 @@ def test_a_voided_payment_keeps_what_it_delivered() -> None:
 def test_the_cost_of_a_voided_payment_is_a_choice(choice: str | None, cost: str) -> None:
     box, transaction = paid(assume={"voided-cost": choice} if choice else {})
     ask(box)
-    box.fire_due(seconds(60))
+    fire_due(box, seconds(60))
     assert transaction.result.cost == Decimal(cost)
     assert balance(box) == Decimal("1000.00")
     assert box.violations() == []
@@ -106,7 +107,7 @@ def test_only_a_payment_that_succeeded_has_cases(steps: tuple[Step, ...], told: 
 def test_what_was_pending_can_be_voided_when_it_has_succeeded() -> None:
     box, _ = paid(rule=rule(ACCEPTED, after(5, Status.SUCCESSFUL)))
     assert not ask(box).is_taken
-    box.fire_due(seconds(5))
+    fire_due(box, seconds(5))
     assert ask(box, at=5).is_taken
 
 
@@ -124,7 +125,7 @@ def test_a_dispute_and_a_void_do_not_stand_in_each_others_way() -> None:
     box, transaction = paid()
     assert ask(box, DISPUTE).is_taken
     assert ask(box, VOID).is_taken
-    box.fire_due(seconds(60))
+    fire_due(box, seconds(60))
     assert [case.state for case in box.state.cases[transaction.trxid]] == [CaseState.OPEN, CaseState.REFUNDED]
 
 
@@ -132,7 +133,7 @@ def test_a_dispute_and_a_void_do_not_stand_in_each_others_way() -> None:
 def test_what_was_refunded_has_no_more_cases(kind: CaseKind) -> None:
     box, _ = paid()
     ask(box)
-    box.fire_due(seconds(60))
+    fire_due(box, seconds(60))
     answer = ask(box, kind, at=61)
     assert (answer.is_taken, "refunded" in answer.message) == (False, True)
 
@@ -148,10 +149,10 @@ def test_whether_a_refused_void_can_be_requested_again_is_a_choice(
     box, transaction = paid(voids=(case_rule(then, times=1),), assume={"case-lifecycle": choice})
     before = balance(box)
     assert ask(box).is_taken is then.is_taken
-    box.fire_due(seconds(at))
+    fire_due(box, seconds(at))
     assert box.state.cases[transaction.trxid][0].state is CaseState.REFUSED
     assert ask(box, at=at).is_taken is taken_again
-    box.fire_due(seconds(at + 60))
+    fire_due(box, seconds(at + 60))
     assert (balance(box) > before) is taken_again
     assert box.violations() == []
 
@@ -235,7 +236,7 @@ def test_each_news_of_a_case_is_written_to_the_user_and_to_the_registered_addres
     box, _ = paid()
     ask(box, DISPUTE, user_email=("user@example.com", "R1@example.com"))
     ask(box, VOID, at=1)
-    box.fire_due(seconds(100))
+    fire_due(box, seconds(100))
     assert mails(box) == [
         ("dispute", 0, ("user@example.com", "R1@example.com")),
         ("void", 1, ("R1@example.com",)),
@@ -248,12 +249,12 @@ def test_what_is_refused_at_once_causes_no_mail_and_a_later_refusal_does() -> No
     box, _ = paid(voids=(later,), disputes=(case_rule(CaseThen(is_taken=False), "d1"),))
     ask(box, DISPUTE)
     ask(box, VOID)
-    box.fire_due(seconds(5))
+    fire_due(box, seconds(5))
     assert [(kind, at) for kind, at, _ in mails(box)] == [("void", 0), ("void", 5)]
 
 
 def statuses_sent(box: Sandbox, until: float) -> list[Status]:
-    fired = box.fire_due(seconds(until))
+    fired = fire_due(box, seconds(until))
     return [one.send.job.result.status for one in fired if one.send and isinstance(one.send.job, Callback)]
 
 

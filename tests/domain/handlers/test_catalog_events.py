@@ -25,6 +25,7 @@ from simulator.domain.sandbox import Sandbox
 from simulator.wire import webhooks
 from tests.support.worlds import (
     START,
+    fire_due,
     fixed_product,
     money_product,
     sandbox,
@@ -139,7 +140,7 @@ def test_each_event_is_a_delivery_to_the_scenarios_target_in_the_shape_of_the_co
     for _, after, expected in CASES:
         box.state.catalog = after
         announce(box.state, before, START)
-        told = [fired.send.job for fired in box.fire_due(seconds(0)) if fired.send]
+        told = [fired.send.job for fired in fire_due(box, seconds(0)) if fired.send]
         assert len(told) == len(expected)
         box.state.catalog = before
     deliveries = list(box.state.deliveries)

@@ -13,6 +13,7 @@ from tests.support.worlds import (
     ACCEPTED,
     START,
     after,
+    fire_due,
     fixed_product,
     money_product,
     order,
@@ -110,7 +111,7 @@ def test_the_last_cent_can_be_spent() -> None:
 def test_a_failed_payment_returns_its_cost_to_the_wallet() -> None:
     box = sandbox(rule(ACCEPTED, after(5, Status.FAILED, code=48)))
     answer = pay(box)
-    box.fire_due(seconds(5))
+    fire_due(box, seconds(5))
     result = answer.transaction.result
     assert (result.status, result.code, result.cost, result.balance) == (
         Status.FAILED,
@@ -141,7 +142,7 @@ def test_pins_and_expiry_come_with_success_alone() -> None:
     box = sandbox()
     answer = pay(box, order(product="PIN", amount=25))
     assert (answer.result.pin, answer.result.expiry) == ("", None)
-    box.fire_due(seconds(5))
+    fire_due(box, seconds(5))
     result = answer.transaction.result
     assert result.pin == "7-ref-1"
     assert result.expiry is not None

@@ -7,6 +7,7 @@ from simulator.domain.model.transactions import TRANSITIONS, Status, Step, may_f
 from tests.support.worlds import (
     ACCEPTED,
     after,
+    fire_due,
     order,
     pay,
     rule,
@@ -22,14 +23,14 @@ ORDINARY = [(0, Status.ACCEPTED), (1.999, Status.ACCEPTED), (2, Status.PROCESSIN
 def test_an_ordinary_payment_is_where_its_timeline_says(at: float, status: Status) -> None:
     box = sandbox()
     transaction = pay(box).transaction
-    box.fire_due(seconds(at))
+    fire_due(box, seconds(at))
     assert transaction.result.status is status
 
 
 def test_steps_happen_at_the_time_they_were_due_however_late_they_are_noticed() -> None:
     box = sandbox()
     transaction = pay(box).transaction
-    box.fire_due(seconds(1000))
+    fire_due(box, seconds(1000))
     assert [result.at for result in transaction.results] == [seconds(0), seconds(2), seconds(5)]
 
 
@@ -37,7 +38,7 @@ def test_time_that_was_seen_is_not_rewritten() -> None:
     box = sandbox()
     transaction = pay(box).transaction
     box.apply(order("ref-2"), seconds(100))  # nobody fired what was due, as under a manual clock that was set
-    box.fire_due(seconds(100))
+    fire_due(box, seconds(100))
     assert [result.at for result in transaction.results[1:]] == [seconds(100), seconds(100)]
 
 
@@ -54,7 +55,7 @@ def test_what_comes_after_a_final_status_never_happens() -> None:
     transaction = pay(box).transaction
     pay(box, at=1)
     assert box.next_due is None, "the dated step was taken off the agenda"
-    box.fire_due(seconds(10))
+    fire_due(box, seconds(10))
     assert transaction.result.status is Status.FAILED
 
 
@@ -64,7 +65,7 @@ def test_a_step_that_cannot_follow_is_passed_over() -> None:
     )
     transaction = pay(box).transaction
     pay(box, at=1)
-    fired = box.fire_due(seconds(9))
+    fired = fire_due(box, seconds(9))
     assert [one.item.step.status for one in fired if isinstance(one.item, StepDue)] == [Status.FAILED]
     assert [result.status for result in transaction.results] == [Status.ACCEPTED, Status.PROCESSING, Status.FAILED]
 
@@ -72,7 +73,7 @@ def test_a_step_that_cannot_follow_is_passed_over() -> None:
 def test_a_requery_at_the_very_instant_of_a_step_sees_it() -> None:
     box = sandbox()
     pay(box)
-    box.fire_due(seconds(5))
+    fire_due(box, seconds(5))
     assert pay(box, at=5).result.status is Status.SUCCESSFUL
 
 
@@ -80,7 +81,7 @@ def test_a_rule_writes_the_fields_of_a_result() -> None:
     step = after(1, Status.SUCCESSFUL, texts={"sn": text("SN-{refid}"), "remarks": text("done")})
     box = sandbox(rule(ACCEPTED, step))
     transaction = pay(box).transaction
-    box.fire_due(seconds(1))
+    fire_due(box, seconds(1))
     assert (transaction.result.sn, transaction.result.remarks) == ("SN-ref-1", "done")
 
 

@@ -19,6 +19,7 @@ from simulator.domain.model.scenario import ResellerStart, ScheduledDeposit
 from simulator.domain.model.wallet import EntryType
 from tests.support.worlds import (
     START,
+    fire_due,
     fixed_product,
     money_product,
     sandbox,
@@ -181,6 +182,6 @@ def test_scheduled_deposits_come_when_they_are_due() -> None:
     scheduled = ScheduledDeposit(timedelta(seconds=10), "R1", Decimal("500"), "bank")
     box = sandbox(schedule=(scheduled,))
     assert box.next_due == seconds(10)
-    box.fire_due(seconds(10))
+    fire_due(box, seconds(10))
     (entry,) = box.state.resellers["R1"].wallet.entries
     assert (entry.at, entry.amount, entry.remarks) == (seconds(10), Decimal("500"), "bank")

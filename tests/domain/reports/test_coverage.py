@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.commands import Credit, OpenCase, ReplayDelivery, SetWebhook
+from simulator.domain.commands import Credit, OpenCase, PassTime, ReplayDelivery, SetWebhook
 from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.effects import Ending, Outcome
 from simulator.domain.model.outcomes import IDS, OUTCOMES, Noted
@@ -18,6 +18,8 @@ from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
     ACCEPTED,
     after,
+    delivered,
+    fire_due,
     order,
     pay,
     refused,
@@ -39,9 +41,10 @@ def met(box: Sandbox, answers: dict[tuple[str, str, int, str, str], int] | None 
 def run(box: Sandbox, *endings: Outcome, until: float = 100_000) -> None:
     """Let all happen; deliveries end as told, the last one stays."""
     left = list(endings)
-    while (fired := box.fire_next(seconds(until))) is not None:
+    while happened := box.apply(PassTime(1), seconds(until)):
+        [fired] = happened
         if fired.send is not None:
-            box.delivered(fired.send, left.pop(0) if len(left) > 1 else left[0], fired.at)
+            delivered(box, fired.send, left.pop(0) if len(left) > 1 else left[0], fired.at)
 
 
 @pytest.mark.parametrize(
@@ -61,14 +64,14 @@ def run(box: Sandbox, *endings: Outcome, until: float = 100_000) -> None:
 def test_a_payment_is_known_by_the_statuses_it_went_through(steps: tuple[Step, ...], expected: set[str]) -> None:
     box = sandbox(rule(*steps), url="")
     pay(box)
-    box.fire_due(seconds(10))
+    fire_due(box, seconds(10))
     assert met(box) == expected
 
 
 def test_a_payment_is_not_stuck_while_a_step_is_to_come() -> None:
     box = sandbox(rule(ACCEPTED, after(60, SUCCESSFUL)))
     pay(box)
-    box.fire_due(seconds(59))
+    fire_due(box, seconds(59))
     assert met(box) == set()
 
 
@@ -127,7 +130,7 @@ def test_what_became_of_cases_is_noted(kind: CaseKind, then: CaseThen, expected:
     box = sandbox(rule(Step(SUCCESSFUL)), url="", **sections)
     pay(box)
     case(box, kind)
-    box.fire_due(seconds(2))
+    fire_due(box, seconds(2))
     assert met(box) == {"payment-successful-at-once", *expected}
 
 

@@ -11,6 +11,7 @@ from simulator.domain.model.transactions import Status, Transaction
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
     START,
+    fire_due,
     pay,
     sandbox,
     seconds,
@@ -20,7 +21,7 @@ from tests.support.worlds import (
 def done() -> tuple[Sandbox, Transaction]:
     box = sandbox()
     transaction = pay(box).transaction
-    box.fire_due(seconds(5))
+    fire_due(box, seconds(5))
     assert box.violations() == []
     return box, transaction
 

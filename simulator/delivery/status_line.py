@@ -1,0 +1,37 @@
+"""The status of an answer, read off its bytes as they come, whatever becomes of the rest of it."""
+
+import re
+
+_STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([1-9][0-9]{2})(?: [^\r\n]*)?\r?\n")
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_SWITCHING_PROTOCOLS = 101
+
+
+class StatusLine:
+    """Fed with what the receiver sends. `status` is that of the final answer, once its status line is whole.
+
+    Interim answers such as `100 Continue` are passed over. What does not begin like HTTP has no status.
+    """
+
+    def __init__(self) -> None:
+        self.status: int | None = None
+        self._start = b""
+        self._is_over = False
+
+    def feed(self, data: bytes) -> None:
+        """Read on. How much is kept until the line is whole is bounded by the parser, which gives up long heads."""
+        if self._is_over:
+            return
+        self._start = (self._start + data).lstrip(b"\r\n")  # parsers forgive empty lines before a status line
+        begin = 0
+        while not self._is_over and self._start.find(b"\n", begin) >= 0:
+            line = _STATUS_LINE.match(self._start, begin)
+            status = int(line[1]) if line else 0
+            if 100 <= status < 200 and status != _SWITCHING_PROTOCOLS:
+                end = _HEAD_END.search(self._start, begin)
+                if end is None:
+                    break
+                begin = end.end()
+            else:
+                self.status, self._is_over = status or None, True
+        self._start = b"" if self._is_over else self._start[begin:]

@@ -1,0 +1,84 @@
+"""What stands on the agenda happens: in order of time, then of insertion, at the time it was due or at the latest time
+that the sandbox has seen, whichever is later."""
+
+from datetime import datetime
+
+from simulator.domain.commands import ChangeProduct, ChangeTree, Credit, EndDelivery, PassTime, SeeTime
+from simulator.domain.due import (
+    AttemptDue,
+    CaseDue,
+    DeliveryDue,
+    DepositDue,
+    Fired,
+    Item,
+    ProductDue,
+    StepDue,
+    TreeDue,
+)
+from simulator.domain.handlers import callbacks, cases, catalog, deliveries, resellers, timeline
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.effects import Send
+from simulator.domain.model.webhooks import Delivery
+from simulator.domain.state import State
+
+
+def pass_time(state: State, command: PassTime, now: datetime) -> list[Fired]:
+    """Let happen what is due by `now`. A step that cannot follow what happened meanwhile is passed over."""
+    fired: list[Fired] = []
+    while command.events_max is None or len(fired) < command.events_max:
+        due = state.agenda.pop_due(now)
+        if due is None:
+            break
+        state.see(due.at)
+        one = _happen(state, due.item, state.now)
+        if one is not None:
+            fired.append(one)
+    else:
+        return fired
+    state.see(now)
+    return fired
+
+
+def see_time(state: State, command: SeeTime, now: datetime) -> None:
+    """Note the time; nothing happens."""
+    state.see(now)
+
+
+def end_delivery(state: State, command: EndDelivery, now: datetime) -> None:
+    """Take back what became of an attempt."""
+    send = state.in_flight.pop(command.job)
+    assert send.attempt.number == command.attempt, "a job has one attempt in the air"
+    match send.job:
+        case Callback() as callback:
+            callbacks.delivered(state, callback, send.attempt, command.outcome, now)
+        case Delivery() as delivery:
+            deliveries.delivered(state, delivery, send.attempt, command.outcome, now)
+
+
+def _happen(state: State, item: Item, now: datetime) -> Fired | None:
+    match item:
+        case StepDue():
+            return Fired(now, item) if timeline.step_due(state, item, now) else None
+        case AttemptDue(callback):
+            return _sent(state, now, item, callbacks.attempt_due(state, callback, now))
+        case DeliveryDue(delivery):
+            return _sent(state, now, item, deliveries.attempt_due(state, delivery, now))
+        case CaseDue():
+            cases.case_due(state, item, now)
+            return Fired(now, item)
+        case DepositDue(deposit):
+            command = Credit(deposit.reseller, deposit.amount, deposit.description, deposit.type)
+            return Fired(now, item, entry=resellers.credit(state, command, now))
+        case ProductDue(change):
+            wanted = ChangeProduct(change.code, change.changes, change.options, change.reseller)
+            catalog.change_product(state, wanted, now)
+            return Fired(now, item)
+        case TreeDue(change):
+            catalog.change_tree(state, ChangeTree(change.kind, change.id, change.changes), now)
+            return Fired(now, item)
+
+
+def _sent(state: State, now: datetime, item: Item, send: Send | None) -> Fired:
+    if send is not None:
+        state.in_flight[send.job.id] = send
+    return Fired(now, item, send)

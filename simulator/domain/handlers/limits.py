@@ -1,0 +1,25 @@
+"""Requests that are counted and nonces that are spent (SPEC 3.6, 8)."""
+
+from datetime import datetime
+
+from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
+from simulator.domain.state import State
+
+
+def count_request(state: State, command: CountRequest, now: datetime) -> bool:
+    """Count one request of an address; True when the request rate has it blocked."""
+    return state.rates is not None and not state.rates.admit(command.address, now)
+
+
+def spend_nonce(state: State, command: SpendNonce, now: datetime) -> bool:
+    """Check and spend a nonce; False when it was spent lately."""
+    return state.nonces.spend(_scope(state, command), command.nonce, now)
+
+
+def return_nonce(state: State, command: ReturnNonce, now: datetime) -> None:
+    """Forget that a nonce was spent."""
+    state.nonces.forget(_scope(state, command), command.nonce)
+
+
+def _scope(state: State, command: SpendNonce | ReturnNonce) -> str:
+    return command.reseller if state.nonces_by_reseller else command.api_key

@@ -1,0 +1,35 @@
+"""Rules that come and go while a sandbox runs, and faults that were met."""
+
+from datetime import datetime
+from typing import Any
+
+from simulator.domain.commands import AddRule, CountFault, RemoveRule
+from simulator.domain.errors import Conflict, Unknown
+from simulator.domain.model.rules import Rule
+from simulator.domain.state import State
+
+
+def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
+    """Place a rule before all others of its section. Raises `Conflict` for a name or id that is taken, and what the
+    compiler raises."""
+    assert state.compiler is not None, "a sandbox that takes documents has a compiler"
+    rule_id = f"added-{state.rules_added + 1}"
+    codes, resellers = state.catalog.products.keys(), state.resellers.keys()
+    rule = state.compiler.rule(command.section, command.document, rule_id, codes, resellers)
+    for label in filter(None, (rule.id, rule.name)):
+        if any(book.named(label) for book in state.books.values()):
+            raise Conflict("rule_exists", f"there is a rule {label!r} already", "name")
+    state.books[command.section].put_first(rule)
+    state.rules_added += 1
+    return rule
+
+
+def remove_rule(state: State, command: RemoveRule, now: datetime) -> None:
+    """Take a rule out. Raises `Unknown`."""
+    if not any(book.remove(command.rule) for book in state.books.values()):
+        raise Unknown("unknown_rule", f"there is no rule with the id {command.rule!r}")
+
+
+def count_fault(state: State, command: CountFault, now: datetime) -> None:
+    """Count what a request met of the faults."""
+    state.faults.count(command.matched, command.chosen)

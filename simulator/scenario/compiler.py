@@ -1,0 +1,62 @@
+"""The domain's compiler: rules and scenarios from the documents that commands carry."""
+
+from collections import OrderedDict
+from collections.abc import Collection, Mapping
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.scenario import Scenario
+from simulator.scenario.build import build, build_rule
+from simulator.scenario.load import load_object
+
+REMEMBERED_MAX = 16
+
+_ENCODER = msgspec.json.Encoder(decimal_format="number", order="deterministic")
+
+
+class ScenarioCompiler:
+    """See `simulator.domain.compiler.Compiler`. Scenarios that were built already are not built again, so that
+    sandboxes go on sharing their catalogs."""
+
+    def __init__(self) -> None:
+        self._built: OrderedDict[tuple[str, bytes], Scenario] = OrderedDict()
+
+    def rule(
+        self,
+        section: str,
+        document: Mapping[str, Any],
+        rule_id: str,
+        products: Collection[str],
+        resellers: Collection[str],
+    ) -> Rule[Any]:
+        """A rule from an object. Raises `ScenarioError`."""
+        return build_rule(section, document, rule_id, products=products, resellers=resellers)
+
+    def scenario(self, document: Mapping[str, Any], name: str) -> Scenario:
+        """A scenario from all that it consists of. Raises `ScenarioError`."""
+        key = (name, _digest(document))
+        found = self._built.get(key)
+        if found is None:
+            found = build(load_object(document), name)
+            self._keep(key, found)
+        return found
+
+    def remember(self, scenario: Scenario) -> None:
+        """Give this very scenario when its document comes."""
+        self._keep((scenario.name, _digest(scenario.document)), scenario)
+
+    def _keep(self, key: tuple[str, bytes], scenario: Scenario) -> None:
+        self._built[key] = scenario
+        self._built.move_to_end(key)
+        if len(self._built) > REMEMBERED_MAX:
+            self._built.popitem(last=False)
+
+
+def _digest(document: Mapping[str, Any]) -> bytes:
+    return sha256(_ENCODER.encode(document)).digest()
+
+
+COMPILER = ScenarioCompiler()

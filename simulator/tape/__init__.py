@@ -1,0 +1,1 @@
+"""What entered a sandbox, written down so that it can enter another one."""

@@ -1,0 +1,135 @@
+"""Which fault a request meets, when it is decided, and what became of the request (DESIGN 9)."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.support.client import Client, Response, running
+
+FAST = {"clock": "x100000"}  # a wait of 29 s takes 0.3 ms
+
+
+def faults(*rules: dict[str, Any], **scenario: Any) -> dict[str, Any]:
+    return {"faults": list(rules)} | scenario
+
+
+def counted(client: Client) -> dict[str, tuple[int, int]]:
+    rules = client.sim("GET", "/sandboxes/default/rules").json["rules"]
+    return {rule["name"]: (rule["matched"], rule["chosen"]) for rule in rules if rule["section"] == "faults"}
+
+
+BY_ACCOUNT = {"name": "account", "when": {"path": "/v2/topup", "account": "0123456789"}, "then": {"status": 500}}
+BY_PATH = {"name": "path", "when": {"path": "/v2/topup"}, "then": {"status": 502}}
+EVERY = {"name": "every", "when": {}, "then": {"status": 418}}
+
+
+@pytest.mark.parametrize(
+    ("rules", "met", "counts"),
+    [
+        ([BY_ACCOUNT, BY_PATH], 500, {"account": (1, 1), "path": (0, 0)}),
+        ([BY_PATH, BY_ACCOUNT], 502, {"path": (1, 1), "account": (0, 0)}),
+        ([BY_PATH | {"times": 1}, EVERY], 502, {"path": (1, 1), "every": (0, 0)}),
+        ([BY_PATH | {"nth": 2}, EVERY], 418, {"path": (1, 0), "every": (1, 1)}),
+        ([BY_ACCOUNT | {"nth": 2}, BY_PATH, EVERY], 502, {"account": (1, 0), "path": (1, 1), "every": (0, 0)}),
+    ],
+)
+def test_the_first_fault_of_the_list_wins_and_alone_is_counted(
+    rules: list[dict[str, Any]], met: int, counts: dict[str, tuple[int, int]]
+) -> None:
+    with running(faults(*rules)) as client:
+        assert client.pay().status == met
+        assert counted(client) == counts
+
+
+def test_a_rule_that_looks_into_the_body_holds_up_only_requests_that_it_may_match() -> None:
+    with running(faults(BY_ACCOUNT, EVERY)) as client:
+        # Nothing is authenticated or read for a request that no body can lead to the first rule.
+        assert client.call("GET", "/v2/balance", key="nobody").status == 418
+        assert client.pay(key="nobody").status == 401
+        assert client.pay().status == 500
+        assert client.pay(account="0129999999").status == 418
+
+
+def test_a_rule_after_the_one_that_waits_still_acts_when_that_one_does_not_match() -> None:
+    with running(faults(BY_ACCOUNT, BY_PATH)) as client:
+        assert client.pay(account="0129999999").status == 502
+        assert counted(client) == {"account": (0, 0), "path": (1, 1)}
+
+
+def test_magic_accounts_come_after_the_rules_of_the_file() -> None:
+    with running(faults(BY_PATH | {"times": 1})) as client:
+        assert client.pay(account="0120000013").status == 502
+        assert client.pay(account="0120000013").status == 504
+        assert client.pay(account="0123456789").status == 200
+
+
+def test_a_fault_after_the_commit_is_not_spent_on_what_was_refused() -> None:
+    rule = {"name": "lost", "when": {"path": "/v2/topup"}, "times": 1, "then": {"after_commit": True, "status": 500}}
+    with running(faults(rule)) as client:
+        refused = client.pay(amount="7")
+        assert (refused.status, refused.data["remarks"]) == (400, "Invalid_Denomination")
+        assert "x-sim-rule" not in refused.headers
+        assert counted(client) == {"lost": (1, 0)}
+        assert client.pay().status == 500
+        assert counted(client) == {"lost": (2, 1)}
+        assert client.pay().data["status"] == "Accepted"
+
+
+@pytest.mark.parametrize("then", [{"delay": "20s"}, {"delay": "20s", "status": 504}])
+def test_what_is_carried_out_before_the_wait_stands_while_the_client_waits(then: dict[str, Any]) -> None:
+    rule = {"when": {"path": "/v2/topup"}, "then": {"after_commit": True} | then}
+    with running(faults(rule, clock="x1000")) as client:
+        live = client.live
+
+        async def made_before_the_answer() -> tuple[bool, Response]:
+            waiting = asyncio.ensure_future(client.acall("POST", "/v2/topup", ORDER))
+            for _ in range(5):
+                await asyncio.sleep(0)
+            return bool(live.core.state.transactions) and not waiting.done(), await waiting
+
+        was_made, answer = client.run(made_before_the_answer())
+        assert was_made
+        assert answer.status == then.get("status", 200)
+
+
+ORDER = {"refid": "r1", "product": "RELOAD", "account": "0123456789", "amount": "10"}
+
+
+@pytest.mark.parametrize(
+    ("then", "limits", "status", "is_made"),
+    [
+        ({"delay": "28s"}, {}, 200, True),
+        ({"delay": "40s"}, {}, 504, False),
+        ({"delay": "40s", "disconnect": True}, {}, 504, False),
+        ({"delay": "40s", "after_commit": True}, {}, 504, True),
+        ({"delay": "40s"}, {"integration_timeout": None}, 200, True),
+        ({"delay": "40s"}, {"integration_timeout": "50s"}, 200, True),
+        ({"delay": "4s"}, {"integration_timeout": "3s"}, 504, False),
+    ],
+)
+def test_nothing_takes_longer_than_the_integration_timeout(
+    then: dict[str, Any], limits: dict[str, Any], status: int, is_made: bool
+) -> None:
+    for when in ({"path": "/v2/topup"}, {"account": "0123456789"}):
+        with running(faults({"when": when, "then": then}, limits=limits, **FAST)) as client:
+            answer = client.pay()
+            assert answer.status == status
+            assert bool(client.live.core.state.transactions) is is_made
+            if status == 504:
+                assert answer.json["error"] == "integration_timeout"
+                assert "integration_timeout" in answer.headers["x-sim-diagnosis"]
+
+
+@pytest.mark.parametrize(
+    ("then", "status", "error"),
+    [({"internal_error": True}, 401, "internal_error"), ({"nonce_service": "down"}, 503, "nonce_service_unavailable")],
+)
+@pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"account": "0123456789"}])
+def test_a_denial_leaves_the_nonce(then: dict[str, Any], status: int, error: str, when: dict[str, Any]) -> None:
+    with running(faults({"when": when, "times": 1, "then": then})) as client:
+        nonce = "nonce-of-a-denied-request"
+        denied = client.pay(nonce=nonce)
+        assert (denied.status, denied.json["error"]) == (status, error)
+        assert client.pay(nonce=nonce).status == 200
+        assert client.pay(nonce=nonce).json["error"] == "nonce_reused"

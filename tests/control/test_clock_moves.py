@@ -1,0 +1,128 @@
+"""What is overdue happens at the later time, whatever was read in between; what fell due meanwhile happens first."""
+
+import asyncio
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.support.client import HOST, Client, running
+from tests.support.wall import Wall
+
+READS = {
+    "nothing": [],
+    "balance": [("GET", "/v2/balance")],
+    "re-query": [("POST", "/v2/topup")],
+    "the control API": [("SIM", "/sandboxes/default/transactions"), ("SIM", "/sandboxes/default/clock")],
+}
+
+
+def moved_by(client: Client, seconds: float) -> str:
+    later = (client.live.clock.now() + timedelta(seconds=seconds)).isoformat()
+    assert client.sim("PUT", "/sandboxes/default/clock", {"now": later}).status == 200
+    return later
+
+
+def look(client: Client, read: str) -> None:
+    for method, target in READS[read]:
+        if method == "SIM":
+            assert client.sim("GET", target).status == 200
+        elif method == "POST":
+            assert client.pay("r1").data["status"] == "Accepted"
+        else:
+            assert client.call(method, target).status == 200
+
+
+def seen_after(read: str, inbox: list[dict[str, Any]]) -> Any:
+    scenario = {"inboxes": {"callbacks": inbox}}
+    with running(scenario, Wall()) as client:
+        client.pay("r1")
+        moved_by(client, 90)
+        look(client, read)
+        first = client.advance(0)
+        moved_by(client, 500)
+        look(client, "balance" if read != "nothing" else read)
+        second = client.advance(0)
+        [one] = client.sim("GET", "/sandboxes/default/transactions?refid=r1").json["transactions"]
+        story = client.sim("GET", f"/sandboxes/default/transactions/{one['trxid']}").json
+        at = [item["at"] for item in client.inbox()]
+        start = client.live.core.state.started
+        offsets = [round((result.at - start).total_seconds()) for result in only(client).results]
+        attempts = [
+            round((attempt.at - start).total_seconds())
+            for callback in client.live.core.state.callbacks
+            for attempt in callback.attempts
+        ]
+        return first["fired"], second["fired"], at, offsets, attempts, story["statuses"], story["callbacks"]
+
+
+def only(client: Client) -> Any:
+    return next(iter(client.live.core.state.transactions.values()))
+
+
+@pytest.mark.parametrize("inbox", [[{"status": 200}], [{"status": 500}]], ids=["taken", "retried"])
+def test_reads_between_a_move_of_the_clock_and_the_next_advance_leave_no_trace(inbox: list[dict[str, Any]]) -> None:
+    without = seen_after("nothing", inbox)
+    assert without[3] == [0, 90, 90]
+    for read in READS:
+        if read != "re-query":  # which is part of the story
+            assert seen_after(read, inbox) == without
+        else:
+            assert seen_after(read, inbox)[3:5] == without[3:5]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/resellers/RS001/deposits", {"amount": "5.00"}),
+        ("/resellers/RS001/settings", {"ip_allowlist": []}),
+        ("/rules", {"section": "bills", "rule": {"then": {"error": "invalid account number"}}}),
+        ("/network/FP", {"status": "Healthy"}),
+        ("/catalog/products/GAME", {"is_active": False}),
+    ],
+)
+def test_a_command_whose_body_took_long_comes_after_what_fell_due_meanwhile(path: str, body: dict[str, Any]) -> None:
+    wall = Wall()
+    with running({"clock": "real"}, wall) as client:
+        client.pay("r1")
+        method = {"settings": "PATCH", "network": "PUT", "catalog": "PATCH"}.get(path.split("/")[1], "POST")
+        method = "PATCH" if path.endswith("settings") else method
+        answer = client.run(slowly(client, wall, method, f"/_sim/sandboxes/default{path}", body))
+        assert answer in (200, 201)
+        transaction = only(client)
+        offsets = [(result.at - transaction.created).total_seconds() for result in transaction.results]
+        assert offsets == [0, 2, 5]
+
+
+async def slowly(client: Client, wall: Wall, method: str, path: str, body: dict[str, Any]) -> int:
+    """Send a request whose body comes 10 s after its head."""
+    content = json.dumps(body).encode()
+    head = [(b"host", HOST.encode()), (b"content-length", str(len(content)).encode())]
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": head,
+        "client": ("127.0.0.1", 50000),
+        "server": ("127.0.0.1", 8080),
+        "root_path": "",
+        "extensions": {},
+    }
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        wall.pass_(10)
+        await asyncio.sleep(0)
+        return {"type": "http.request", "body": content, "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    await client.app(scope, receive, send)
+    status: int = sent[0]["status"]
+    return status

@@ -1,0 +1,183 @@
+"""Every command can be written down, read back and applied with the same result."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.domain import commands as c
+from simulator.domain.model.cases import CaseKind
+from simulator.domain.model.catalog import Adjustment, Discount, Overlay, TreeKind
+from simulator.domain.model.effects import Ending, Outcome
+from simulator.domain.model.network import NetworkStatus
+from simulator.domain.model.resellers import User
+from simulator.domain.model.scenario import KeyStart, ResellerStart
+from simulator.domain.model.wallet import EntryType
+from simulator.domain.model.webhooks import WebhookStart
+from simulator.domain.sandbox import Sandbox
+from simulator.scenario.compiler import COMPILER
+from simulator.scenario.library import load_scenario, scenario_from_object
+from simulator.tape.inputs import read, write
+from tests.support.anatomy import anatomy
+
+START = datetime(2026, 11, 1, 4, 0, tzinfo=UTC)
+PAYMENT = {"refid": "r1", "product": "RELOAD", "account": "0123456789", "amount": "10"}
+BAD_DAY = scenario_from_object({"scenario": "other", "extends": "bad-day", "limits": {"nonces": 7}})
+
+
+def late(seconds: float) -> datetime:
+    return START + timedelta(seconds=seconds)
+
+
+def paid(refid: str = "r1", **more: Any) -> c.CreatePayment:
+    return c.CreatePayment(**({"reseller": "RS001"} | PAYMENT | {"refid": refid} | more))
+
+
+def new_reseller() -> ResellerStart:
+    return ResellerStart(
+        code="RS002",
+        email="two@example.com",
+        balance=Decimal("10.50"),
+        keys=(KeyStart("rk_two", "c2VjcmV0"),),
+        users=(User("two", "password"),),
+        webhook=WebhookStart("inbox:two"),
+        ip_allowlist=("10.0.0.0/8",),
+        overlay={"RELOAD": Overlay(False, Adjustment("fixed", Decimal("0.50"), "MYR"))},
+        low_balance_threshold=Decimal(5),
+    )
+
+
+# What is applied before, and the command that is written down and read back.
+CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
+    ([], lambda box: paid()),
+    ([], lambda box: paid(amount=10)),
+    ([], lambda box: paid(amount=Decimal("10.00"), remarks="näh", rule="magic-01", sender="::1")),
+    ([], lambda box: paid(product="ELECTRIC", account="210012345648", amount="12.34", extras={"a": [1, {"b": None}]})),
+    ([paid()], lambda box: paid()),
+    ([], lambda box: c.SetCallback("RS001", "http://127.0.0.1:9/x?y=1", "GET")),
+    ([], lambda box: c.Credit("RS001", Decimal("1.10"), "gift", EntryType.COMMISSION)),
+    ([], lambda box: c.SetThreshold("RS001", Decimal("9.99"))),
+    ([], lambda box: c.AddReseller(new_reseller())),
+    ([], lambda box: c.AddApiKey("RS001")),
+    ([], lambda box: c.RevokeApiKey("RS001", box.state.resellers["RS001"].keys[0].key)),
+    ([], lambda box: c.ChangeSettings("RS001", {"require_api_key_for_topup": True, "ip_allowlist": ("10.0.0.1",)})),
+    ([], lambda box: c.SetWebhook("RS001", "inbox:webhooks")),
+    ([c.SetWebhook("RS001", "inbox:webhooks")], lambda box: c.EnableWebhook("RS001", enabled=False)),
+    ([c.SetWebhook("RS001", "inbox:webhooks")], lambda box: c.RotateWebhookSecret("RS001")),
+    ([c.SetWebhook("RS001", "inbox:webhooks")], lambda box: c.RemoveWebhook("RS001")),
+    ([], lambda box: c.ReplayDelivery(None, "no-such-job")),
+    ([paid()], lambda box: c.OpenCase(CaseKind.VOID, "RS001", refid="r1", user_email=("a@b.c",), refund_type=1)),
+    ([], lambda box: c.LookUpBill("RS001", "ELECTRIC", "210012345648", amount="5")),
+    ([], lambda box: c.SetNetwork("RELOAD", NetworkStatus.INTERRUPTION)),
+    ([], lambda box: c.ChangeProduct("RELOAD", {"is_active": False, "note": None, "name": "New"})),
+    (
+        [],
+        lambda box: c.ChangeProduct(
+            "RELOAD",
+            {
+                "price_adjustment": Adjustment("percentage", Decimal("1.03")),
+                "discount": Discount("fixed", Decimal("-0.30"), "30 sen"),
+            },
+        ),
+    ),
+    ([], lambda box: c.ChangeProduct("RELOAD", {"is_active": False}, {}, "RS001")),
+    ([], lambda box: c.ChangeTree(TreeKind.GROUP, box.state.catalog.groups[0].id, {"name": "Other"})),
+    (
+        [],
+        lambda box: c.ChangeTree(
+            TreeKind.CATEGORY, box.state.catalog.groups[0].categories[0].id, {"product_codes": ("DATA", "RELOAD")}
+        ),
+    ),
+    ([], lambda box: c.AddRule("payments", {"name": "x", "then": [{"status": "Failed", "statusCode": 48}]})),
+    (
+        [],
+        lambda box: c.AddRule(
+            "faults", {"when": {"account": {"min": 1}}, "chance": Decimal("0.5"), "then": {"status": 500}}
+        ),
+    ),
+    ([c.AddRule("bills", {"then": {"error": "invalid account number"}})], lambda box: c.RemoveRule("added-1")),
+    ([paid()], lambda box: c.LoadScenario(BAD_DAY.name, BAD_DAY.document)),
+    ([], lambda box: c.CountRequest("203.0.113.9")),
+    ([], lambda box: c.SpendNonce("RS001", "key", b"nonce-0123456789")),
+    ([c.SpendNonce("RS001", "key", b"nonce")], lambda box: c.ReturnNonce("RS001", "key", b"nonce")),
+    ([c.AddRule("faults", {"then": {"status": 500}})], lambda box: c.CountFault(("added-1",), "added-1")),
+    ([paid(account="0120000011")], lambda box: c.PassTime()),
+    ([paid()], lambda box: c.PassTime(1)),
+    ([paid()], lambda box: c.SeeTime()),
+    (
+        [c.SetWebhook("RS001", "http://127.0.0.1:9/"), c.Credit("RS001", Decimal(5)), c.PassTime()],
+        lambda box: c.EndDelivery(
+            next(iter(box.state.in_flight)), 1, Outcome(Ending.ANSWERED, 500, "böse", "", (("a", "b"),))
+        ),
+    ),
+]
+
+
+def applied(before: list[c.Command], make: Callable[[Sandbox], c.Command], *, read_back: bool) -> tuple[Any, Any]:
+    """The answer to a command and the state behind it, a while and all that became due later."""
+    scenario = load_scenario("default")
+    box = Sandbox(scenario, 7, START, "", COMPILER)
+    for number, one in enumerate(before):
+        box.apply(one, late(number))
+    command = make(box)
+    answer = box.apply(read(write(command)) if read_back else command, late(60))
+    box.apply(c.PassTime(), late(3600))
+    return anatomy(answer), anatomy(box.state)
+
+
+@pytest.mark.parametrize(("before", "make"), CASES)
+def test_a_command_that_was_read_back_does_the_same(
+    before: list[c.Command], make: Callable[[Sandbox], c.Command]
+) -> None:
+    assert applied(before, make, read_back=True) == applied(before, make, read_back=False)
+
+
+def test_each_kind_of_command_is_tried_and_changes_or_answers_something() -> None:
+    box = Sandbox(load_scenario("default"), 7, START, "", COMPILER)
+    untouched = anatomy(box.state)
+    kinds = set()
+    for before, make in CASES:
+        answer, state = applied(before, make, read_back=False)
+        kinds.add(type(make(_prepared(before))))
+        assert answer is not None or state != untouched
+    assert kinds == set(c.Command.__subclasses__())
+
+
+def _prepared(before: list[c.Command]) -> Sandbox:
+    box = Sandbox(load_scenario("default"), 7, START, "", COMPILER)
+    for number, one in enumerate(before):
+        box.apply(one, late(number))
+    return box
+
+
+def texts() -> st.SearchStrategy[str]:
+    return st.text(st.characters(codec="utf-8"), max_size=20)
+
+
+@given(
+    st.builds(
+        c.CreatePayment,
+        reseller=texts(),
+        refid=texts(),
+        product=texts(),
+        account=texts(),
+        amount=st.one_of(texts(), st.integers(-(10**20), 10**20), st.decimals(allow_nan=False, allow_infinity=False)),
+        extras=st.dictionaries(texts(), st.one_of(texts(), st.booleans(), st.none(), st.integers()), max_size=3),
+    )
+)
+def test_whatever_a_client_sends_reads_back_as_it_was(command: c.CreatePayment) -> None:
+    again = read(write(command))
+    assert again == command
+    assert isinstance(again, c.CreatePayment)
+    assert str(again.amount) == str(command.amount) or again.amount == command.amount
+
+
+@pytest.mark.parametrize("line", [b"", b"{}", b'{"command": "Nonsense"}', b'{"command": "Credit"}', b"[1]", b"\xff"])
+def test_what_is_no_command_is_refused(line: bytes) -> None:
+    with pytest.raises((msgspec.ValidationError, msgspec.DecodeError)):
+        read(line)
