@@ -34,7 +34,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("sandbox",),
 )
 PURE = ("domain", "auth", "wire")
-STANDARD_AND: dict[str, set[str]] = {"domain": {"msgspec"}, "auth": {"jwt"}}
+STANDARD_AND: dict[str, set[str]] = {"domain": {"msgspec"}, "auth": {"jwt", "msgspec"}}
 FORBIDDEN_NAMES = {
     ("time", "time"),
     ("time", "monotonic"),

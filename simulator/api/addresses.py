@@ -5,9 +5,12 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_netw
 
 from simulator.api.call import Call, Reply
 from simulator.api.refusals import address_not_allowed
+from simulator.auth import headers as names
 from simulator.domain.model.resellers import Reseller
 
 ADDRESS_CHARS_MAX = 80
+ENTRIES_SHOWN_MAX = 5
+_MAPPED = IPv6Network("::ffff:0:0/96")
 
 
 def client_address(address: str, forwarded: bytes | None) -> str:
@@ -22,37 +25,49 @@ def client_address(address: str, forwarded: bytes | None) -> str:
 
 def is_named(address: str, allowlist: tuple[str, ...]) -> bool:
     """True when one of the addresses and networks contains `address`; what is no address is in none."""
-    try:
-        client = ip_address(address)
-    except ValueError:
+    plain = _plain(address)
+    if plain is None:
         return False
+    client = ip_address(plain)
     return any(client in network for network in _networks(allowlist))
 
 
 def refuse_address(call: Call) -> Reply | None:
-    """403 when the reseller that the API key names has an allowlist without this client."""
-    key = call.headers.get(b"x-api-key")
+    """403 when the reseller that the API key names has an allowlist without this client.
+
+    A key that was revoked is refused as such, wherever it is used (SPEC 5.2).
+    """
+    key = call.headers.get(names.API_KEY)
     if key is None:
         return None
     call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
-    if named is None or not named[0].settings.ip_allowlist:
+    if named is None or not named[0].settings.ip_allowlist or named[1].state == "revoked":
         return None
     return refuse_address_of(call, named[0])
 
 
 def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
     """403 when the reseller has an allowlist without this client."""
-    if not reseller.settings.ip_allowlist:
+    allowlist = reseller.settings.ip_allowlist
+    if not allowlist or is_named(call.exchange.client, allowlist):
         return None
-    if is_named(call.exchange.client, reseller.settings.ip_allowlist):
-        return None
+    shown = ", ".join(allowlist[:ENTRIES_SHOWN_MAX]) + (", …" if len(allowlist) > ENTRIES_SHOWN_MAX else "")
     call.exchange.error = "ip_not_allowed"
+    call.exchange.diagnosis = f"{call.exchange.client} is not in the ip_allowlist of {reseller.code}: {shown}"
     return address_not_allowed(call.exchange.client)
 
 
 @lru_cache(maxsize=256)
 def _networks(allowlist: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
-    return tuple(ip_network(one, strict=False) for one in allowlist)
+    return tuple(_network(one) for one in allowlist)
+
+
+def _network(entry: str) -> IPv4Network | IPv6Network:
+    """A network of IPv4 addresses within IPv6 (RFC 4291 2.5.5.2) is the IPv4 network."""
+    network = ip_network(entry, strict=False)
+    if isinstance(network, IPv6Network) and (first := network[0].ipv4_mapped) and network.subnet_of(_MAPPED):
+        return IPv4Network((first, network.prefixlen - _MAPPED.prefixlen))
+    return network
 
 
 def _first_forwarded(forwarded: bytes) -> str | None:

@@ -13,11 +13,13 @@ from simulator.api.call import (
     Reply,
 )
 from simulator.api.refusals import address_blocked, deny, nonce_service_down
+from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
-from simulator.auth.signature import Claim, Denied, check_headers, verify
+from simulator.auth.signature import Claim, Denied, check_headers, check_time, verify
 from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
+from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.runtime.sandboxes import LiveSandbox
 
 NO_QUERY = QueryRules()
@@ -52,12 +54,10 @@ def check_claim(call: Call, endpoint: Endpoint) -> Claim | Bearer | Denied | Rep
     if endpoint.access is Access.OPEN:
         call.is_unsigned = True
         return ANYBODY
-    scenario = call.sandbox.scenario
-    clock = scenario.clock
-    compared_with = call.now if clock.signature == "sandbox" else call.wall + clock.skew
     held = None if call.named is None else call.named[1]
-    claim = check_headers(call.headers, held, compared_with.timestamp(), scenario.limits.timestamp_tolerance_s)
-    if type(claim) is Denied and claim.code == "missing_api_key" and b"authorization" in call.headers:
+    tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance_s
+    claim = check_headers(call.headers, held, call.sandbox.signing_time(call.wall).timestamp(), tolerance_s)
+    if type(claim) is Denied and claim.code == "missing_api_key" and names.AUTHORIZATION in call.headers:
         return check_bearer(call, endpoint)
     return claim
 
@@ -78,13 +78,23 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
     if fault is not None and (reply := refused_by(fault, call, endpoint)):
         return reply
     assert call.named is not None, "who claims something names a key that is known"
-    reseller, _ = call.named
-    if not call.apply(SpendNonce(reseller.code, claim.api_key, claim.nonce)):
-        reused = Denied("nonce_reused", "each request needs a nonce of its own, a repeated one too")
-        return deny(call, endpoint, reused)
+    reseller, key = call.named
+    if refusal := _spend(call, reseller, key, claim):
+        return deny(call, endpoint, refusal)
     call.reseller = reseller
     exchange.reseller = reseller.code
     return None
+
+
+def _spend(call: Call, reseller: Reseller, key: ApiKey, claim: Claim) -> Denied | None:
+    """Spend the nonce. The timestamp is judged again: nonces are forgotten when theirs are too old, and meanwhile a
+    slow body may have arrived."""
+    now_s = call.sandbox.signing_time(call.wall).timestamp()
+    if late := check_time(claim.timestamp_s, now_s, call.sandbox.scenario.limits.timestamp_tolerance_s):
+        return Denied(late.code, f"{late.diagnosis} now that the body is here")
+    if call.apply(SpendNonce(reseller.code, key.key, claim.nonce, claim.timestamp_s, now_s)):
+        return None
+    return Denied("nonce_reused", "each request needs a nonce of its own, one that is sent again too")
 
 
 def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:
@@ -92,6 +102,7 @@ def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None
     match fault.denial:
         case NonceServiceDown() if not call.is_unsigned:
             call.exchange.error = "nonce_service_unavailable"
+            call.exchange.diagnosis = "a fault of the scenario: nonces cannot be looked up; this one is not spent"
             return nonce_service_down()
         case InternalError():
             return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
@@ -102,5 +113,6 @@ def refuse_late(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | Non
     """The same for a fault that was met only after the nonce was spent: it is given back, and nobody is known."""
     reply = refused_by(fault, call, endpoint)
     if reply is not None and isinstance(call.claim, Claim):
-        call.apply(ReturnNonce(call.owner.code, call.claim.api_key, call.claim.nonce))
+        assert call.named is not None, "who claims something names a key that is known"
+        call.apply(ReturnNonce(call.owner.code, call.named[1].key, call.claim.nonce))
     return reply

@@ -11,6 +11,7 @@ from simulator.api.call import (
     Reply,
 )
 from simulator.api.refusals import deny, key_required_for_topup
+from simulator.auth import headers as names
 from simulator.auth.signature import Denied
 from simulator.auth.tokens import REFUSED, Holder, Realm, Use, claimed, verify
 from simulator.domain.model import draw
@@ -43,14 +44,14 @@ def bearer_of(authorization: bytes | None) -> str | None:
 
 def claimed_reseller(call: Call) -> str:
     """The code of the reseller that a bearer token names, true or not; "" when there is none."""
-    token = bearer_of(call.headers.get(b"authorization"))
+    token = bearer_of(call.headers.get(names.AUTHORIZATION))
     return str(claimed(token).get("reseller", "")) if token else ""
 
 
 def check_bearer(call: Call, endpoint: Endpoint) -> Bearer | Denied | Reply:
     """Whom the IdToken of a request without an API key lets in."""
     call.is_unsigned = call.is_deprecated = True
-    token = bearer_of(call.headers.get(b"authorization"))
+    token = bearer_of(call.headers.get(names.AUTHORIZATION))
     if token is None:
         return Denied("missing_api_key", "Authorization is there, but it is no bearer token")
     if endpoint.access is Access.SIGNED and call.sandbox.core.state.assumes("bearer-endpoints", "legacy"):
@@ -62,6 +63,7 @@ def check_bearer(call: Call, endpoint: Endpoint) -> Bearer | Denied | Reply:
         return refusal
     if endpoint.may_want_key and reseller.closed_to_tokens.is_on(call.now):
         call.exchange.error = "api_key_required"
+        call.exchange.diagnosis = f"{reseller.code} has require_api_key_for_topup on; sign the request with an API key"
         return key_required_for_topup()
     return Bearer(reseller)
 

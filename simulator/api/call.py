@@ -100,6 +100,13 @@ class Call(msgspec.Struct):
         """Let a command into the sandbox, at the time of this request; see `LiveSandbox.apply`."""
         return self.sandbox.apply(command, self.now)
 
+    def look_again(self) -> None:
+        """Read the time anew, after a wait; what fell due meanwhile happens."""
+        clock = self.sandbox.clock
+        self.wall = clock.wall()
+        self.now = clock.at(self.wall)
+        self.sandbox.driver.catch_up(self.now)
+
     @property
     def owner(self) -> Reseller:
         """The authenticated reseller."""

@@ -11,6 +11,7 @@ from simulator.api.cursors import BadCursor, Place, made, read
 from simulator.api.refusals import invalid_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.handlers.deliveries import ReplayRefused
+from simulator.domain.model.instants import instant
 from simulator.domain.model.webhooks import Delivery
 from simulator.wire import errors, webhooks
 
@@ -169,7 +170,6 @@ def _moment(filters: dict[str, str], name: str) -> datetime | None:
         is_end = name == "to" and day < date.max
         return at + timedelta(days=1, microseconds=-1) if is_end else at
     try:
-        at = datetime.fromisoformat(_UNESCAPED_PLUS.sub(r"\1+\2", text))
+        return instant(_UNESCAPED_PLUS.sub(r"\1+\2", text), UTC)
     except ValueError:
         raise _BadTime(name) from None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)

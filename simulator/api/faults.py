@@ -13,6 +13,7 @@ import msgspec
 
 from simulator.api.bearer import claimed_reseller
 from simulator.api.call import Call, MetFault, Reply
+from simulator.auth import headers as names
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
 from simulator.domain.model.faults import (
@@ -71,7 +72,7 @@ async def wait(call: Call) -> Reply | None:
     span = _delay(call, met.rule)
     met.timed_out = limit is not None and span > limit
     await asyncio.sleep(sandbox.clock.wall_seconds(limit if limit is not None and met.timed_out else span))
-    sandbox.catch_up()
+    call.look_again()
     if not met.timed_out:
         return None
     call.exchange.error = "integration_timeout"
@@ -146,7 +147,7 @@ def _error_body(status: int) -> dict[str, Any]:
 
 def _facts(call: Call) -> Fields:
     exchange = call.exchange
-    key = call.headers.get(b"x-api-key", b"").decode("latin-1")
+    key = call.headers.get(names.API_KEY, b"").decode("latin-1")
     owner = call.sandbox.core.state.keys.get(key)
     facts: dict[str, object] = {
         "method": exchange.method,

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 
 from simulator.api.call import Call, Endpoint, Problems
 from simulator.api.versions import version_problem
+from simulator.auth import headers as names
 from simulator.contract.query import admits_several, decode_query, parameters
 from simulator.contract.schemas import Schema
 from simulator.domain.model.options import data_source
@@ -40,7 +41,7 @@ def note_unread(call: Call, endpoint: Endpoint) -> None:
     if exchange.query and source != "query":
         values, problems = decode_query(exchange.query)
         _note_unknown(call, [*values, *problems], {})
-    if (version := call.headers.get(b"x-api-version")) is not None and (problem := version_problem(version)):
+    if (version := call.headers.get(names.API_VERSION)) is not None and (problem := version_problem(version)):
         note(call, problem)
 
 

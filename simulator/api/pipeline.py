@@ -153,7 +153,7 @@ async def read(call: Call, request: Request) -> Reply | None:
         call.exchange.body = await read_body(call.headers, request.receive)
     except BodyTooLarge:
         return refusals.deny(call, call.endpoint, Denied("body_too_large", refusals.BODY_BOUND))
-    call.sandbox.catch_up()  # it took time
+    call.look_again()  # it took time
     return None
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from simulator.api.bearer import bearer_of
 from simulator.api.call import Receive, Request
+from simulator.auth import headers as names
 from simulator.auth.tokens import claimed
 from simulator.contract.form import FORM_BYTES_MAX, decode_form
 from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
@@ -26,10 +27,10 @@ async def owner_at_root(
             request = Request(request.method, request.query, request.headers, request.client, None, receive)
         fields, _ = decode_form(headers.get(b"content-type", b""), body or b"")
         return _by_credentials(sandboxes, default, path, fields) or default, request
-    if key := headers.get(b"x-api-key", b"").decode("latin-1"):
+    if key := headers.get(names.API_KEY, b"").decode("latin-1"):
         known = key in default.core.state.keys
         return default if known else sandboxes.with_unique_key(key) or default, request
-    token = bearer_of(headers.get(b"authorization"))
+    token = bearer_of(headers.get(names.AUTHORIZATION))
     return _by_token(sandboxes, token) or default, request
 
 

@@ -28,7 +28,7 @@ def body_hash(body: bytes) -> bytes:
 
 def canonical_string(timestamp: bytes, nonce: bytes, method: bytes, query: bytes, hashed: bytes) -> bytes:
     """The string to sign, from a query that is in canonical form already."""
-    return b"v1:%b:%b:%b:%b:%b" % (timestamp, nonce, method, query, hashed)
+    return b":".join((b"v1", timestamp, nonce, method, query, hashed))
 
 
 def canonical_query(raw: bytes) -> bytes:

@@ -9,23 +9,23 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import ascii_letters, digits
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+import msgspec
+
+from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string
 from simulator.auth.mac import hmac_sha256
 
 BODY_BYTES_MAX = 10 * 1024 * 1024
 SIGNATURE_BYTES_MAX = 512
-SIGNATURE_HEADERS = (b"x-timestamp", b"x-nonce", b"x-signature")
 
-NONCE_BYTES = range(16, 129)
+NONCE_BYTES_MIN, NONCE_BYTES_MAX = 16, 128
 TIMESTAMP_BYTES_MAX = 18
 _NONCE_CHARACTERS = (ascii_letters + digits + "-_").encode()
+_BASE64_CHARACTERS = (ascii_letters + digits + "+/=").encode()
 
 NO_QUERY = (b"",)
-
-# What the constructor of a named tuple comes to, without the Python code around it.
-_claim = tuple.__new__
 
 MESSAGES = {
     "missing_api_key": "The X-Api-Key header is missing or empty.",
@@ -74,12 +74,12 @@ class Held(Protocol):
         ...
 
 
-class Claim(NamedTuple):
-    """Headers that hold together so far. `signature` is decoded."""
+class Claim(msgspec.Struct, frozen=True):
+    """Headers that hold together so far. `signature` is decoded; `timestamp_s` is `timestamp` as a number."""
 
-    api_key: str
     held: Held
     timestamp: bytes
+    timestamp_s: int
     nonce: bytes
     signature: bytes
 
@@ -93,53 +93,84 @@ def check_headers(
     that X-Api-Key names, None when it is unknown; `now_s` is the Unix time that
     X-Timestamp is compared with.
     """
-    raw_key = headers.get(b"x-api-key")
+    raw_key = headers.get(names.API_KEY)
     if not raw_key:
-        return Denied("missing_api_key")
-    api_key = raw_key.decode("latin-1")
+        reason = "X-Api-Key is absent" if raw_key is None else "X-Api-Key is empty"
+        return Denied("missing_api_key", f"{reason}; send the key and sign the request with its secret")
     if held is None:
-        return Denied("invalid_api_key", "no reseller of this sandbox has this key")
+        hint = "; X-Api-Key was sent more than once, or with a comma" if b", " in raw_key else ""
+        return Denied("invalid_api_key", f"no reseller of this sandbox has this key{hint}")
     if held.state != "active":
         if held.state == "revoked":
-            return Denied("invalid_api_key", "the key was revoked")
+            return Denied("invalid_api_key", "the key was revoked; use an active one of the reseller's")
         if held.state == "no_secret":
-            return Denied("hmac_not_configured")
-    timestamp, nonce, signature = headers.get(b"x-timestamp"), headers.get(b"x-nonce"), headers.get(b"x-signature")
+            return Denied("hmac_not_configured", "the scenario gives this key no secret (state: no_secret)")
+    timestamp, nonce, signature = headers.get(names.TIMESTAMP), headers.get(names.NONCE), headers.get(names.SIGNATURE)
     if timestamp is None or nonce is None or signature is None:
-        missing = [name.decode() for name in SIGNATURE_HEADERS if name not in headers]
+        missing = [name.decode() for name in names.SIGNATURE_HEADERS if name not in headers]
         return Denied("missing_hmac_headers", f"absent: {', '.join(missing)}")
     if not (timestamp and nonce and signature):
-        return Denied("empty_hmac_values")
-    if len(nonce) not in NONCE_BYTES or nonce.translate(None, _NONCE_CHARACTERS):
-        return Denied("invalid_nonce_format", f"the nonce has {len(nonce)} bytes")
+        empty = [name.decode() for name in names.SIGNATURE_HEADERS if not headers[name]]
+        return Denied("empty_hmac_values", f"empty: {', '.join(empty)}")
+    if not NONCE_BYTES_MIN <= len(nonce) <= NONCE_BYTES_MAX:
+        return Denied("invalid_nonce_format", f"the nonce has {len(nonce)} characters, 16 to 128 are wanted")
+    if foreign := nonce.translate(None, _NONCE_CHARACTERS):
+        shown = foreign[:1].decode("latin-1")
+        return Denied("invalid_nonce_format", f"the nonce has {shown!r} in it; only a-z A-Z 0-9 - _ may be")
     if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
-        return Denied("invalid_timestamp_format", "only digits are read: whole seconds since 1970")
-    age_s = now_s - int(timestamp)
-    if not -tolerance_s <= age_s <= tolerance_s:
-        return _expired(timestamp, now_s, tolerance_s)
+        return Denied("invalid_timestamp_format", f"only digits are read, whole seconds since 1970: now {now_s:.0f}")
+    timestamp_s = int(timestamp)
+    if expired := check_time(timestamp_s, now_s, tolerance_s):
+        return expired
     if not signature.startswith(b"v1="):
         return Denied("invalid_signature_format", "the signature does not begin with v1=")
     if len(signature) > SIGNATURE_BYTES_MAX:
         return Denied("signature_too_large", f"{len(signature)} bytes, at most {SIGNATURE_BYTES_MAX} are read")
-    try:
-        decoded = binascii.a2b_base64(signature[3:], strict_mode=True)
-    except binascii.Error:
-        return Denied("invalid_signature_format", "what follows v1= is not Base64")
-    return _claim(Claim, (api_key, held, timestamp, nonce, decoded))
+    text = signature[3:]
+    decoded = _decoded(text)
+    if decoded is None:
+        return Denied("invalid_signature_format", f"what follows v1= is not Base64: {_misspelling(text)}")
+    return Claim(held=held, timestamp=timestamp, timestamp_s=timestamp_s, nonce=nonce, signature=decoded)
 
 
-def _expired(timestamp: bytes, now_s: float, tolerance_s: float) -> Denied:
-    age_s = now_s - int(timestamp)
-    if abs(now_s - int(timestamp) / 1000) <= tolerance_s:
+def check_time(timestamp_s: int, now_s: float, tolerance_s: float) -> Denied | None:
+    """None for a timestamp that is at most the tolerance off, to either side."""
+    age_s = now_s - timestamp_s
+    if -tolerance_s <= age_s <= tolerance_s:
+        return None
+    if abs(now_s - timestamp_s / 1000) <= tolerance_s:
         return Denied("timestamp_expired", "the timestamp is in milliseconds; send seconds")
     side = "behind" if age_s > 0 else "ahead of"
-    return Denied("timestamp_expired", f"the timestamp is {abs(age_s):.0f} s {side} the server's clock")
+    text = f"the timestamp is {abs(age_s):.0f} s {side} the server's clock, at most {tolerance_s:.0f} s are accepted"
+    return Denied("timestamp_expired", text)
+
+
+def _decoded(text: bytes) -> bytes | None:
+    """What standard Base64 with its padding holds (RFC 4648 4). None for other spellings of the same bytes, too: a
+    signature that could be written in several ways would be several requests."""
+    try:
+        decoded = binascii.a2b_base64(text)  # skips what does not belong there, so that it is not met again below
+    except binascii.Error:
+        return None
+    return decoded if binascii.b2a_base64(decoded, newline=False) == text else None
+
+
+def _misspelling(text: bytes) -> str:
+    if any(character in b" \t\r\n" for character in text):
+        return "there are blanks in it"
+    if any(character in b"-_" for character in text):
+        return "it has - or _ of the URL-safe alphabet, + and / are wanted"
+    if text.translate(None, _BASE64_CHARACTERS):
+        return "it has characters that Base64 has not"
+    if len(text) % 4 or text.rstrip(b"=").count(b"="):
+        return "its padding (=) is wrong"
+    return "the bits behind its last byte are not zero, or its padding is wrong"
 
 
 def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryRules) -> Denied | None:
     """Compare the signature with the request, in constant time; None when it matches."""
     if claim.held.state == "undecryptable":
-        return Denied("decryption_error")
+        return Denied("decryption_error", "the scenario says so of this key (state: undecryptable)")
     hashed = body_hash(body)
     for form in canonical_queries(query, rules) if query else NO_QUERY:
         text = canonical_string(claim.timestamp, claim.nonce, method, form, hashed)

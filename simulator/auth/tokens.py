@@ -2,9 +2,13 @@
 
 A token is good in one sandbox: the key and the audience are that sandbox's. It carries its use, so that none passes
 for another. PyJWT's own clock checks are off: a token is young or old by the `now` that is passed in.
+
+`iat` and `exp` are whole seconds, since not every library reads a fraction, and as far apart as the lifetime. A token
+is good from the microsecond it was issued at: `issued_us` is how far that is behind `iat`, and so its end behind `exp`.
 """
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -15,7 +19,10 @@ ISSUER = "reseller-sim"
 TOKEN_CHARS_MAX = 4096
 REFUSED = "invalid_token"
 
-_CLAIMS = ["iss", "aud", "sub", "reseller", "token_use", "iat", "exp"]
+_CLAIMS = ["iss", "aud", "sub", "reseller", "token_use", "iat", "exp", "issued_us"]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_SECOND_US = 1_000_000
 _SHOWN_CHARS_MAX = 80
 
 
@@ -46,10 +53,10 @@ class Holder(NamedTuple):
 
 
 def issue(realm: Realm, use: Use, holder: Holder, now: datetime, lifetime: timedelta) -> str:
-    """A token that is good from `now` for `lifetime`, both taken in whole seconds; equal arguments give equal bytes."""
+    """A token that is good from `now` for `lifetime`, taken in whole seconds; equal arguments give equal bytes."""
     import jwt  # takes longer to import than the server to start
 
-    issued_s = int(now.timestamp())
+    issued_s, issued_us = divmod(_unix_us(now), _SECOND_US)
     claims = {
         "iss": ISSUER,
         "aud": realm.sandbox,
@@ -58,6 +65,7 @@ def issue(realm: Realm, use: Use, holder: Holder, now: datetime, lifetime: timed
         "token_use": use.value,
         "iat": issued_s,
         "exp": issued_s + int(lifetime.total_seconds()),
+        "issued_us": issued_us,
     }
     return jwt.encode(claims, realm.key, algorithm=ALGORITHM)
 
@@ -80,7 +88,7 @@ def verify(realm: Realm, token: str, use: Use, now: datetime) -> Holder | Denied
         )
     except (jwt.PyJWTError, RecursionError, UnicodeError) as bad:
         return Denied(REFUSED, _explain(bad, token, realm))
-    reason = _misused(claims, use) or _untimely(claims, now.timestamp())
+    reason = _misused(claims, use) or _untimely(claims, _unix_us(now))
     return Denied(REFUSED, reason) if reason else Holder(claims["sub"], str(claims["reseller"]))
 
 
@@ -104,15 +112,27 @@ def _misused(claims: dict[str, Any], use: Use) -> str:
     return f"this is {sent}; send {_NAMES[use.value]}"
 
 
-def _untimely(claims: dict[str, Any], now_s: float) -> str:
-    begins, ends = claims.get("nbf", claims["iat"]), claims["exp"]
-    if not all(type(moment) is int for moment in (begins, ends)):
+def _untimely(claims: dict[str, Any], now_us: int) -> str:
+    begins_s, ends_s, issued_us = claims.get("nbf", claims["iat"]), claims["exp"], claims["issued_us"]
+    if not all(type(moment) is int for moment in (begins_s, ends_s)):
         return "iat, nbf and exp must be whole seconds"
-    if now_s < begins:
-        return f"the token is good only {begins - now_s:.0f} s from now by the sandbox's clock"
-    if now_s >= ends:
-        return f"the token expired {now_s - ends:.0f} s ago by the sandbox's clock"
+    if type(issued_us) is not int or not 0 <= issued_us < _SECOND_US:
+        return "issued_us must be whole microseconds of a second"
+    early_us = begins_s * _SECOND_US + issued_us - now_us
+    if early_us > 0:
+        return f"the token is good only {_seconds(early_us)} s from now by the sandbox's clock"
+    late_us = now_us - ends_s * _SECOND_US - issued_us
+    if late_us >= 0:
+        return f"the token expired {_seconds(late_us)} s ago by the sandbox's clock"
     return ""
+
+
+def _unix_us(at: datetime) -> int:
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def _seconds(span_us: int) -> str:
+    return f"{Decimal(span_us).scaleb(-6).normalize():f}"
 
 
 def _explain(bad: Exception, token: str, realm: Realm) -> str:

@@ -3,7 +3,6 @@
 import secrets
 import shutil
 import sys
-from datetime import datetime
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -85,7 +84,7 @@ def _first_steps(running: Running) -> list[str]:
         return ["This scenario has no active API key, so that there is no request to paste."]
     credentials = Credentials(keys[0].key, keys[0].secret)
     method, path, body = _example(running.sandbox, owner)
-    now = int(_signing_time(running.sandbox).timestamp())
+    now = int(running.sandbox.signing_time().timestamp())
     request = sign(method, running.url, path, body, credentials, now)
     return [
         "Paste this; its signature is good for 5 minutes and for one use:",
@@ -124,12 +123,6 @@ def _program() -> str:
     if shutil.which("reseller-sim"):
         return "reseller-sim"
     return quote(str(called)) if called.name == "reseller-sim" else f"{quote(sys.executable)} -m simulator"
-
-
-def _signing_time(sandbox: LiveSandbox) -> datetime:
-    """The time that X-Timestamp is compared with: the wall's unless the scenario says the sandbox's."""
-    asked = sandbox.scenario.clock
-    return sandbox.clock.now() if asked.signature == "sandbox" else sandbox.clock.wall() + asked.skew
 
 
 def _first_reseller(sandbox: LiveSandbox) -> Reseller | None:

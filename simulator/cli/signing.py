@@ -8,9 +8,15 @@ from base64 import b64decode, b64encode
 from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
 
+from simulator.auth import headers as names
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string
 
-SIGNATURE_HEADERS = ("X-Api-Key", "X-Timestamp", "X-Nonce", "X-Signature")
+SIGNATURE_HEADERS = (
+    names.WRITTEN_API_KEY,
+    names.WRITTEN_TIMESTAMP,
+    names.WRITTEN_NONCE,
+    names.WRITTEN_SIGNATURE,
+)
 
 
 class CannotSign(Exception):
@@ -63,10 +69,10 @@ def sign(
     )
     mac = hmac.digest(_secret_bytes(credentials.secret), canonical, "sha256")
     headers = {
-        "X-Api-Key": credentials.key,
-        "X-Timestamp": moment,
-        "X-Nonce": nonce,
-        "X-Signature": f"v1={b64encode(mac).decode()}",
+        names.WRITTEN_API_KEY: credentials.key,
+        names.WRITTEN_TIMESTAMP: moment,
+        names.WRITTEN_NONCE: nonce,
+        names.WRITTEN_SIGNATURE: f"v1={b64encode(mac).decode()}",
     }
     if body:
         headers["Content-Type"] = "application/json"
@@ -77,7 +83,7 @@ def sign(
 def with_bearer(request: SignedRequest, token: str) -> SignedRequest:
     """The same request with a bearer token in place of the key and the signature (SPEC 5.4)."""
     headers = {name: value for name, value in request.headers.items() if name not in SIGNATURE_HEADERS}
-    return replace(request, headers=headers | {"Authorization": f"Bearer {token}"})
+    return replace(request, headers=headers | {names.WRITTEN_AUTHORIZATION: f"Bearer {token}"})
 
 
 def split_base(base_url: str) -> SplitResult:

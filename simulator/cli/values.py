@@ -2,14 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 import click
 
 from simulator.domain.errors import Unacceptable
+from simulator.domain.model.instants import sandbox_time
 from simulator.runtime.clock import parse_mode
-
-_EARLIEST, _LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +34,9 @@ def time(ctx: click.Context, param: click.Parameter, text: str | None) -> dateti
     if text is None:
         return None
     try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        wrong = f"{text!r} is no ISO 8601 time such as 2027-01-10T23:59:00+08:00"
-        raise click.BadParameter(wrong, ctx, param) from None
-    if at.tzinfo is None:
-        raise click.BadParameter(f"{text!r} needs an offset, such as Z or +08:00", ctx, param)
-    if not _EARLIEST <= at < _LATEST:
-        raise click.BadParameter(f"{text!r} is not between {_EARLIEST:%Y} and {_LATEST:%Y}", ctx, param)
-    return at.astimezone(UTC)
+        return sandbox_time(text)
+    except ValueError as wrong:
+        raise click.BadParameter(f"{text!r} {wrong}", ctx, param) from None
 
 
 def seconds(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:

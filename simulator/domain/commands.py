@@ -246,15 +246,18 @@ class CountRequest(Command, frozen=True):
 
 
 class SpendNonce(Command, frozen=True):
-    """Check and spend a nonce in one step. Answers False when it was spent lately (SPEC 3.6)."""
+    """Check and spend a nonce in one step. Answers False when it was spent lately (SPEC 3.6). `signing_s` is the Unix
+    time that the request's timestamp was compared with."""
 
     reseller: str
     api_key: str
     nonce: bytes
+    timestamp_s: int
+    signing_s: float
 
 
 class ReturnNonce(Command, frozen=True):
-    """Take back that a nonce was spent: nobody was authenticated after all."""
+    """Take back that the latest nonce was spent: nobody was authenticated after all."""
 
     reseller: str
     api_key: str

@@ -82,6 +82,12 @@ class LiveSandbox:
         """What was met of its rules, answers and outcomes since it began, or since its last reset."""
         return figures(self.core.state, self.counters.answers)
 
+    def signing_time(self, wall: datetime | None = None) -> datetime:
+        """The time that timestamps of clients are compared with: the wall clock's, unless the scenario says its own.
+        `wall` is what the wall shows, if it was read."""
+        asked, wall = self.scenario.clock, wall or self.clock.wall()
+        return self.clock.at(wall) if asked.signature == "sandbox" else wall + asked.skew
+
     def start(self) -> None:
         """Let its time run; needs a running event loop."""
         self.driver.rearm(self.clock.now())

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from simulator.domain.model.callbacks import RetryPolicy
+from simulator.domain.model.instants import sandbox_time
 from simulator.domain.model.scenario import ClockStart, Limits
 from simulator.scenario import values
 from simulator.scenario.reader import Reader
@@ -35,7 +36,7 @@ def clock(section: Reader) -> ClockStart:
     return ClockStart(
         mode=mode,
         rate=speed,
-        start=section["start"].parsed(values.time, "bad_time"),
+        start=section["start"].parsed(sandbox_time, "bad_time"),
         skew=section["skew"].duration(),
         signature=section["signature"].text("wall"),
     )

@@ -1,10 +1,10 @@
-"""Durations, amounts, times and days as scenarios write them. What is none raises `ValueError`, worded for people."""
+"""Durations, amounts and days as scenarios write them. What is none raises `ValueError`, worded for people."""
 
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from urllib.parse import urlsplit
 
@@ -21,8 +21,6 @@ _UNITS: Mapping[str, timedelta] = {
 }
 _DURATION = re.compile(r"(-?)([0-9]{1,9})(ms|s|m|h|d)", re.ASCII)
 _AMOUNT = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,8})?", re.ASCII)
-_EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
-_LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
 def duration(text: str) -> timedelta:
@@ -47,23 +45,6 @@ def amount(value: object) -> Decimal:
             return number
         raise ValueError(f"has more than {DIGITS_BEFORE_MAX} digits before the point or {DIGITS_AFTER_MAX} after it")
     raise ValueError('must be an amount such as 10 or "10.50"')
-
-
-def time(text: str) -> datetime:
-    """An ISO 8601 date-time with its offset, between 1990 and 2200; in UTC."""
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError("must be a time such as 2027-01-10T23:59:00+08:00") from None
-    if at.tzinfo is None:
-        raise ValueError("needs an offset, such as Z or +08:00")
-    try:
-        at = at.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("is beyond the calendar") from None
-    if not _EARLIEST <= at < _LATEST:
-        raise ValueError(f"must be between {_EARLIEST:%Y} and {_LATEST:%Y}")
-    return at
 
 
 def day(value: str | int) -> date:

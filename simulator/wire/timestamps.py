@@ -1,11 +1,10 @@
 """The timestamp formats of SPEC 1. All but ISO 8601 are GMT+8, the service's own zone."""
 
-import re
 from datetime import UTC, date, datetime, timedelta
 
+from simulator.domain.model.instants import day, looks_like_day
 from simulator.domain.model.money import SERVICE_ZONE
 
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 RANGE_DASH = " - "
 
 
@@ -15,12 +14,9 @@ def day_range(text: str) -> tuple[date, date]:
     Raises `ValueError` with what is wrong, to follow the parameter's name.
     """
     days = text.split(RANGE_DASH)
-    if len(days) > 2 or not all(_DAY.fullmatch(day) for day in days):
+    if len(days) > 2 or not all(map(looks_like_day, days)):
         raise ValueError("must be a day such as 2026-11-21, or two with ' - ' between them")
-    try:
-        first, last = date.fromisoformat(days[0]), date.fromisoformat(days[-1])
-    except ValueError:
-        raise ValueError("must be a day of the calendar") from None
+    first, last = day(days[0]), day(days[-1])
     if last < first:
         raise ValueError("must not end before it begins")
     return first, last

@@ -71,13 +71,100 @@ def test_keys_that_exist_to_be_refused(client: Client, state: str) -> None:
     assert error(client.call("GET", "/v2/balance", key=name)) == expected[state]
 
 
+def used(client: Client, ahead_s: int = 0) -> str:
+    """What comes of a request with `NONCE`, signed so far ahead of the clock of signatures; "" when it is accepted."""
+    stamp = int(client.live.signing_time().timestamp()) + ahead_s
+    return attempt(client, stamp)
+
+
+def attempt(client: Client, stamp: int) -> str:
+    answer = client.call("GET", "/v2/balance", nonce=NONCE, timestamp=stamp)
+    return "" if answer.status == 200 else error(answer)
+
+
 def test_a_nonce_is_good_once_for_ten_minutes_of_sandbox_time(client: Client) -> None:
-    assert client.call("GET", "/v2/balance", nonce=NONCE).status == 200
-    assert error(client.call("GET", "/v2/balance", nonce=NONCE)) == "nonce_reused"
+    assert used(client) == ""
+    assert used(client) == used(client, ahead_s=1) == "nonce_reused"
     client.advance(599)
-    assert error(client.call("GET", "/v2/balance", nonce=NONCE)) == "nonce_reused"
+    assert used(client, ahead_s=1) == "nonce_reused"
     client.advance(1)
-    assert client.call("GET", "/v2/balance", nonce=NONCE).status == 200
+    assert used(client) == "nonce_reused", "the very bytes of before"
+    assert used(client, ahead_s=1) == ""
+
+
+CLOCKS: list[tuple[str, dict[str, object]]] = [
+    ("real", {"mode": "real"}),
+    ("skewed", {"mode": "real", "skew": "-1h"}),
+    ("its own", {"mode": "real", "signature": "sandbox"}),
+    ("fast", {"mode": "x60"}),
+    ("fast and its own", {"mode": "x60", "signature": "sandbox"}),
+    ("slow", {"mode": "xN", "rate": 0.1}),
+    ("manual", {"mode": "manual"}),
+    ("manual and its own", {"mode": "manual", "signature": "sandbox"}),
+    ("in another year", {"mode": "real", "start": "2027-06-01T00:00:00Z"}),
+]
+
+
+@pytest.mark.parametrize("clock", [clock for _, clock in CLOCKS], ids=[name for name, _ in CLOCKS])
+@pytest.mark.parametrize("ahead_s", [-300, 0, 300])
+def test_no_request_is_accepted_twice_under_any_clock(clock: dict[str, object], ahead_s: int) -> None:
+    with running({"clock": clock}) as client:
+        stamp = int(client.live.signing_time().timestamp()) + ahead_s
+        assert attempt(client, stamp) == ""
+        for _ in range(13):
+            client.pass_time(60)
+            client.advance(60)
+            assert attempt(client, stamp) in ("nonce_reused", "timestamp_expired")
+
+
+def test_a_request_signed_ahead_is_refused_until_its_last_moment() -> None:
+    with running({"clock": {"mode": "real"}}) as client:
+        stamp = int(client.wall().timestamp()) + 300
+        assert attempt(client, stamp) == ""
+        client.pass_time(600)
+        assert attempt(client, stamp) == "nonce_reused"
+        client.pass_time(0.001)
+        assert attempt(client, stamp) == "timestamp_expired"
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"timestamp_tolerance": "1h"},
+        {"timestamp_tolerance": None},
+        {"timestamp_tolerance": "1s"},
+        {"nonce_window": "1s"},
+        {"nonce_window": "0s"},
+        {"timestamp_tolerance": "1h", "nonce_window": "1m"},
+    ],
+)
+def test_no_limits_let_a_request_in_twice(limits: dict[str, object]) -> None:
+    with running({"clock": {"mode": "real"}, "limits": limits}) as client:
+        stamp = int(client.wall().timestamp())
+        assert attempt(client, stamp) == ""
+        for seconds in (0, 1, 1, 298, 0.5, 299.5, 1, 2999, 1, 86_400):
+            client.pass_time(seconds)
+            assert attempt(client, stamp) in ("nonce_reused", "timestamp_expired")
+            assert client.call("GET", "/v2/balance").status == 200  # lets what is over be forgotten
+
+
+def test_a_copy_whose_body_dawdles_until_the_nonce_is_forgotten_is_too_late() -> None:
+    with running({"clock": {"mode": "real"}}) as client:
+        stamp = int(client.wall().timestamp()) + 300
+        body = b'{"refid": "r-1", "product": "RELOAD", "account": "0123456789", "amount": 10}'
+        wanted = {"nonce": NONCE, "timestamp": stamp}
+        first = client.call("POST", "/v2/topup", body, **wanted)
+        assert first.status == 200
+        client.pass_time(600)
+
+        async def while_it_waits() -> None:
+            client.pass_time(1)
+            assert (await client.acall("GET", "/v2/balance")).status == 200
+            assert len(client.live.core.state.nonces) == 1
+
+        copy = client.call("POST", "/v2/topup", body, **wanted, before_body=while_it_waits)
+        assert error(copy) == "timestamp_expired"
+        assert "now that the body is here" in copy.headers["x-sim-diagnosis"]
 
 
 def test_a_refused_signature_never_spends_its_nonce(client: Client) -> None:
@@ -178,9 +265,11 @@ def test_the_nonce_service_may_be_down_and_nothing_is_spent() -> None:
         assert client.call("GET", "/v2/balance", nonce=NONCE).status == 200
 
 
-def test_an_internal_error_comes_by_fault_alone() -> None:
-    with running({"faults": [{"when": {"path": "/v2/balance"}, "then": {"internal_error": True}}]}) as client:
-        assert error(client.call("GET", "/v2/balance")) == "internal_error"
+def test_an_internal_error_comes_by_fault_alone_and_nothing_is_spent() -> None:
+    fault = {"when": {"path": "/v2/balance"}, "times": 1, "then": {"internal_error": True}}
+    with running({"faults": [fault]}) as client:
+        assert error(client.call("GET", "/v2/balance", nonce=NONCE)) == "internal_error"
+        assert client.call("GET", "/v2/balance", nonce=NONCE).status == 200
 
 
 def test_an_allowlist_lets_in_whom_it_names(client: Client) -> None:

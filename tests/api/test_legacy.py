@@ -252,6 +252,20 @@ def test_tokens_live_by_the_sandboxs_clock() -> None:
         assert "expired 0 s ago" in diagnosis(get(client, token))
 
 
+def test_tokens_issued_within_a_second_live_as_long_as_they_say_from_then_on() -> None:
+    with running({"limits": {"token_lifetime": "90s", "refresh_token_lifetime": "2m"}}) as client:
+        client.advance(0.75)
+        tokens = login(client)
+        client.advance(89.999)
+        assert get(client, tokens["IdToken"]).status == 200
+        client.advance(0.001)
+        assert "expired 0 s ago" in diagnosis(get(client, tokens["IdToken"]))
+        client.advance(29.999)
+        assert refresh(client, tokens["RefreshToken"]).status == 200
+        client.advance(0.25)
+        assert "expired 0.249 s ago" in diagnosis(refresh(client, tokens["RefreshToken"]))
+
+
 def test_lifetimes_are_a_scenarios_to_set() -> None:
     with running({"limits": {"token_lifetime": "90s", "refresh_token_lifetime": "2m"}}) as client:
         tokens = login(client)

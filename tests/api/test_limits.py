@@ -134,6 +134,16 @@ ALLOWED: list[tuple[str, str, bool]] = [
     ("2001:db9::1", "2001:db8::/32", False),
     ("2001:db8::1", "2001:0DB8:0:0:0:0:0:1", True),
     ("::1", "::1", True),
+    ("10.0.0.1", "::ffff:10.0.0.1", True),
+    ("::ffff:10.0.0.1", "10.0.0.1", True),
+    ("::ffff:10.0.0.1", "::ffff:10.0.0.1", True),
+    ("::FFFF:0a00:0001", "::ffff:10.0.0.0/104", True),
+    ("10.0.0.1", "::ffff:10.0.0.0/104", True),
+    ("11.0.0.1", "::ffff:10.0.0.0/104", False),
+    ("10.0.0.2", "::ffff:10.0.0.1", False),
+    ("10.0.0.1", "::ffff:0:0/96", True),
+    ("10.0.0.1", "::ffff:0:0/95", False),
+    ("::10.0.0.1", "10.0.0.1", False),
     ("", "0.0.0.0/0", False),
     ("no address", "0.0.0.0/0", False),
 ]
@@ -154,6 +164,35 @@ def test_a_scenarios_allowlist_holds_from_the_start() -> None:
     with running({"resellers": [{"code": "RS001", "settings": {"ip_allowlist": ["10.0.0.0/8", "::1"]}}]}) as client:
         assert error(client.call("GET", "/v2/balance")) == (403, "ip_not_allowed")
         assert client.send("GET", "/v2/balance").status == 401  # whose list would it be?
+
+
+@pytest.mark.parametrize("entry", ["::ffff:10.0.0.1", "::ffff:10.0.0.0/104", "10.0.0.1"])
+@pytest.mark.parametrize("address", ["10.0.0.1", "::ffff:10.0.0.1", "[::ffff:10.0.0.1]:4711"])
+def test_an_address_within_ipv6_is_the_same_address(entry: str, address: str) -> None:
+    scenario = {"resellers": [{"code": "RS001", "settings": {"ip_allowlist": [entry]}}]}
+    with running(scenario, trust_forwarded=True) as client:
+        assert client.call("GET", "/v2/balance", headers={"X-Forwarded-For": address}).status == 200
+        other = client.call("GET", "/v2/balance", headers={"X-Forwarded-For": "::ffff:11.0.0.2"})
+        assert error(other) == (403, "ip_not_allowed")
+
+
+@pytest.mark.parametrize("state", ["unknown", "revoked"])
+def test_a_key_that_is_not_good_is_refused_as_such_from_any_address(state: str) -> None:
+    with running() as client:
+        client.sim("PATCH", "/sandboxes/default/resellers/RS001/settings", {"ip_allowlist": ["192.0.2.1"]})
+        keys = client.live.core.state.keys
+        key = next((name for name, (_, held) in keys.items() if held.state == state), "unknown")
+        assert error(client.call("GET", "/v2/balance", key=key)) == (401, "invalid_api_key")
+        assert error(client.call("GET", "/v2/balance")) == (403, "ip_not_allowed")
+
+
+def test_a_key_that_was_revoked_meanwhile_meets_no_allowlist() -> None:
+    with running() as client:
+        path = "/sandboxes/default/resellers/RS001"
+        client.sim("PATCH", f"{path}/settings", {"ip_allowlist": ["192.0.2.1"]})
+        assert error(client.call("GET", "/v2/balance")) == (403, "ip_not_allowed")
+        assert client.sim("DELETE", f"{path}/api-keys/{client.key}").status == 204
+        assert error(client.call("GET", "/v2/balance")) == (401, "invalid_api_key")
 
 
 BAD_ENTRIES: list[Any] = ["", "localhost", "10.0.0.0/33", "10.0.0", "::1/129", "10.0.0.0/8 ", "1.2.3.4:80", 7, None, []]

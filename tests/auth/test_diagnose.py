@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 
+import msgspec
 import pytest
 
 from simulator.auth.diagnose import diagnose
@@ -69,7 +70,7 @@ def test_a_mistake_is_named(claim: Claim, expected: str) -> None:
 
 def test_a_signature_of_another_length_is_told() -> None:
     short = claim_of(canonical())
-    cut = Claim(short.api_key, short.held, short.timestamp, short.nonce, short.signature[:20])
+    cut = msgspec.structs.replace(short, signature=short.signature[:20])
     assert "20 bytes" in diagnose(cut, METHOD, PATH, QUERY, BODY)
 
 

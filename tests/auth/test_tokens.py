@@ -25,6 +25,7 @@ CLAIMS: dict[str, Any] = {
     "token_use": "id",
     "iat": NOW_S,
     "exp": NOW_S + 3600,
+    "issued_us": 0,
 }
 
 
@@ -60,6 +61,27 @@ def test_a_token_lives_by_the_time_that_is_passed_in(seconds: int, said: str) ->
     assert (said in got.diagnosis) if isinstance(got, Denied) else (not said and got == HOLDER)
 
 
+SECOND, TICK = timedelta(seconds=1), timedelta(microseconds=1)
+
+
+@pytest.mark.parametrize("use", Use)
+@given(offset_us=st.integers(0, 999_999), lifetime_s=st.integers(1, 315_360_000))
+def test_a_token_lives_to_the_microsecond_as_long_as_it_says(use: Use, offset_us: int, lifetime_s: int) -> None:
+    begins = NOW + offset_us * TICK
+    ends = begins + lifetime_s * SECOND
+    token = issue(REALM, use, HOLDER, begins, lifetime_s * SECOND)
+    for moment in (begins, ends - TICK):
+        assert verify(REALM, token, use, moment) == HOLDER
+    for moment in (begins - TICK, ends, ends + TICK):
+        assert isinstance(verify(REALM, token, use, moment), Denied)
+
+
+def test_other_libraries_read_whole_seconds_that_are_as_far_apart_as_the_lifetime() -> None:
+    claims = claimed(issue(REALM, Use.ID, HOLDER, NOW + 750_000 * TICK, HOUR))
+    assert (claims["iat"], claims["exp"], claims["issued_us"]) == (NOW_S, NOW_S + 3600, 750_000)
+    assert type(claims["iat"]) is type(claims["exp"]) is int
+
+
 def test_equal_inputs_give_equal_bytes() -> None:
     assert issued() == issued() == made()
     assert issued() != issued(realm=ELSEWHERE)
@@ -93,6 +115,10 @@ BENT = ("B" if SIGNATURE[0] == "A" else "A") + SIGNATURE[1:]
         (made(nbf=NOW_S + 60), "good only 60 s from now"),
         (made(exp=1e300), "must be whole seconds"),
         (made(iat=True), "must be whole seconds"),
+        (made(issued_us=None), "the token has no claim 'issued_us'"),
+        (made(issued_us=0.5), "must be whole microseconds of a second"),
+        (made(issued_us=-1), "must be whole microseconds of a second"),
+        (made(issued_us=1_000_000), "must be whole microseconds of a second"),
         (made(exp=10**30), ""),
         ("", "no JSON Web Token"),
         ("...", "no JSON Web Token"),

@@ -3,9 +3,12 @@
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import httpx2
 import pytest
 
 from simulator.auth.signature import MESSAGES
@@ -15,6 +18,7 @@ from tests.support.processes import (
     run,
     serving,
 )
+from tests.support.signing import KEY, SECRET, SECRET_TEXT, sign
 
 PAGE = (Path(__file__).parents[2] / "docs" / "signing.md").read_text()
 BEARER_CODES = {"invalid_token"}
@@ -69,6 +73,33 @@ def test_the_javascript_client_of_the_page_pays(service: dict[str, str], tmp_pat
         catalog, payment = answer.splitlines()
         assert catalog.startswith("200  {")
         assert '"status":"Accepted"' in payment
+
+
+def test_the_python_client_of_the_page_pays(service: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "client.py").write_text(blocks("python")[0])
+    answer = ran([sys.executable, str(tmp_path / "client.py")], service, needs=())
+    assert answer is not None
+    catalog, payment = answer.splitlines()
+    assert catalog.startswith("200  {")
+    assert '"status":"Accepted"' in payment
+
+
+def test_the_python_client_of_the_page_signs_whatever_a_client_may_send() -> None:
+    names = {"__name__": "page"}
+    exec(compile(blocks("python")[0].partition("\nurl = ")[0], "signing.md", "exec"), names)  # noqa: S102 - our own page
+    signed: Any = names["Signed"]
+    key, secret = KEY, SECRET_TEXT
+    for method, target, body in (
+        ("GET", "/v2/catalog?b=2&a=1&flag&a=0&empty=", b""),
+        ("GET", "/v2/transactions?date=2026-11-01%20-%202026-11-21&search=a%2Bb", b""),
+        ("DELETE", "/v2/balance-webhook", b""),
+        ("POST", "/v2/topup", b'{"refid": "\xc3\xa9"}'),
+    ):
+        request = httpx2.Request(method, f"http://127.0.0.1:8080{target}", content=body)
+        sent = next(signed(key, secret).auth_flow(request)).headers
+        query = request.url.query.decode()
+        wanted = sign(method, query, body, timestamp=sent["X-Timestamp"], nonce=sent["X-Nonce"], secret=SECRET)
+        assert (sent["X-Api-Key"], sent["X-Signature"]) == (key, wanted)
 
 
 def ran(command: list[str], variables: dict[str, str], needs: tuple[str, ...]) -> str | None:

@@ -1,6 +1,6 @@
 """Durations, amounts, times and days as scenarios write them."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
@@ -78,21 +78,6 @@ def test_an_amount_keeps_its_digits(value: object, text: str) -> None:
 def test_anything_else_is_no_amount(value: object) -> None:
     with pytest.raises(ValueError, match=r"amount|digits"):
         values.amount(value)
-
-
-def test_a_time_has_an_offset() -> None:
-    at = datetime(2027, 1, 10, 15, 59, tzinfo=UTC)
-    assert values.time("2027-01-10T23:59:00+08:00") == at
-    assert values.time("2027-01-10T15:59Z") == at
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "soon", "2027-01-10T23:59:00", "2027-13-10T00:00:00Z", "1889-01-01T00:00:00Z", "9999-12-31T23:59:59-12:00"],
-)
-def test_anything_else_is_no_time(text: str) -> None:
-    with pytest.raises(ValueError, match=r"must be|offset|calendar"):
-        values.time(text)
 
 
 def test_a_day_is_written_either_way() -> None:

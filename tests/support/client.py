@@ -87,6 +87,7 @@ class Client:
         nonce: str | None = None,
         timestamp: int | None = None,
         headers: dict[str, str] | None = None,
+        before_body: Callable[[], Awaitable[None]] | None = None,
     ) -> Response:
         content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         path, _, query = target.partition("?")
@@ -101,7 +102,7 @@ class Client:
             "X-Signature": signature,
         }
         prefix = f"/s/{sandbox}" if sandbox else ""
-        return await self.asend(method, prefix + path, query, content, signed | (headers or {}))
+        return await self.asend(method, prefix + path, query, content, signed | (headers or {}), before_body)
 
     def pay(self, refid: str = "ref-1", amount: Any = "10", product: str = "RELOAD", **more: Any) -> Response:
         """`POST /v2/topup`."""
@@ -150,7 +151,16 @@ class Client:
         """Send a request as it is."""
         return self.run(self.asend(method, path, query, body, headers or {}))
 
-    async def asend(self, method: str, path: str, query: str, body: bytes, headers: dict[str, str]) -> Response:
+    async def asend(
+        self,
+        method: str,
+        path: str,
+        query: str,
+        body: bytes,
+        headers: dict[str, str],
+        before_body: Callable[[], Awaitable[None]] | None = None,
+    ) -> Response:
+        """Send a request; `before_body` happens between its head and its body."""
         pairs = [(b"host", HOST.encode())] if "host" not in headers else []
         if body:
             pairs.append((b"content-length", str(len(body)).encode()))
@@ -169,12 +179,14 @@ class Client:
             "root_path": "",
             "extensions": {},
         }
-        response = await exchange(self.app, scope, body)
+        response = await exchange(self.app, scope, body, before_body)
         assert_in_contract(method, path, response.status, response.headers, response.body)
         return response
 
 
-async def exchange(app: Any, scope: dict[str, Any], body: bytes) -> Response:
+async def exchange(
+    app: Any, scope: dict[str, Any], body: bytes, before_body: Callable[[], Awaitable[None]] | None = None
+) -> Response:
     """One request through an ASGI application."""
     incoming = iter([{"type": "http.request", "body": body, "more_body": False}])
     sent: list[dict[str, Any]] = []
@@ -182,6 +194,8 @@ async def exchange(app: Any, scope: dict[str, Any], body: bytes) -> Response:
 
     async def receive() -> dict[str, Any]:
         for message in incoming:
+            if before_body is not None:
+                await before_body()
             return message
         await disconnected.wait()
         return {"type": "http.disconnect"}

@@ -13,12 +13,12 @@ def count_request(state: State, command: CountRequest, now: datetime) -> bool:
 
 def spend_nonce(state: State, command: SpendNonce, now: datetime) -> bool:
     """Check and spend a nonce; False when it was spent lately."""
-    return state.nonces.spend(_scope(state, command), command.nonce, now)
+    return state.nonces.spend(_scope(state, command), command.nonce, command.timestamp_s, now, command.signing_s)
 
 
 def return_nonce(state: State, command: ReturnNonce, now: datetime) -> None:
-    """Forget that a nonce was spent."""
-    state.nonces.forget(_scope(state, command), command.nonce)
+    """Take back that the latest nonce was spent."""
+    state.nonces.take_back(_scope(state, command), command.nonce)
 
 
 def _scope(state: State, command: SpendNonce | ReturnNonce) -> str:

@@ -13,46 +13,64 @@ ADDRESSES_MAX = 100_000
 class Nonces:
     """The nonces spent lately, by API key, bounded by time and by count.
 
+    A nonce may be used again when the window has passed in the sandbox's time, but only with a later timestamp than
+    before. It is forgotten when that timestamp is too old to be accepted, too. So no request is accepted twice, however
+    far the sandbox's clock and the one that timestamps are compared with run apart.
+
     When more than `count_max` are alive the oldest is forgotten: it could be replayed, but memory stays bounded.
     """
 
-    def __init__(self, window: timedelta, count_max: int) -> None:
-        self._window = window
-        self._count_max = count_max
-        self._oldest_until = datetime.min.replace(tzinfo=UTC)
-        self._spent: OrderedDict[tuple[str, bytes], datetime] = OrderedDict()
+    def __init__(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
+        self._spent: OrderedDict[tuple[str, bytes], tuple[datetime, int]] = OrderedDict()
+        self._latest: tuple[tuple[str, bytes], tuple[datetime, int] | None] | None = None
+        self.bound(window, tolerance_s, count_max)
 
     def __len__(self) -> int:
         return len(self._spent)
 
-    def bound(self, window: timedelta, count_max: int) -> None:
+    def bound(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
         """Remember for as long, and as many, from now on; what is remembered stays."""
-        self._window, self._count_max = window, count_max
+        self._window, self._tolerance_s, self._count_max = window, tolerance_s, count_max
         self._oldest_until = datetime.min.replace(tzinfo=UTC)
 
-    def spend(self, scope: str, nonce: bytes, now: datetime) -> bool:
-        """Check and spend in one step: False when `nonce` was spent in `scope` less than the window ago."""
-        self._forget(now)
+    def spend(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime, signing_s: float) -> bool:
+        """Check and spend in one step: False when `nonce` was spent in `scope` less than the window ago, or with this
+        timestamp or a later one.
+
+        `now` is the sandbox's time, `signing_s` the Unix time that `timestamp_s` was compared with.
+        """
         key = (scope, nonce)
-        if key in self._spent:
-            return False
-        self._spent[key] = now
+        known = self._spent.get(key)
+        if known is not None:
+            spent_at, newest_s = known
+            if now - spent_at < self._window or timestamp_s <= newest_s:
+                return False
+            del self._spent[key]  # so that the newest stand last
+        self._forget(now, signing_s)
+        self._spent[key] = (now, timestamp_s)
+        self._latest = (key, known)
         return True
 
-    def forget(self, scope: str, nonce: bytes) -> None:
-        """Take back that a nonce was spent."""
-        self._spent.pop((scope, nonce), None)
+    def take_back(self, scope: str, nonce: bytes) -> None:
+        """Let it be as if the latest nonce, which is this one, had not been spent."""
+        assert self._latest is not None, "only what was spent is taken back"
+        key, before = self._latest
+        assert key == (scope, nonce), "only the latest is taken back"
+        del self._spent[key]
+        if before is not None:
+            self._spent[key] = before
 
-    def _forget(self, now: datetime) -> None:
+    def _forget(self, now: datetime, signing_s: float) -> None:
         spent = self._spent
         if now < self._oldest_until and len(spent) < self._count_max:
             return
         while spent:
-            key = next(iter(spent))
-            if len(spent) < self._count_max and now - spent[key] < self._window:
-                self._oldest_until = spent[key] + self._window
+            spent_at, timestamp_s = next(iter(spent.values()))
+            is_alive = now - spent_at < self._window or signing_s - timestamp_s <= self._tolerance_s
+            if is_alive and len(spent) < self._count_max:
+                self._oldest_until = spent_at + self._window
                 return
-            del spent[key]
+            spent.popitem(last=False)
 
 
 @dataclass(slots=True)

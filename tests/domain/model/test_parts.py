@@ -12,7 +12,6 @@ from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.catalog import Adjustment, Discount, Product
-from simulator.domain.model.limits import Nonces
 from simulator.domain.model.money import cents, parse_amount
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import ResellerStart, ScheduledDeposit
@@ -60,16 +59,6 @@ def test_identities_do_not_run_into_each_other() -> None:
     assert draw.digits(1, 20, "a", "bc") != draw.digits(1, 20, "ab", "c")
     assert draw.digits(1, 20, "x") != draw.digits(2, 20, "x")
     assert draw.uuid(1, "x")[14] == "4"
-
-
-def test_a_nonce_is_forgotten_with_its_window_and_not_before() -> None:
-    nonces = Nonces(timedelta(minutes=10), 100)
-    assert nonces.spend("key", b"n", START)
-    assert not nonces.spend("key", b"n", seconds(599.999))
-    assert nonces.spend("other", b"n", seconds(1))
-    assert nonces.spend("key", b"n", seconds(600))
-    assert nonces.spend("key", b"m", seconds(5000))
-    assert len(nonces) == 1
 
 
 AMOUNTS = [

@@ -1,0 +1,18 @@
+"""The names of the headers that SPEC 5 and 9 define: as clients write them, and as they arrive, in lower case."""
+
+WRITTEN_API_KEY = "X-Api-Key"
+WRITTEN_TIMESTAMP = "X-Timestamp"
+WRITTEN_NONCE = "X-Nonce"
+WRITTEN_SIGNATURE = "X-Signature"
+WRITTEN_AUTHORIZATION = "Authorization"
+WRITTEN_API_VERSION = "X-API-Version"
+
+API_KEY = WRITTEN_API_KEY.lower().encode()
+TIMESTAMP = WRITTEN_TIMESTAMP.lower().encode()
+NONCE = WRITTEN_NONCE.lower().encode()
+SIGNATURE = WRITTEN_SIGNATURE.lower().encode()
+AUTHORIZATION = WRITTEN_AUTHORIZATION.lower().encode()
+API_VERSION = WRITTEN_API_VERSION.lower().encode()
+
+# What a signature needs beside the key.
+SIGNATURE_HEADERS = (TIMESTAMP, NONCE, SIGNATURE)

@@ -1,0 +1,48 @@
+"""Points in time and days as people and programs write them (ISO 8601), and how far a sandbox's time reaches.
+
+What is none raises `ValueError`, worded to follow the name of what was read.
+"""
+
+import re
+from datetime import UTC, date, datetime, tzinfo
+
+EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
+LATEST = datetime(2200, 1, 1, tzinfo=UTC)
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+
+
+def instant(text: str, zone: tzinfo | None = None) -> datetime:
+    """A date-time with its offset; `zone` is that of one without an offset, which is refused when there is none."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("must be an ISO 8601 time such as 2027-01-10T23:59:00+08:00") from None
+    if at.tzinfo is None:
+        if zone is None:
+            raise ValueError("needs an offset, such as Z or +08:00")
+        return at.replace(tzinfo=zone)
+    return at
+
+
+def sandbox_time(text: str) -> datetime:
+    """A date-time with its offset that a sandbox's clock can show, in UTC."""
+    at = instant(text)
+    if not EARLIEST <= at < LATEST:
+        raise ValueError(f"must be between {EARLIEST:%Y} and {LATEST:%Y}")
+    return at.astimezone(UTC)
+
+
+def looks_like_day(text: str) -> bool:
+    """True for what has the form of a day, whether the calendar has it or not."""
+    return _DAY.fullmatch(text) is not None
+
+
+def day(text: str) -> date:
+    """`yyyy-MM-dd`, and none of the other forms of ISO 8601."""
+    if not looks_like_day(text):
+        raise ValueError("must be a day such as 2026-11-21")
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ValueError("must be a day of the calendar") from None

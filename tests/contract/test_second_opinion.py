@@ -1,0 +1,114 @@
+"""Every compiled validator judges as `jsonschema` does, which is slow, plain and somebody else's."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from ipaddress import ip_interface
+from random import Random
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
+
+from simulator.contract import schemas
+from simulator.contract.schemas import BASE_URI, schema
+from simulator.contract.validate import validator
+from tests.support.schema_values import ODD, Maker, Words, absolute, patterns
+
+VALUES_A_SEED = 6
+CHANGES_A_VALUE = 3
+
+# What ECMA-262 calls white space, and Python's `re` does not quite.
+_BLANKS = r"\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+
+
+def in_python(pattern: str) -> str:
+    """A pattern of ECMA-262, which JSON Schema means, in the words of Python's `re`."""
+    pattern = pattern.replace(r"\S", f"[^{_BLANKS}]")
+    outside = {r"\d": "[0-9]", "$": r"\Z"}
+    within = {r"\s": _BLANKS}
+    parts = re.split(r"(\[[^]]*\])", pattern.replace(r"\S", f"[^{_BLANKS}]"))
+    return "".join(_replaced(part, within if part.startswith("[") else outside) for part in parts)
+
+
+def _replaced(text: str, words: dict[str, str]) -> str:
+    for word, other in words.items():
+        text = text.replace(word, other)
+    return text
+
+
+def _pattern(_: Any, pattern: str, value: Any, __: Any) -> Iterator[jsonschema.ValidationError]:
+    if isinstance(value, str) and not re.search(in_python(pattern), value):
+        yield jsonschema.ValidationError(f"{value!r} is not {pattern}")
+
+
+def _is_number(_: Any, value: Any) -> bool:
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
+def _is_integer(_: Any, value: Any) -> bool:
+    return _is_number(_, value) and value == int(value)
+
+
+TYPES = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many({"number": _is_number, "integer": _is_integer})
+Opinion = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
+    jsonschema.Draft202012Validator, {"pattern": _pattern}, type_checker=TYPES
+)
+FORMATS = jsonschema.FormatChecker(formats=())
+FORMATS.checks("ip-network", raises=ValueError)(lambda text: not isinstance(text, str) or bool(ip_interface(text)))
+# Without the keyword, since jsonschema takes a class of its own, not ours, for whatever names a draft.
+PLAIN = {name: {key: part for key, part in schema(name).items() if key != "$schema"} for name in schemas.names()}
+REGISTRY: Registry[Any] = Registry().with_resources(
+    (f"{BASE_URI}schemas/{name}.json", DRAFT202012.create_resource(plain)) for name, plain in PLAIN.items()
+)
+
+
+def judge(name: str, value: Any, opinion: Any) -> bool:
+    """What both say of the value."""
+    ours = validator(name).is_valid(value)
+    assert ours == opinion.is_valid(value), f"{name} {'accepts' if ours else 'refuses'} {value!r}"
+    return ours
+
+
+def second(name: str) -> Any:
+    return Opinion(PLAIN[name], registry=REGISTRY, format_checker=FORMATS)
+
+
+def words(name: str) -> st.SearchStrategy[Words]:
+    """Some strings for each pattern of a schema."""
+    return st.fixed_dictionaries(
+        {pattern: st.lists(st.from_regex(in_python(pattern)), min_size=1, max_size=3)
+         for pattern in sorted(patterns(absolute(name)))}
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", schemas.names())
+def test_both_judge_alike(name: str) -> None:
+    opinion, wanted, seen = second(name), absolute(name), Counter[bool]()
+
+    @settings(max_examples=5, deadline=None, derandomize=True)
+    @given(seed=st.integers(0, 2**64), vocabulary=words(name))
+    def compare(seed: int, vocabulary: Words) -> None:
+        maker = Maker(Random(seed), vocabulary)  # noqa: S311 - a test's values, from a seed that is told
+        for _ in range(VALUES_A_SEED):
+            value = maker.value(wanted)
+            seen[judge(name, value, opinion)] += 1
+            for _ in range(CHANGES_A_VALUE):
+                value = maker.changed(value)
+                seen[judge(name, value, opinion)] += 1
+
+    compare()
+    assert seen[True], "no value was good: it says nothing about what is accepted"
+    assert seen[False], "no value was bad: it says nothing about what is refused"
+
+
+@pytest.mark.parametrize("name", schemas.names())
+def test_both_judge_odd_values_alike(name: str) -> None:
+    opinion = second(name)
+    for value in ODD:
+        judge(name, value, opinion)

@@ -1,0 +1,58 @@
+"""What is imported is declared, and what is declared is imported."""
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+OURS = {"simulator", "tests", "bench"}
+
+# Declared for what they do without being imported by name.
+NOT_IMPORTED = {
+    "h11": "a floor for uvicorn's own dependency",
+    "pytest-xdist": "a plugin of pytest",
+    "ruff": "a command",
+    "mypy": "a command",
+    "build": "a command",
+    "hatchling": "what builds the wheel",
+}
+
+
+def declared(*extras: str) -> set[str]:
+    lines = [*PROJECT["dependencies"], *(line for extra in extras for line in PROJECT["optional-dependencies"][extra])]
+    return {re.split(r"[^A-Za-z0-9._-]", line)[0].lower() for line in lines}
+
+
+def imported(*folders: str) -> set[str]:
+    """The distributions that modules of these folders import, wherever in them."""
+    found: set[str] = set()
+    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    of_modules = packages_distributions()
+    foreign = found - OURS - sys.stdlib_module_names
+    return {of_modules.get(name, [name])[0].lower().replace("_", "-") for name in foreign}
+
+
+def test_the_package_imports_what_it_declares_and_nothing_else() -> None:
+    by_name = {"uvloop"}  # uvicorn imports it
+    assert imported("simulator") == declared() - NOT_IMPORTED.keys() - by_name
+
+
+def test_tests_and_benchmarks_import_what_is_declared_for_them_and_nothing_else() -> None:
+    stubs = {name for name in declared("dev") if name.startswith("types-")}
+    everything = imported("simulator", "tests", "bench")
+    assert everything == declared("dev") - NOT_IMPORTED.keys() - stubs
+
+
+def test_every_declared_library_is_pinned_for_our_own_runs() -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
+    assert declared("dev") <= pinned
