@@ -3,7 +3,7 @@
 from ipaddress import ip_address
 
 from simulator.api.call import Call, Reply
-from simulator.api.diagnoses import note
+from simulator.api.notes import note
 from simulator.api.refusals import invalid_parameters
 from simulator.contract.schemas import schema
 from simulator.delivery.targets import AddressPolicy, BadTarget, HttpTarget, parse_target

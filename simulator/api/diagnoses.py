@@ -3,8 +3,9 @@
 from collections.abc import Set
 
 from simulator.api.call import Call
+from simulator.api.notes import hint, note
 from simulator.contract.schemas import schema
-from simulator.domain.model.details import Detail, near
+from simulator.domain.model.details import Detail
 from simulator.wire.diagnoses import sentence, shown
 
 NAMED_MAX = 5
@@ -13,12 +14,6 @@ NAMED_MAX = 5
 def members(schema_name: str) -> frozenset[str]:
     """The members that a request may have, as its schema describes them."""
     return frozenset(schema(schema_name)["properties"])
-
-
-def note(call: Call, text: str) -> None:
-    """Say one thing more about this request."""
-    before = call.exchange.diagnosis
-    call.exchange.diagnosis = f"{before}; {text}" if before else text
 
 
 def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
@@ -34,5 +29,4 @@ def note_ignored(call: Call, known: Set[str]) -> None:
     if call.fields.keys() <= known:
         return
     for name in sorted(call.fields.keys() - known)[:NAMED_MAX]:
-        likely = near(name, sorted(known))
-        note(call, f"{shown(name)} is not known here and was ignored" + (f"; did you mean {likely}?" if likely else ""))
+        note(call, f"{shown(name)} is not known here and was ignored{hint(name, known)}")

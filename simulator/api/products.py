@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from simulator.api.call import Call, Problems, Reply
-from simulator.api.diagnoses import explain, note
+from simulator.api.diagnoses import explain
+from simulator.api.notes import note
 from simulator.api.refusals import invalid_parameters
 from simulator.domain.commands import LookUpBill
 from simulator.domain.model.bills import BillError, BillRefused

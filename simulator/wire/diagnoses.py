@@ -60,7 +60,7 @@ SENTENCES: Mapping[What, tuple[str, ...]] = {
     What.CASE_EXISTS: ("transaction {trxid} has a {kind} already, {case}, which is {state}",),
     What.NOT_VOIDABLE: ("{product} is not voidable", "; {able} are"),
     What.NO_BILLS: ("{product} has no bill presentment", "; {able} have"),
-    What.IGNORED_BILLER: ("{product} has no billers, {names} ignored",),
+    What.IGNORED_BILLER: ("{product} has no billers: {names} ignored",),
 }
 
 _PARTS: Mapping[What, tuple[tuple[str, frozenset[str]], ...]] = {

@@ -258,7 +258,7 @@ def test_a_network_of_no_product_says_which_was_meant(client: Client) -> None:
 
 def test_a_biller_that_a_look_up_ignores_is_said(client: Client) -> None:
     answer = look_up(client, account="210012345678", biller_code="1001", ref2="A")
-    assert (answer.status, told(client, answer)) == (200, "ELECTRIC has no billers, biller_code, ref2 ignored")
+    assert (answer.status, told(client, answer)) == (200, "ELECTRIC has no billers: biller_code, ref2 ignored")
 
 
 @pytest.fixture

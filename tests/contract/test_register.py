@@ -40,6 +40,8 @@ CHOICES = {
     "option-account": ("Invalid_Account", "Invalid_Extras"),
     "webhook-credits": ("deposits", "deposits_and_commissions"),
     "catalog-overlay-events": ("told", "not_told"),
+    "catalog-event-version": ("default", "newest"),
+    "tree-products": ("answer", "whole"),
     "voided-cost": ("zero", "keep"),
     "case-lifecycle": ("once", "again_after_refusal"),
     "low-balance-at-setting": ("silent", "alert"),

@@ -153,6 +153,9 @@ def _create(
         now,
         rule.label if rule else "",
         rule.then.callbacks if rule else _AS_USUAL,
+        state.catalog.categories.get(product.code),
+        product.denomination_currency or product.currency,
+        pricing.face_value(product, amount),
         (entry.id,),
     )
     reseller.refids[command.refid] = transaction
