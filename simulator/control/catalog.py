@@ -7,10 +7,11 @@ from simulator.control.http import body_of, refuse_other_parameters, reply, sand
 from simulator.domain.commands import ChangeProduct, ChangeTree
 from simulator.domain.errors import Unknown
 from simulator.domain.handlers.catalog import ProductChange, TreeChange, find
+from simulator.domain.handlers.catalog_times import last_updated
 from simulator.domain.handlers.resellers import reseller_of
 from simulator.domain.model.catalog import TreeKind
 from simulator.scenario.changes import build_changes, build_tree_changes
-from simulator.wire.catalog import product_as_shown, resource
+from simulator.wire.catalog import product_as_shown, tree_part
 from simulator.wire.timestamps import iso_utc_exact
 
 
@@ -28,7 +29,7 @@ async def change_product(request: Request) -> Response:
     changes = build_changes(body, product, is_overlay=reseller is not None)
     command = ChangeProduct(code, changes.properties, changes.options, reseller.code if reseller else None)
     done: ProductChange = live.apply(command)
-    updated = reseller.catalog_updated(state.catalog_updated) if reseller else state.catalog_updated
+    updated = last_updated(state, state.now, reseller)
     return reply(
         {
             "changed": list(done.changed),
@@ -60,7 +61,7 @@ async def _change_tree(request: Request, kind: TreeKind) -> Response:
     return reply(
         {
             "changed": list(done.changed),
-            "last_updated": iso_utc_exact(state.catalog_updated),
-            kind.value: resource(done.after),
+            "last_updated": iso_utc_exact(last_updated(state, state.now)),
+            kind.value: tree_part(done.after),
         }
     )

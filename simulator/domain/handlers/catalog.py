@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
 from simulator.domain.commands import ChangeProduct, ChangeTree
 from simulator.domain.errors import Unacceptable, Unknown
 from simulator.domain.handlers import catalog_events
+from simulator.domain.handlers.catalog_times import later
 from simulator.domain.handlers.resellers import reseller_of
 from simulator.domain.model.catalog import Catalog, Category, Group, Option, OptionList, Overlay, Product, TreeKind
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.state import State
 
-TICK = timedelta(milliseconds=1)  # the least difference that a client can see
 OF_PRODUCT = frozenset({"is_active", "name", "note", "price_adjustment", "discount"})
 OF_OVERLAY = frozenset({"is_active", "price_adjustment"})
 
@@ -81,7 +81,7 @@ def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, no
     """None gives a property back to the product."""
     _refuse(set(command.changes) - OF_OVERLAY, "cannot be changed for one reseller")
     _refuse({"options"} if command.options else set(), "cannot be changed for one reseller")
-    before = reseller.sees(state.catalog, command.code)
+    before, overlay_before = reseller.sees(state.catalog, command.code), reseller.overlay
     properties: dict[str, Any] = dict(command.changes)
     overlay = replace(reseller.overlay.get(command.code, Overlay()), **properties)
     reseller.overlay = MappingProxyType({**reseller.overlay, command.code: overlay})
@@ -91,14 +91,8 @@ def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, no
     change = ProductChange(before, after, _differing(before, after, command.changes), reseller=reseller.code)
     if change:
         reseller.overlay_updated = later(state, now)
-        catalog_events.announce_overlay(state, reseller.code, after, now)
+        catalog_events.announce_overlay(state, reseller, overlay_before, now)
     return change
-
-
-def later(state: State, now: datetime) -> datetime:
-    """`now`, or a tick after all that anybody saw before: under a clock that stands still `last_updated` moves too."""
-    seen = [state.catalog_updated, *(one.overlay_updated for one in state.resellers.values() if one.overlay_updated)]
-    return max(now, max(seen) + TICK)
 
 
 def _refuse(names: set[str], text: str) -> None:

@@ -10,13 +10,14 @@ from simulator.domain.state import State
 
 
 class Draft(NamedTuple):
-    """A payment of a product that is sold. `amount` is None when it is no number."""
+    """A payment of a product that is sold. `amount` is None when what was `sent` as such is no number."""
 
     state: State
     product: Product
     account: str
     amount: Decimal | None
     extras: Mapping[str, object]
+    sent: object
 
 
 def offered_to(draft: Draft, field_id: str) -> OptionList:

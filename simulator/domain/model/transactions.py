@@ -14,6 +14,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from simulator.domain.model.agenda import Ticket
+from simulator.domain.model.catalog import Category
+from simulator.domain.model.details import Detail
 from simulator.domain.model.rules import Text
 
 
@@ -115,6 +117,7 @@ class Refusal(NamedTuple):
     reason: Reason
     code: int | None = None
     remarks: str = ""
+    detail: Detail | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,8 @@ class Result(NamedTuple):
 
 @dataclass(slots=True)
 class Transaction:
-    """A payment. `results` has one entry for each status it had, the last one is current; `entry_ids` are its
+    """A payment. `category`, `currency` and `face`, the amount in ringgit, are what they were when it was created, like
+    `product_name`. `results` has one entry for each status it had, the last one is current; `entry_ids` are its
     ledger entries; `place` counts its reseller's transactions from 0; `steps`, `ticket` and `requeries` serve the
     timeline while it is not settled; the ticket is the agenda's for the next step that has a date."""
 
@@ -169,6 +173,9 @@ class Transaction:
     created: datetime
     rule: str
     callbacks: CallbackPlan
+    category: Category | None
+    currency: str
+    face: Decimal
     entry_ids: tuple[int, ...] = ()
     results: list[Result] = field(default_factory=list)
     steps: tuple[Step, ...] = ()
