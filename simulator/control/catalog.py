@@ -5,8 +5,7 @@ from starlette.responses import Response
 
 from simulator.control.http import body_of, refuse_other_parameters, reply, sandbox_of
 from simulator.domain.commands import ChangeProduct, ChangeTree
-from simulator.domain.errors import Unknown
-from simulator.domain.handlers.catalog import ProductChange, TreeChange, find
+from simulator.domain.handlers.catalog import ProductChange, TreeChange, find, product_of
 from simulator.domain.handlers.catalog_times import last_updated
 from simulator.domain.handlers.resellers import reseller_of
 from simulator.domain.model.catalog import TreeKind
@@ -20,9 +19,7 @@ async def change_product(request: Request) -> Response:
     live = sandbox_of(request)
     refuse_other_parameters(request, "reseller")
     state, code = live.core.state, request.path_params["code"]
-    product = state.catalog.products.get(code)
-    if product is None:
-        raise Unknown("unknown_product", f"this sandbox has no product {code!r}")
+    product = product_of(state, code)
     wanted = request.query_params.get("reseller")
     reseller = None if wanted is None else reseller_of(state, wanted)
     body = await body_of(request, "product-request")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from simulator.domain.commands import BillFound, LookUpBill
 from simulator.domain.handlers.amounts import bad_money, beyond_limits, no_amount
-from simulator.domain.handlers.checks import bad_account
+from simulator.domain.handlers.checks import bad_account, fits
 from simulator.domain.handlers.extras import bad_option
 from simulator.domain.handlers.sold import not_on_sale
 from simulator.domain.model.bills import (
@@ -22,7 +22,7 @@ from simulator.domain.model.bills import (
 from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import ZERO, parse_amount
-from simulator.domain.model.options import biller_field, offered
+from simulator.domain.model.options import biller_field, limits, offered
 from simulator.domain.model.transactions import Status, Transaction
 from simulator.domain.state import State
 
@@ -89,7 +89,7 @@ def _drawn(state: State, inquiry: Inquiry, now: datetime) -> Bill:
         return Bill(inquiry.product.name)
     key = _key(inquiry.product, asked.account, asked.biller_code)
     name = inquiry.biller.label if inquiry.biller else profile.biller_name or inquiry.product.name
-    return drawn_bill(_payable(profile, *_range(inquiry.product, inquiry.biller)), name, key, state.seed, now)
+    return drawn_bill(_payable(profile, *limits(inquiry.product, inquiry.biller)), name, key, state.seed, now)
 
 
 def _payable(profile: BillProfile, low: Decimal | None, high: Decimal | None) -> BillProfile:
@@ -149,7 +149,7 @@ def _check_ref2(inquiry: Inquiry) -> BillRefused | None:
 
 def _check_account(inquiry: Inquiry) -> BillRefused | None:
     field, account = inquiry.product.account, inquiry.asked.account
-    if field is None or field.accepts is None or field.accepts(account):
+    if fits(field, account):
         return None
     return BillRefused(BillError.ACCOUNT, detail=bad_account(field, account))
 
@@ -164,19 +164,8 @@ def _check_amount(inquiry: Inquiry) -> BillRefused | None:
     else:
         has_limits = biller is not None and (biller.min_amount or biller.max_amount)
         named = biller.code if biller and has_limits else ""
-        wrong = bad_money(amount) or beyond_limits(amount, *_range(inquiry.product, biller), named)
+        wrong = bad_money(amount) or beyond_limits(amount, *limits(inquiry.product, biller), named)
     return BillRefused(BillError.AMOUNT, detail=wrong) if wrong else None
-
-
-def _range(product: Product, biller: Option | None) -> tuple[Decimal | None, Decimal | None]:
-    """The biller's own limits, else the product's, else those of its pricing field (SPEC 2.2)."""
-    field = product.pricing
-    low = (biller and biller.min_amount) or product.min_amount
-    high = (biller and biller.max_amount) or product.max_amount
-    return (
-        low.amount if low else field.minimum if field else None,
-        high.amount if high else field.maximum if field else None,
-    )
 
 
 CHECKS: tuple[Callable[[Inquiry], BillRefused | None], ...] = (

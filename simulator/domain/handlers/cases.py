@@ -8,6 +8,8 @@ taken ends later, from the agenda: the wallet is refunded once and the transacti
 from collections.abc import Mapping
 from datetime import datetime
 
+import msgspec
+
 from simulator.domain.commands import CaseAnswer, NoSuchTransaction, OpenCase
 from simulator.domain.due import CaseDue
 from simulator.domain.handlers.timeline import changed, template_facts
@@ -204,7 +206,8 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
     entry = wallet.post(EntryType.REFUND, transaction.cost, now, f"void of {transaction.refid}", transaction.trxid)
     transaction.entry_ids += (entry.id,)
     cost = transaction.cost if state.assumes("voided-cost", "keep") else ZERO
-    voided = transaction.result._replace(
+    voided = msgspec.structs.replace(
+        transaction.result,
         at=now,
         status=Status.REFUNDED,
         code=state.codes[Status.REFUNDED],

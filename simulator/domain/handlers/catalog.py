@@ -47,15 +47,21 @@ class ProductChange:
         return bool(self.changed or self.options)
 
 
+def product_of(state: State, code: str) -> Product:
+    """The product with this code. Raises `Unknown`."""
+    product = state.catalog.products.get(code)
+    if product is None:
+        raise Unknown("unknown_product", f"this sandbox has no product {code!r}")
+    return product
+
+
 def change_product(state: State, command: ChangeProduct, now: datetime) -> ProductChange:
     """Change a product and say what is different; `last_updated` moves when and only when something is.
 
     Raises `Unknown` for a product, reseller or option that there is not, `Unacceptable` for a property that cannot be
     changed so.
     """
-    product = state.catalog.products.get(command.code)
-    if product is None:
-        raise Unknown("unknown_product", f"this sandbox has no product {command.code!r}")
+    product = product_of(state, command.code)
     if command.reseller is not None:
         return _change_overlay(state, reseller_of(state, command.reseller), command, now)
     _refuse(set(command.changes) - OF_PRODUCT, "cannot be changed")
@@ -174,8 +180,7 @@ def change_tree(state: State, command: ChangeTree, now: datetime) -> TreeChange:
     if refused := set(command.changes) - CHANGEABLE[command.kind]:
         raise Unacceptable("unacceptable_change", f"{min(refused)!r} cannot be changed", min(refused))
     for code in command.changes.get("product_codes", ()):
-        if code not in state.catalog.products:
-            raise Unknown("unknown_product", f"this sandbox has no product {code!r}")
+        product_of(state, code)
     after = _replaced(before, command.changes)
     changed = tuple(name for name in sorted(command.changes) if getattr(before, name) != getattr(after, name))
     if changed:

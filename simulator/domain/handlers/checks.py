@@ -20,9 +20,14 @@ from simulator.domain.model.transactions import Reason, Refusal
 def check_account(draft: Draft) -> Refusal | None:
     """There is an account, and it looks as the product's account field says; a product without one takes any."""
     field = draft.product.account
-    if draft.account and (field is None or field.accepts is None or field.accepts(draft.account)):
+    if draft.account and fits(field, draft.account):
         return None
     return Refusal(Reason.ACCOUNT, detail=bad_account(field, draft.account))
+
+
+def fits(field: FormField | None, account: str) -> bool:
+    """True when an account looks as its form field says."""
+    return field is None or field.accepts is None or field.accepts(account)
 
 
 def bad_account(field: FormField | None, account: str) -> Detail:

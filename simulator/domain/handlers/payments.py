@@ -7,6 +7,8 @@ the first failure wins. Nothing changes before all checks have passed.
 from datetime import datetime
 from decimal import Decimal
 
+import msgspec
+
 from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused
 from simulator.domain.handlers import plans
 from simulator.domain.handlers.bills import note_payment
@@ -19,7 +21,6 @@ from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requeried
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, What, detail
-from simulator.domain.model.made import made
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import CallbackPlan, Reason, Refusal, Transaction
@@ -40,7 +41,14 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
         refusal = Refusal(Reason.PRODUCT, detail=not_on_sale(state, product, command.product))
         return _refuse(state, refusal, reseller, product)
     amount = parse_amount(command.amount)
-    draft = made(Draft, (state, product, command.account, amount, command.extras, command.amount))
+    draft = Draft(
+        state=state,
+        product=product,
+        account=command.account,
+        amount=amount,
+        extras=command.extras,
+        sent=command.amount,
+    )
     note = None
     refused = first_failure(draft)
     if refused is not None:
@@ -65,7 +73,7 @@ def _price_taken(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None,
         return draft, refused, None
     if not draft.state.assumes("price-amount", "taken"):
         return draft, refused._replace(detail=mistaken(What.PRICE_AMOUNT, draft, option)), None
-    meant = draft._replace(amount=option.denomination)
+    meant = msgspec.structs.replace(draft, amount=option.denomination)
     return meant, first_failure(meant), mistaken(What.PRICE_AMOUNT_TAKEN, draft, option)
 
 
@@ -137,26 +145,25 @@ def _create(
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     assert trxid not in state.transactions, "two refids drew the same trxid"
     entry = reseller.wallet.post(TRANSACTION, -cost, now, f"{product.name} {command.account}", trxid)
-    # By place, since names would cost as much again as all the rest of making it.
     transaction = Transaction(
-        trxid,
-        command.refid,
-        reseller.code,
-        product.code,
-        product.name,
-        command.account,
-        amount,
-        cost,
-        command.remarks,
-        command.extras,
-        command.sender,
-        now,
-        rule.label if rule else "",
-        rule.then.callbacks if rule else _AS_USUAL,
-        state.catalog.categories.get(product.code),
-        product.denomination_currency or product.currency,
-        pricing.face_value(product, amount),
-        (entry.id,),
+        trxid=trxid,
+        refid=command.refid,
+        reseller=reseller.code,
+        product=product.code,
+        product_name=product.name,
+        account=command.account,
+        amount=amount,
+        cost=cost,
+        remarks=command.remarks,
+        extras=command.extras,
+        sender=command.sender,
+        created=now,
+        rule=rule.label if rule else "",
+        callbacks=rule.then.callbacks if rule else _AS_USUAL,
+        category=state.catalog.categories.get(product.code),
+        currency=product.denomination_currency or product.currency,
+        face=pricing.face_value(product, amount),
+        entry_ids=(entry.id,),
     )
     reseller.refids[command.refid] = transaction
     state.transactions[trxid] = transaction
