@@ -8,7 +8,7 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.domain.model.transactions import Status
@@ -229,7 +229,7 @@ def total(values: Iterable[Any]) -> Decimal:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=3)
 def test_after_a_long_day_all_books_agree_to_the_cent(seed: int) -> None:
     with running(SCENARIO) as client:
         day = Day(client, Random(seed))  # noqa: S311  # a test's dice

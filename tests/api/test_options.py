@@ -310,7 +310,7 @@ def test_options_for_one_account_are_written_in_the_scenario() -> None:
         assert "D5" in codes(client, "DATA", "plan", account_number="0199999998")
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(PARAMETERS, st.text() | st.sampled_from(SENT))))
 def test_whatever_is_asked_gets_an_answer_of_the_contract(client: Client, query: dict[str, str]) -> None:
     sent = {name: value.encode("utf-8", "surrogatepass") for name, value in query.items()}

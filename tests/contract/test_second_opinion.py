@@ -91,7 +91,7 @@ def words(name: str) -> st.SearchStrategy[Words]:
 def test_both_judge_alike(name: str) -> None:
     opinion, wanted, seen = second(name), absolute(name), Counter[bool]()
 
-    @settings(max_examples=5, deadline=None, derandomize=True)
+    @settings(max_examples=5)
     @given(seed=st.integers(0, 2**64), vocabulary=words(name))
     def compare(seed: int, vocabulary: Words) -> None:
         maker = Maker(Random(seed), vocabulary)  # noqa: S311 - a test's values, from a seed that is told

@@ -170,4 +170,4 @@ class Payments(RuleBasedStateMachine):
 
 
 TestPayments = Payments.TestCase
-TestPayments.settings = settings(max_examples=60, stateful_step_count=60, deadline=None)
+TestPayments.settings = settings(max_examples=60, stateful_step_count=60)

@@ -171,4 +171,4 @@ class Webhooks(RuleBasedStateMachine):
 
 
 TestWebhooks = Webhooks.TestCase
-TestWebhooks.settings = settings(max_examples=50, stateful_step_count=50, deadline=None)
+TestWebhooks.settings = settings(max_examples=50, stateful_step_count=50)

@@ -67,7 +67,7 @@ class Books:
 
 @pytest.mark.parametrize("regular", [1, 2, 9, 1000])
 @given(data=st.data())
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 def test_a_search_finds_what_a_walk_over_all_finds(
     data: st.DataObject, regular: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
