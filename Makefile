@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
 
-.PHONY: run test check lint types docs bench bench-history campaign wheel clean
+.PHONY: run test test-fast check lint types docs bench bench-history campaign wheel clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
 
 test: $(DEV_READY)   ## the test suite, on all cores
 	$(BIN)/python -m pytest -n auto $(ARGS)
+
+test-fast: $(DEV_READY)  ## all but the slowest, in well under a minute
+	$(BIN)/python -m pytest -n auto -m "not slow" $(ARGS)
 
 check: lint types test  ## what has to pass before a commit
 

@@ -8,11 +8,14 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.domain.model.transactions import Status
 from tests.support.client import Client, Response, running
+
+pytestmark = pytest.mark.slow
 
 STEPS = 600
 OPENING = Decimal("2000.00")

@@ -20,6 +20,8 @@ from simulator.contract.schemas import BASE_URI, schema
 from simulator.contract.validate import validator
 from tests.support.schema_values import ODD, Maker, Words, absolute, patterns
 
+pytestmark = pytest.mark.slow
+
 VALUES_A_SEED = 6
 CHANGES_A_VALUE = 3
 

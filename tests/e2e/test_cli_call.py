@@ -22,6 +22,8 @@ from tests.support.processes import (
 )
 from tests.support.shell import parse_curl, paste
 
+pytestmark = pytest.mark.slow
+
 PAYMENT = {"product": "RELOAD", "account": "0123456789", "amount": 10}
 
 

@@ -7,6 +7,8 @@ import pytest
 from tests.support.on_the_wire import sandbox_with
 from tests.support.processes import Serving
 
+pytestmark = pytest.mark.slow
+
 PRODUCTS = [("RELOAD", "0120000", "10"), ("ELECTRIC", "210010000", "50"), ("GIFTCARD", "0000", "25")]
 LOST = [("04", b"", 1, b"200"), ("05", b"", 0, b""), ("13", b"504", 0, b"504"), ("14", b"504", 1, b"200")]
 

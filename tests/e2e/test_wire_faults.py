@@ -9,6 +9,8 @@ import pytest
 from tests.support.on_the_wire import PATIENCE_S, sandbox_with
 from tests.support.processes import Serving
 
+pytestmark = pytest.mark.slow
+
 BODY = {"refid": "lost", "product": "RELOAD", "account": "0123456789", "amount": "10"}
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from simulator.scenario.document import Problem, ScenarioError
 from simulator.scenario.library import scenario_from_object
 from simulator.scenario.load import load_text
 from simulator.scenario.sources import resolved
+
+pytestmark = pytest.mark.slow
 
 TEXT = (Path(__file__).parent / "everything.yaml").read_bytes()
 DATA: Any = load_text(TEXT, "everything.yaml").data

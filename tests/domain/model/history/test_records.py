@@ -65,6 +65,7 @@ class Books:
             self.records.note_change(one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regular", [1, 2, 9, 1000])
 @given(data=st.data())
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
@@ -153,6 +154,7 @@ def steps_of(question: Callable[[], Any]) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wanted",
     [
