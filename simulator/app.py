@@ -18,7 +18,8 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
 from simulator.scenario.library import load_scenario
-from simulator.server.connection import deliver
+from simulator.server.message import trimmed
+from simulator.server.responder import deliver
 
 if TYPE_CHECKING:
     from simulator.control.app import ControlApp
@@ -53,7 +54,9 @@ class App:
         """Answer one ASGI request, whatever server carries it."""
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
-        elif _is_control(scope["path"]):
+            return
+        scope["headers"] = trimmed(scope["headers"])  # as our own server has them, other servers may not
+        if _is_control(scope["path"]):
             await self._controlled(scope, receive, send)
         else:
             client = scope.get("client")
@@ -76,7 +79,7 @@ class App:
             if sandbox is None:
                 refusal = refusals.unknown_sandbox(sandbox_id)
                 return self._pipeline(self._default, path, request, refusal=refusal)
-            return self._pipeline(sandbox, "/" + rest, request)
+            return self._pipeline(sandbox, "/" + rest, request, prefix=SANDBOX_PREFIX + sandbox_id)
         if self.sandboxes.has_unique_keys:
             return self._from_root(path, request)
         return self._pipeline(self._default, path, request)

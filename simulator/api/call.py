@@ -18,6 +18,7 @@ from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
 from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import LiveSandbox
+from simulator.server.endings import WHOLE, Ending
 
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
 Receive = Callable[[], Awaitable[Any]]
@@ -35,19 +36,18 @@ class Request(msgspec.Struct, frozen=True):
     receive: Receive | None = None
 
 
-# What goes out: status, header lines with their ends, body, and the ending of `Reply`, or `gone` when the client left.
-Answer = tuple[int, bytes, bytes, str]
+# What goes out: status, header lines with their ends, body, ending.
+Answer = tuple[int, bytes, bytes, Ending]
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is what becomes of the connection:
-    nothing unusual, `abort` before the first byte, `cut` in the middle of the body, `drip N` for so many bytes of the
-    body a second; `journaled` is what the journal keeps of a body that shows a secret, as long as that."""
+    """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is what becomes of the connection;
+    `journaled` is what the journal keeps of a body that shows a secret, as long as that."""
 
     status: int
     body: Any
     headers: HeaderPairs = ()
-    ending: str = ""
+    ending: Ending = WHOLE
     journaled: bytes = b""
 
 
@@ -75,7 +75,8 @@ class Call(msgspec.Struct):
     """One request on its way. `now` is the sandbox's time, made of the `wall` that is read once; `named` is the API key
     that it names and whose it is, `reseller` is known after authentication; `fields` are the
     decoded and validated body or query; `places` are the values of a path's parameters; `is_unsigned` when no API key
-    let it in; `is_deprecated` when the answer says that what was asked for is (SPEC 9)."""
+    let it in; `is_deprecated` when the answer says that what was asked for is (SPEC 9);
+    `prefix` stood before the path and named the sandbox, as `/s/mine` does."""
 
     sandbox: LiveSandbox
     now: datetime
@@ -93,6 +94,7 @@ class Call(msgspec.Struct):
     passed_faults: tuple[str, ...] = ()
     is_unsigned: bool = False
     is_deprecated: bool = False
+    prefix: str = ""
 
     def apply(self, command: Command) -> Any:
         """Let a command into the sandbox, at the time of this request; see `LiveSandbox.apply`."""

@@ -3,12 +3,13 @@
 from simulator.api.paths import PathTable
 from simulator.runtime.counters import Counters
 from simulator.runtime.journal import Exchange
+from simulator.server.endings import ABORT, Ending
 
 
-def count_answer(counters: Counters, paths: PathTable, exchange: Exchange, ending: str) -> None:
+def count_answer(counters: Counters, paths: PathTable, exchange: Exchange, ending: Ending) -> None:
     """Count one answer; what a client may write at will, unknown paths and methods, is all one."""
     answers = counters.answers
-    key = (exchange.method, exchange.path, exchange.status, exchange.error, ending)
+    key = (exchange.method, exchange.path, exchange.status, exchange.error, ending.name)
     count = answers.get(key)
     if count is None:  # what stands there already has the names of the contract
         key = (*_named(paths, exchange.method, exchange.path), *key[2:])
@@ -18,12 +19,12 @@ def count_answer(counters: Counters, paths: PathTable, exchange: Exchange, endin
         counters.note_call(_facts(exchange, ending))
 
 
-def _facts(exchange: Exchange, ending: str) -> dict[str, object]:
+def _facts(exchange: Exchange, ending: Ending) -> dict[str, object]:
     """What an expectation may look at; a connection that was closed without an answer has the status 0."""
     return {
         "method": exchange.method,
         "path": exchange.path,
-        "status": "0" if ending == "abort" else str(exchange.status),
+        "status": "0" if ending is ABORT else str(exchange.status),
         "error": str(exchange.error),
         "reseller": exchange.reseller,
         "refid": exchange.refid,

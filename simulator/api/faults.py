@@ -26,6 +26,7 @@ from simulator.domain.model.faults import (
     ScriptedAnswer,
 )
 from simulator.domain.model.rules import Fields, Rule
+from simulator.server.endings import ABORT, CUT, drip
 from simulator.wire import errors
 from simulator.wire.json import encode
 
@@ -103,11 +104,11 @@ def _scripted(call: Call, reply: Reply, damage: ScriptedAnswer) -> Reply:
 
 
 def _closed(call: Call, reply: Reply, damage: NoAnswer) -> Reply:
-    return Reply(reply.status, b"", ending="abort")
+    return Reply(reply.status, b"", ending=ABORT)
 
 
 def _cut(call: Call, reply: Reply, damage: CutAnswer) -> Reply:
-    return msgspec.structs.replace(reply, ending="cut")
+    return msgspec.structs.replace(reply, ending=CUT)
 
 
 def _malformed(call: Call, reply: Reply, damage: MalformedAnswer) -> Reply:
@@ -118,7 +119,7 @@ def _malformed(call: Call, reply: Reply, damage: MalformedAnswer) -> Reply:
 def _dripping(call: Call, reply: Reply, damage: DrippingAnswer) -> Reply:
     """A pace is a wait like any other: a faster clock makes it shorter."""
     pace = damage.bytes_per_second / call.sandbox.clock.wall_seconds(ONE_SECOND)
-    return msgspec.structs.replace(reply, ending=f"drip {pace}")
+    return msgspec.structs.replace(reply, ending=drip(pace))
 
 
 _DAMAGES: Mapping[type[Damage], Callable[[Call, Reply, Any], Reply]] = {

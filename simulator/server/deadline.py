@@ -31,7 +31,7 @@ class Deadline:
         """Never call again, and let go of the callback."""
         if self._timer is not None:
             self._timer.cancel()
-        self._on_due = _nothing
+        self._on_due = lambda: None
 
     def _arm(self, at: float) -> None:
         if self._timer is not None:
@@ -40,13 +40,8 @@ class Deadline:
         self._timer = self._loop.call_at(at, self._fire)
 
     def _fire(self) -> None:
-        self._timer = None
-        self._fires_at = math.inf
+        self._timer, self._fires_at = None, math.inf
         if self._loop.time() < self._at:
             self._arm(self._at)
         else:
             self._on_due()
-
-
-def _nothing() -> None:
-    pass

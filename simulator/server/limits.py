@@ -1,11 +1,11 @@
 """The bounds on one request's head and pace, and the refusals that name them (DESIGN's bad input, SPEC 7)."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
+from typing import Final
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+from simulator.server.message import STATUS_LINE
 
 _refusals = count(1)
 
@@ -25,78 +25,36 @@ class Limits:
     body_timeout_s: float = 20.0
 
 
-class Refusal(Exception):
-    """A request that the server answers itself: an HTTP status, a code for programs and a text for people."""
+REFUSALS: Final = {
+    "malformed_request": (400, "This is not a valid HTTP/1.1 request: {}."),
+    "unsupported_http_version": (400, "HTTP/{} is not spoken here; use HTTP/1.1."),
+    "host_missing": (400, "An HTTP/1.1 request needs a Host header; this one has none."),
+    "host_repeated": (400, "A request has one Host header; this one has {}."),
+    "malformed_target": (400, "The request target {}."),
+    "target_too_long": (414, "The request line is over the limit of {} bytes."),
+    "head_too_large": (431, "Request line and headers together are over the limit of {} bytes."),
+    "framing_too_large": (431, "Chunk extensions and trailers without a byte of body are over the limit of {} bytes."),
+    "too_many_headers": (431, "The request has more than the limit of {} headers."),
+    "head_timeout": (408, "The request's head did not arrive within {:g} seconds."),
+    "body_timeout": (408, "No byte of the request's body came for {:g} seconds."),
+}
+"""By code: the status and a text, in which something of the request or a limit may stand."""
 
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
+
+class HttpRefusal(Exception):
+    """A request that the server answers itself, by a code of `REFUSALS` and what stands in its text."""
+
+    def __init__(self, code: str, detail: object = "") -> None:
         self.code = code
-        self.message = message
+        self.status, text = REFUSALS[code]
+        self.message = text.format(detail)
+        super().__init__(self.message)
 
-    def encode(self, default_headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    def encode(self, default_lines: bytes) -> bytes:
         """Return the whole response as it goes out, `{"error": code, "message": text}`, the last on its connection."""
         body = json.dumps({"error": self.code, "message": self.message}).encode()
-        headers = [
-            *default_headers,
-            (b"content-type", b"application/json"),
-            (b"content-length", b"%d" % len(body)),
-            (b"x-sim-request-id", b"server-%d" % next(_refusals)),
-            (b"connection", b"close"),
-        ]
-        head = b"".join(b"%b: %b\r\n" % header for header in headers)
-        return STATUS_LINE[self.status] + head + b"\r\n" + body
-
-
-def not_http(reason: str) -> Refusal:
-    """Refuse bytes that the parser could not read; `reason` is the parser's own, fixed text."""
-    return Refusal(400, "malformed_request", f"This is not a valid HTTP/1.1 request: {reason}.")
-
-
-def unsupported_version(version: str) -> Refusal:
-    """Refuse a version of HTTP that is neither 1.1 nor 1.0."""
-    return Refusal(400, "unsupported_http_version", f"HTTP/{version} is not spoken here; use HTTP/1.1.")
-
-
-def wrong_host_count(count: int) -> Refusal:
-    """Refuse an HTTP/1.1 request that has no Host header, or any request that has several."""
-    if count == 0:
-        return Refusal(400, "host_missing", "An HTTP/1.1 request needs a Host header; this one has none.")
-    return Refusal(400, "host_repeated", f"A request has one Host header; this one has {count}.")
-
-
-def bad_target(reason: str) -> Refusal:
-    """Refuse a request target that is no path on this server."""
-    return Refusal(400, "malformed_target", f"The request target {reason}.")
-
-
-def target_too_long(limits: Limits) -> Refusal:
-    """Refuse a request line that alone is over the bound."""
-    return Refusal(414, "target_too_long", f"The request line is over the limit of {limits.head_bytes} bytes.")
-
-
-def head_too_large(limits: Limits) -> Refusal:
-    """Refuse a head that is over the bound, or an endless trailer, which is the same at the other end."""
-    text = f"Request line and headers together are over the limit of {limits.head_bytes} bytes."
-    return Refusal(431, "head_too_large", text)
-
-
-def framing_too_large(limits: Limits) -> Refusal:
-    """Refuse chunk extensions or trailers without an end."""
-    text = f"Chunk extensions and trailers without a byte of body are over the limit of {limits.head_bytes} bytes."
-    return Refusal(431, "framing_too_large", text)
-
-
-def too_many_headers(limits: Limits) -> Refusal:
-    """Refuse a head with more header lines than the bound."""
-    return Refusal(431, "too_many_headers", f"The request has more than the limit of {limits.headers} headers.")
-
-
-def head_timed_out(limits: Limits) -> Refusal:
-    """Refuse a head that did not arrive whole in its time."""
-    return Refusal(408, "head_timeout", f"The request's head did not arrive within {limits.head_timeout_s:g} seconds.")
-
-
-def body_timed_out(limits: Limits) -> Refusal:
-    """Refuse a body of which nothing came for too long."""
-    return Refusal(408, "body_timeout", f"No byte of the request's body came for {limits.body_timeout_s:g} seconds.")
+        lines = b"content-type: application/json\r\ncontent-length: %d\r\nx-sim-request-id: server-%d\r\n" % (
+            len(body),
+            next(_refusals),
+        )
+        return STATUS_LINE[self.status] + default_lines + lines + b"connection: close\r\n\r\n" + body

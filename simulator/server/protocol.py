@@ -1,295 +1,298 @@
-"""The uvicorn protocol with bounds on a request's head and pace; `ending` below it makes the connection's faults.
+"""One client connection for uvicorn: what is read on one side, answers on the other, and the time that either may take.
 
-All that it adds lies on the way of every request, so it asks for little there: a head that comes in one packet is never
-measured, a request that comes in one packet never starts a timer, and one lazy timer per connection serves every wait.
+At the end of the event loop's turn the connection answers the requests that were read, the oldest first, as far as it
+comes without waiting: a plain request that is whole by the application's `prompt`, any other in a task, behind which
+the rest waits. Of uvicorn it needs what `Config(http=...)` gives to a constructor.
 """
 
 import asyncio
-from typing import Any, ClassVar, Final
+from typing import Any, Final, cast
 
-from httptools import HttpParserCallbackError, HttpParserError, HttpParserInvalidURLError, HttpParserUpgrade
-from uvicorn.config import Config
-from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
+from uvicorn import Config
 from uvicorn.server import ServerState
 
-from simulator.server import limits as refusals
-from simulator.server.ending import dismiss
-from simulator.server.head import check_size, check_version_and_host, origin_form
-from simulator.server.limits import Limits, Refusal
-from simulator.server.prompt import PromptProtocol
-from simulator.server.upgrade import framing_only, parser_after_head
+from simulator.server.deadline import Deadline
+from simulator.server.endings import WHOLE
+from simulator.server.limits import HttpRefusal, Limits
+from simulator.server.message import HttpRequest, whole_answer
+from simulator.server.reading import Reader
+from simulator.server.responder import Responder
+from simulator.server.states import BEGUN, BODY, CLOSED, DEAF, IDLE, LATE_HEAD, LINGERING, LOST, OPENED, SENT, STOP
+from simulator.server.turn import Prompt, PromptAnswer, Rest, Turn
 
-__all__ = ["Limits", "Protocol", "protocol_class"]
+_LINGER_S: Final = 2.0
+"""How long a client may go on sending after its last answer."""
 
-_BETWEEN, _HEAD, _BODY = range(3)
-"""What the parser waits for: the next request, the rest of a head, the rest of a body."""
-
-_SLASH: Final = ord("/")
-_PERCENT: Final = ord("%")
-_FRAGMENT: Final = ord("#")
+_HIGH_WATER_BYTES: Final = 65536
+"""How much of a body, or of answers, is held before the other side has to take some."""
 
 
-class Protocol(PromptProtocol):
-    """One client connection. Give it to uvicorn as `Config(http=Protocol, ws="none")`.
+class HttpProtocol(asyncio.Protocol):
+    """One client connection. `app`, `limits` and `turn` are the server's; uvicorn gives the rest, of which `config` and
+    `server_state` are used."""
 
-    An application that answers before a body has ended does well not to ask for `connection: close`: the rest is read
-    and dropped then, while closing resets the connection under the client's writes and may cost it the answer.
-    """
-
-    limits: ClassVar[Limits] = Limits()
-
-    __slots__ = (
-        "_client_excused",
-        "_expecting",
-        "_head_in_pieces",
-        "_hosts",
-        "_most_head_bytes",
-        "_most_headers",
-        "_refusal",
-        "_served",
-        "_unproductive",
-    )
+    client: tuple[Any, ...]
+    server: tuple[Any, ...]
+    _transport: asyncio.Transport
 
     def __init__(
-        self,
-        config: Config,
-        server_state: ServerState,
-        app_state: dict[str, Any],
-        _loop: asyncio.AbstractEventLoop | None = None,
+        self, app: Any, limits: Limits, turn: Turn, *, config: Config, server_state: ServerState, **_: Any
     ) -> None:
-        super().__init__(config, server_state, app_state, _loop)
-        self.ws_protocol_class = None
-        self._expecting = _BETWEEN
-        self._most_headers = self.limits.headers
-        self._most_head_bytes = self.limits.head_bytes
-        self._hosts = 0
-        self._served = False  # a request came whole before
-        self._unproductive = 0  # bytes since the last head, body piece or message ended
-        self._head_in_pieces = False
-        self._refusal: Refusal | None = None
-        self._client_excused = False
+        self.writable = asyncio.Event()  # unset while the client does not read what was written
+        self.writable.set()
+        self.ended = asyncio.Event()  # set when the client has left or the server stops
+        self._app = app
+        self._prompt: Prompt | None = getattr(app, "prompt", None)
+        self._limits = limits
+        self._turn = turn
+        self._keep_alive_s = config.timeout_keep_alive
+        self._server_state = server_state
+        self._loop = asyncio.get_running_loop()
+        self._deadline = Deadline(self._loop, self._on_deadline)
+        self._reader = Reader(limits)
+        self._running: Responder | None = None  # of the request that is being answered in a task
+        self._refusal: HttpRefusal | None = None  # waits for the answers before it
+        self._unsent = b""  # answers that wait for the end of the turn
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take a new connection; its first head is due from now."""
-        super().connection_made(transport)
-        self.deadline.set(self.limits.head_timeout_s)
+        self._transport = cast(asyncio.Transport, transport)
+        self._server_state.connections.add(self)  # type: ignore[arg-type]  # uvicorn names its own protocols there
+        self.client = transport.get_extra_info("peername") or ("", 0)  # of a client that is gone already
+        self.server = transport.get_extra_info("sockname") or ("", 0)
+        self._deadline.set(self._limits.head_timeout_s)
 
     # What comes in
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came; refuse it, or see to the clock where a request is not whole yet."""
-        if self.deaf:
+        """Read what came; refuse it, or let it be answered at the end of the turn."""
+        reader, running = self._reader, self._running
+        before, request = reader.state, reader.request
+        if before >= DEAF:
             return
-        self._unproductive += len(data)
         try:
-            try:
-                self.parser.feed_data(data)
-            except HttpParserUpgrade as upgrade:
-                self._feed_after_upgrade(memoryview(data)[upgrade.args[0] :])
-        except HttpParserError as error:
-            self._refuse_unparsed(error)
-            return
-        if self._expecting != _BETWEEN:
-            if self.held:
-                self.release()
-            self._await_rest()
-
-    def _feed_after_upgrade(self, rest: memoryview) -> None:
-        while True:
-            self.parser = parser_after_head(self)
-            try:
-                self.parser.feed_data(framing_only(self.scope["headers"]))
-                self.parser.feed_data(rest)
-            except HttpParserUpgrade as upgrade:
-                rest = rest[upgrade.args[0] :]
-            else:
-                return
-
-    def on_message_begin(self) -> None:
-        """Start a request, after the one before it was answered. Its scope is made when an exchange needs one."""
-        self.answer_whole()
-        self.url = b""
-        self.expect_100_continue = False
-        self.headers = []
-        self._expecting = _HEAD
-        self._hosts = 0
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header line, or one of a trailer, which goes to a list that nobody reads."""
-        name = name.lower()
-        if name == b"host":
-            self._hosts += 1
-        elif name == b"expect" and value.lower() == b"100-continue":
-            self.expect_100_continue = True
-        self.headers.append((name, value))
-
-    def on_headers_complete(self) -> None:
-        """Check the head; hold the request until it is whole, or hand it to the application now."""
-        url = self.url
-        try:
-            plain = not (
-                self._hosts != 1
-                or len(self.headers) > self._most_headers
-                or self._unproductive > self._most_head_bytes
-                or self._head_in_pieces
-                or _PERCENT in url
-                or url[0] != _SLASH
-                or _FRAGMENT in url
-                or not url.isascii()
-                or not self.parser.should_keep_alive()
-            )
-            if not plain:
-                self._check_head()
-            if not (plain and self.hold()):
-                self.begin_exchange()
-        except Refusal as refusal:
-            self._refusal = refusal
-            raise
-        except HttpParserInvalidURLError:
-            self._refusal = refusals.bad_target("is not a valid URL")
-            raise
-        self._served = True
-        self._expecting = _BODY
-        self._unproductive = 0
-
-    def on_body(self, body: bytes) -> None:
-        """Hold a piece of body for the application, and stop reading when it is slow to take it."""
-        self._unproductive = 0
-        if self.held:
-            self.held_body += body
-            return
-        cycle = self.cycle
-        if cycle.response_complete:
-            return
-        cycle.body += body
-        if len(cycle.body) > HIGH_WATER_LIMIT:
-            self.flow.pause_reading()
-        cycle.message_event.set()
-
-    def on_message_complete(self) -> None:
-        """End a request; one that offers an upgrade is not at its end here, but its parser is."""
-        if self.held:
-            self._expecting = _BETWEEN
-            self._unproductive = 0
-            self.held_is_whole()
-            return
-        if self.parser.should_upgrade():
-            return
-        self._expecting = _BETWEEN
-        self._unproductive = 0
-        cycle = self.cycle
-        if cycle.response_complete:
-            self.deadline.set(self.timeout_keep_alive)
-            return
-        cycle.more_body = False
-        cycle.message_event.set()
-
-    def on_response_complete(self) -> None:
-        """Go on to the next request, to the refusal that waits for its turn, or to waiting for the client."""
-        if self.pipeline:
-            self.running = self.pipeline[-1][0]
-            super().on_response_complete()
-            return
-        self.server_state.total_requests += 1
-        if self.transport.is_closing():
-            return
-        self.flow.resume_reading()
-        if self._refusal is not None:
-            self._send_refusal(self._refusal)
-        elif self._expecting == _BETWEEN:
-            self.deadline.set(self.timeout_keep_alive)
-
-    # The bounds
-
-    def _check_head(self) -> None:
-        """Raise Refusal for a head that breaks a rule. A head that is plainly in order is not brought here."""
-        self._head_in_pieces = False
-        check_size(self.limits, self.url, self.headers)
-        check_version_and_host(self.parser.get_http_version(), self._hosts)
-        self.url = origin_form(self.url)
-
-    def _await_rest(self) -> None:
-        """Bound the waiting for the rest of a request that did not come in one packet, in bytes and time."""
-        limits = self.limits
-        self._client_excused = False
-        if self._expecting == _BODY:
-            if self._unproductive > limits.head_bytes:
-                self._refuse(refusals.framing_too_large(limits))
-            else:
-                self.deadline.set(limits.body_timeout_s)
-            return
-        if not self._head_in_pieces:
-            self._head_in_pieces = True
-            if self._served:
-                self.deadline.set(limits.head_timeout_s)
-        try:
-            check_size(limits, self.url, self.headers)
-            if self._unproductive > limits.head_bytes:
-                raise refusals.head_too_large(limits)
-        except Refusal as refusal:
+            reader.feed(data)
+        except HttpRefusal as refusal:
             self._refuse(refusal)
-
-    # Time
-
-    def on_deadline(self) -> None:
-        """Refuse what did not come in time, and close a connection that nobody uses."""
-        if self.lingering:
-            self.transport.abort()
-        elif self._expecting != _BETWEEN:
-            self._on_stall()
-        elif not self._served:
-            self._refuse(refusals.head_timed_out(self.limits))
-        elif self.cycle is None or self.cycle.response_complete:
-            self.transport.close()
-
-    def _on_stall(self) -> None:
-        """Refuse a request that stopped arriving, unless it was we who would not read it."""
-        in_head = self._expecting == _HEAD
-        wait = self.limits.head_timeout_s if in_head else self.limits.body_timeout_s
-        held_back = self.flow.read_paused or (not in_head and self.cycle.waiting_for_100_continue)
-        if held_back or self._client_excused:
-            self._client_excused = held_back
-            self.deadline.set(wait)
+            return
+        if running is None:
+            if reader.requests:
+                self._turn.add(self)
+            elif reader.state is IDLE and before is BODY:  # of a request that was answered without its end
+                self._deadline.set(self._keep_alive_s)
         else:
-            self._refuse((refusals.head_timed_out if in_head else refusals.body_timed_out)(self.limits))
+            if running.request is request:
+                running.news.set()
+            if reader.requests and reader.request is None:
+                self._transport.pause_reading()
+        if reader.state is not IDLE:
+            self._await_rest(is_new_head=before is not LATE_HEAD and not reader.is_first)
+
+    def _await_rest(self, *, is_new_head: bool) -> None:
+        """Bound the waiting for the rest of a request that did not come in one packet."""
+        reader = self._reader
+        if reader.state is BODY:
+            self._deadline.set(self._limits.body_timeout_s)
+            if reader.request is not None and len(reader.request.body) > _HIGH_WATER_BYTES:
+                self._transport.pause_reading()
+        elif reader.state is LATE_HEAD and is_new_head:
+            self._deadline.set(self._limits.head_timeout_s)
+
+    def eof_received(self) -> None:
+        """Answer a client that closes its side behind its request."""
+        self.answer()
+        self.flush()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Carry out what came whole before the client left, and let go."""
+        self._reader.move(LOST)
+        self._server_state.connections.discard(self)
+        self._refusal = None
+        self.answer()
+        self._reader.requests.clear()
+        if self._running is not None:
+            self._running.leave()
+        self.ended.set()
+        self.writable.set()
+        self._deadline.end()
+        self._reader.end()
+
+    def pause_writing(self) -> None:
+        """Let answers wait until the client has read some."""
+        self.writable.clear()
+
+    def resume_writing(self) -> None:
+        """Let answers go on."""
+        self.writable.set()
+
+    def read_on(self) -> None:
+        """Read more, if reading was held back; the client's time counts anew then."""
+        if self._reader.state is BODY:
+            self._deadline.set(self._limits.body_timeout_s)
+        if not self._transport.is_closing() and not self._transport.is_reading():
+            self._transport.resume_reading()
+            if self._reader.state is LATE_HEAD:
+                self._deadline.set(self._limits.head_timeout_s)
+
+    # Time, and what is refused
+
+    def _on_deadline(self) -> None:
+        """Refuse what did not come in time, and close a connection that nobody uses. A time for the whole of a body
+        would be judged here, too."""
+        reader, limits = self._reader, self._limits
+        state, request = reader.state, reader.request
+        if state is LINGERING:
+            self._transport.abort()
+        elif state is IDLE:
+            if self._running is None and not reader.requests:
+                self.close()
+        elif state is OPENED:
+            self._refuse(HttpRefusal("head_timeout", limits.head_timeout_s))
+        elif state in (LATE_HEAD, BODY):
+            if not self._transport.is_reading() or (request is not None and request.awaits_continue):
+                self._deadline.set(limits.body_timeout_s)  # it is we who do not read
+            elif state is BODY:
+                self._refuse(HttpRefusal("body_timeout", limits.body_timeout_s))
+            else:
+                self._refuse(HttpRefusal("head_timeout", limits.head_timeout_s))
+
+    def _refuse(self, refusal: HttpRefusal) -> None:
+        """Read no more; answer the requests before, then this one by the refusal, unless it has been answered."""
+        running, in_body = self._running, self._reader.state is BODY
+        request = self._reader.refuse()
+        if in_body and request is None:
+            self.linger()
+            return
+        if running is not None and running.request is request:
+            has_begun = running.stage is BEGUN
+            running.leave()
+            if has_begun:
+                self.linger()
+                return
+            self._running = None
+        elif request is not None:
+            self._reader.requests.pop()
+        self._refusal = refusal
+        self._turn.add(self)
+
+    # What goes out
+
+    def answer(self) -> None:
+        """Answer what was read, from the oldest request on, until one has to wait."""
+        reader = self._reader
+        while reader.requests and self._running is None:
+            request = reader.requests.popleft()
+            if request.is_whole and request.is_plain and self._prompt is not None:
+                self._answer_at_once(request, self._prompt)
+            elif request.is_whole or reader.state is not CLOSED:
+                self._start(request, None)
+        if self._running is None:
+            if reader.state is IDLE:
+                self._deadline.set(self._keep_alive_s)
+            elif self._refusal is not None:
+                self.write(self._refusal.encode(self.default_lines()))
+                self.linger()
+
+    def _answer_at_once(self, request: HttpRequest, prompt: Prompt) -> None:
+        path, _, query = request.target.partition(b"?")
+        body = request.body if type(request.body) is bytes else bytes(request.body)
+        making = prompt(request.method, path.decode("ascii"), query, request.headers, self.client[0], body)
+        if making is None:
+            self._start(request, None)
+            return
+        try:
+            waits_for = making.send(None)
+        except StopIteration as made:
+            answer: PromptAnswer = made.value
+            status, lines, content, ending = answer
+            if ending is WHOLE and self.writable.is_set():
+                defaults = self._turn.default_lines(self._server_state.default_headers)
+                self._unsent += whole_answer(request, status, defaults, lines, content)
+                if len(self._unsent) > _HIGH_WATER_BYTES:
+                    self.flush()
+            else:
+                self._start(request, answer)
+        except Exception as error:  # logged and answered 500, as for any application
+            self._start(request, error)
+        else:
+            self._start(request, Rest(making, waits_for))
+
+    def _start(self, request: HttpRequest, made: PromptAnswer | Rest | Exception | None) -> None:
+        """Answer a request in a task: by the application, or by what its `prompt` made of it."""
+        responder = self._running = Responder(self, request)
+        task = self._loop.create_task(responder.run(self._app, made))
+        self._server_state.tasks.add(task)
+        task.add_done_callback(self._server_state.tasks.discard)
+
+    def finished(self, request: HttpRequest) -> None:
+        """Go on behind a complete answer: to the next request, the refusal, or to waiting for the client."""
+        self._running = None
+        if self._reader.request is request:
+            self._reader.request = None
+        if request.keep_alive:
+            self.read_on()
+            self._turn.add(self)
+        elif request.is_whole:
+            self.close()
+        else:
+            self.linger()
+
+    def default_lines(self) -> bytes:
+        """The lines that every answer's head has."""
+        return self._turn.default_lines(self._server_state.default_headers)
+
+    def write(self, data: bytes) -> None:
+        """Write, behind what waits for the end of the turn."""
+        self._unsent += data
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what waits for the end of the turn."""
+        unsent, self._unsent = self._unsent, b""
+        if unsent and not self._transport.is_closing():
+            self._transport.write(unsent)
 
     # Ends
 
-    def _refuse_unparsed(self, error: HttpParserError) -> None:
-        """Refuse what on_headers_complete found fault with, or what the parser did; an error of ours stays one."""
-        if self._refusal is None and isinstance(error, HttpParserCallbackError):
-            raise error
-        self._refuse(self._refusal or refusals.not_http(str(error)))
+    def close(self) -> None:
+        """Close when what was written has arrived; other requests are dropped."""
+        self._reader.requests.clear()
+        self.flush()
+        self._transport.close()
 
-    def _refuse(self, refusal: Refusal) -> None:
-        """Read no more; answer the requests before, then this one by the refusal, unless it has been answered."""
-        self.answer_whole()
-        self.deaf = True
-        expecting, self._expecting = self._expecting, _BETWEEN
-        if self.held:
-            self.held = False
-        elif expecting == _BODY:
-            if self.pipeline:
-                self.pipeline.popleft()
-            elif self.cycle.response_started:
-                self.close_half_answered(self.cycle)
-                return
-            else:
-                dismiss(self.cycle)
-        running = self.running
-        if running is None or running.response_complete or running.disconnected:
-            self._send_refusal(refusal)
-        else:
-            self._refusal = refusal
-
-    def _send_refusal(self, refusal: Refusal) -> None:
-        if self.transport.is_closing():
+    def linger(self) -> None:
+        """Close our side when all is sent, and the other when the client has seen it."""
+        self._reader.requests.clear()
+        self._refusal = None
+        self.flush()
+        if self._transport.is_closing():
             return
-        self.send_unsent()
-        self.transport.write(refusal.encode(self.server_state.default_headers))
-        self.linger()
+        self._reader.move(SENT)
+        self._transport.resume_reading()
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+            self._deadline.set(_LINGER_S)
+        else:
+            self._transport.close()
 
+    def shutdown(self) -> None:
+        """Let the requests on this connection finish, those before their end and no new ones; uvicorn calls it."""
+        self.answer()
+        self.flush()
+        self.ended.set()
+        if self._reader.state is LINGERING:
+            self._transport.abort()
+        elif self._running is None:
+            self.close()
+        else:
+            self._reader.move(STOP)
+            newest = self._reader.requests[-1] if self._reader.requests else self._running.request
+            newest.keep_alive = False
 
-def protocol_class(limits: Limits) -> type[Protocol]:
-    """Return a `Protocol` with these limits."""
-    return type("Protocol", (Protocol,), {"limits": limits})
+    def hang_up(self) -> None:
+        """Close now, whatever is going on; the application sees that its client has left."""
+        self._reader.requests.clear()
+        self.flush()
+        if self._running is not None:
+            self._running.leave()
+        self._transport.abort()

@@ -6,13 +6,16 @@ import errno
 import gc
 import os
 import socket
+import sys
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import partial
 from typing import Any, Final
 
 import uvicorn
 
 from simulator.server.limits import Limits
-from simulator.server.protocol import Protocol, protocol_class
+from simulator.server.protocol import HttpProtocol
+from simulator.server.turn import Turn
 
 Message = MutableMapping[str, Any]
 Application = Callable[
@@ -20,14 +23,11 @@ Application = Callable[
 ]
 
 _BACKLOG: Final = 2048
-_KEEP_ALIVE_S: Final = 75
-"""Longer than the idle time of the usual client pools, so that it is the client that closes."""
-
-_GRACE_S: Final = 2
-"""How long a stopping server lets requests finish before it hangs up on them."""
-
+_KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
+_GRACE_S: Final = 2  # how long a stopping server lets requests finish before it hangs up on them
+_LAST_WORDS_S: Final = 0.2  # how long after that applications may still run
+_STARTUP_FAILED: Final = 3  # the exit code
 _FILES_WANTED: Final = 65_536
-
 _GC_THRESHOLDS: Final = (10_000, 2, 100)
 
 
@@ -69,19 +69,27 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start the application, accept connections, say that it is ready. Exits with 3 if the application fails."""
         await super().startup(sockets)
-        if self.started and self._on_ready is not None:
+        if not self.started:  # newer versions of uvicorn leave by themselves
+            sys.exit(_STARTUP_FAILED)
+        if self._on_ready is not None:
             self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop. Streams without an end are told that their client left, which spares uvicorn from cancelling them."""
-        hang_up = asyncio.get_running_loop().call_later(_GRACE_S, self._hang_up)
+        """Stop. What does not end by itself learns that its client left, and what does not hear that is cancelled."""
+        loop = asyncio.get_running_loop()
+        timers = [loop.call_later(_GRACE_S, self._hang_up), loop.call_later(_GRACE_S + _LAST_WORDS_S, self._cancel)]
         await super().shutdown(sockets)
-        hang_up.cancel()
+        for timer in timers:
+            timer.cancel()
 
     def _hang_up(self) -> None:
         for connection in list(self.server_state.connections):
-            if isinstance(connection, Protocol):
+            if isinstance(connection, HttpProtocol):
                 connection.hang_up()
+
+    def _cancel(self) -> None:
+        for task in self.server_state.tasks:
+            task.cancel()
 
 
 def make_server(
@@ -101,7 +109,7 @@ def make_server(
         host=host,
         port=port,
         loop="auto",  # uvloop where it is installed
-        http=protocol_class(limits),
+        http=partial(HttpProtocol, app, limits, Turn()),  # type: ignore[arg-type]  # all that uvicorn does is to call it
         ws="none",
         lifespan="on",
         interface="asgi3",

@@ -87,6 +87,15 @@ def test_a_connection_that_was_closed_is_no_answer() -> None:
     assert (told["rules"][-1]["section"], told["rules"][-1]["chosen"]) == ("faults", 1)
 
 
+def test_an_answer_that_drips_is_an_answer_like_any_other() -> None:
+    fault = {"when": {"path": "/v2/balance"}, "then": {"drip": {"bytes_per_second": 1000}}}
+    with running({"faults": [fault]}) as client:
+        client.call("GET", "/v2/balance")
+        told = coverage(client)
+    [answer] = endpoint(told, "GET", "/v2/balance")["answers"]
+    assert (answer["status"], answer["ending"], answer["count"]) == (200, "", 1)
+
+
 def test_rules_tell_how_often_they_matched_and_decided() -> None:
     rules = [{"name": "once", "when": {"product": "RELOAD"}, "times": 1, "then": [{"status": "Failed"}]}]
     with running({"payments": rules}) as client:

@@ -56,6 +56,29 @@ def test_the_json_line_says_what_a_program_needs_and_is_all_there_is() -> None:
         assert server.stop(signal.SIGTERM) == (0, "", "")
 
 
+def test_a_signal_ends_it_without_a_word_whatever_its_connections_wait_for(tmp_path: Path) -> None:
+    scenario = tmp_path / "slow.yaml"
+    scenario.write_text("scenario: slow\nextends: default\nfaults:\n  - { then: { delay: 1h } }\n")
+    head = b"GET /v2/balance HTTP/1.1\r\nHost: x\r\n"
+    begun = [
+        b"",
+        b"GET /v2",
+        head + b"\r\n",
+        head * 2,
+        b"POST /_sim/sandboxes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+    ]
+    with serving(str(scenario), "--port", "0", "--json") as server:
+        port = urlsplit(server.ready["url"]).port
+        assert port is not None
+        clients = [socket.create_connection(("127.0.0.1", port)) for _ in begun]
+        for client, content in zip(clients, begun, strict=True):
+            client.sendall(content)
+        assert ask(f"{server.ready['url']}/_sim/health").status == 200  # those before it have been read
+        assert server.stop(signal.SIGTERM) == (0, "", "")
+        for client in clients:
+            client.close()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_with_exit_code_0_though_clients_are_connected(number: int) -> None:
     with serving("--port", "0", "--json") as server:

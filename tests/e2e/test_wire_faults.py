@@ -1,13 +1,17 @@
 """Faults of the connection, and hostile bytes, against the real server."""
 
 import asyncio
+import base64
 import json
 from typing import Any
 
 import pytest
 
+from simulator.app import build_app, wall_clock
+from simulator.options import Options
 from tests.support.on_the_wire import PATIENCE_S, sandbox_with
 from tests.support.processes import Serving
+from tests.support.signing import sign
 
 pytestmark = pytest.mark.slow
 
@@ -57,6 +61,75 @@ def test_an_answer_can_be_cut_in_its_middle(server: Serving) -> None:
     promised = int(next(line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))[15:])
     assert (made, 0 < len(body) < promised) == (1, True)
     assert again.startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("status", [204, 304])
+@pytest.mark.parametrize("body", [{"oops": 1}, "text"])
+@pytest.mark.parametrize("more", [{}, {"drip": {"bytes_per_second": 1000}}, {"malformed": True}])
+@pytest.mark.parametrize("together", [True, False])
+def test_a_fault_of_a_bodyless_status_leaves_nothing_behind_its_head(
+    server: Serving, status: int, body: Any, more: dict[str, Any], together: bool
+) -> None:
+    """On a connection that is kept, a body would be read as the beginning of the next answer."""
+    fault = {"when": TOPUP, "times": 1, "then": {"status": status, "body": body, **more}}
+    sandbox = sandbox_with(server, [fault])
+
+    async def main() -> tuple[bytes, bytes]:
+        kept = sandbox.request("POST", "/v2/topup", BODY).replace(b"Connection: close\r\n", b"")
+        last = sandbox.request("GET", "/v2/balance", nonce="m" * 16)
+        reader, writer = await sandbox.connect()
+        writer.write(kept + last if together else kept)
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE_S)
+        if not together:
+            writer.write(last)
+        rest = await asyncio.wait_for(reader.read(), PATIENCE_S)
+        writer.close()
+        return head, rest
+
+    head, rest = asyncio.run(main())
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert b"content-length" not in head
+    assert rest.startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_blanks_and_tabs_around_a_credential_are_no_part_of_it(server: Serving, together: bool) -> None:
+    sandbox = sandbox_with(server)
+    key = sandbox.key.encode()
+    spaced = sandbox.request("GET", "/v2/balance").replace(key, b" \t" + key + b" \t")
+    kept = spaced.replace(b"Connection: close\r\n", b"") if together else spaced
+    answer = asyncio.run(sandbox.exchange(kept + b"\x00" if together else kept))  # the rubbish ends the connection
+    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_another_server_may_leave_blanks_and_tabs_around_a_value() -> None:
+    app = build_app(Options())
+    key = app.scenario.resellers[0].keys[0]
+    stamp = str(int(wall_clock().timestamp()))
+    signature = sign("GET", "", b"", timestamp=stamp, nonce="n" * 16, secret=base64.b64decode(key.secret))
+    headers = {"x-api-key": key.key, "x-timestamp": stamp, "x-nonce": "n" * 16, "x-signature": signature}
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def main() -> None:
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": "/v2/balance",
+            "query_string": b"",
+            "client": ("127.0.0.1", 1),
+            "headers": [(name.encode(), b"\t %b \t" % value.encode()) for name, value in headers.items()],
+        }
+        await app(scope, receive, send)
+        await app.sandboxes.close()
+
+    asyncio.run(main())
+    assert sent[0]["status"] == 200
 
 
 def parted(answer: bytes) -> tuple[bytes, bytes]:

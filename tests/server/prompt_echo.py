@@ -5,10 +5,12 @@ import json
 from collections.abc import Coroutine
 from typing import Any
 
+from simulator.server.endings import ABORT, CUT, WHOLE, Ending
+
 from .wire import LETTERS, Echo
 
 Headers = list[tuple[bytes, bytes]]
-Answer = tuple[int, bytes, bytes, str]
+Answer = tuple[int, bytes, bytes, Ending]
 
 
 class PromptEcho(Echo):
@@ -17,7 +19,7 @@ class PromptEcho(Echo):
     def prompt(
         self, method: str, path: str, query: bytes, headers: Headers, client: str, body: bytes
     ) -> Coroutine[Any, Any, Answer] | None:
-        if path in ("/asgi", "/drip", "/drip-for-ever", "/pause", "/pause-for-ever", "/late-reader"):
+        if path in ("/asgi", "/drip", "/drip-for-ever", "/sleep", "/pause", "/pause-for-ever", "/late-reader"):
             return None
         if path.startswith(("/fault", "/until", "/abort-in-body", "/cut")):
             return None
@@ -28,13 +30,14 @@ class PromptEcho(Echo):
             "query": query.decode(),
             "body": body.decode(errors="replace"),
             "headers": len(headers),
+            "spaced": [value.decode("latin-1") for name, value in headers if name == b"x-spaced"],
             "client": client,
             "prompt": True,
         }
         return self._made(path, json.dumps(text).encode())
 
     async def _made(self, path: str, echo: bytes) -> Answer:
-        ending = ""
+        ending = WHOLE
         if path in ("/slow", "/slow-error", "/slow-abort"):
             await asyncio.sleep(0.05)
             await asyncio.sleep(0.05)
@@ -42,10 +45,11 @@ class PromptEcho(Echo):
         if path in ("/error", "/slow-error"):
             raise RuntimeError("on purpose")
         if path in ("/abort", "/slow-abort"):
-            ending = "abort"
+            ending = ABORT
         if path == "/half":
-            echo, ending = LETTERS, "cut"
+            echo, ending = LETTERS, CUT
         if path == "/unread":
             echo = b"early"
+        status = int(path.removeprefix("/status-")) if path.startswith("/status-") else 200
         self.seen.append("left " + path)
-        return 200, b"content-type: text/plain\r\ncontent-length: %d\r\n" % len(echo), echo, ending
+        return status, b"content-type: text/plain\r\ncontent-length: %d\r\n" % len(echo), echo, ending

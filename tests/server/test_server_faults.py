@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from simulator.server.connection import connection_of
+from simulator.server.responder import responder_of as connection_of
 
 from .wire import LETTERS, Served, request
 

@@ -4,6 +4,12 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from simulator.server.limits import Limits
+from simulator.server.protocol import HttpProtocol
+from simulator.server.turn import Turn
 
 from .prompt_echo import PromptEcho
 from .wire import LETTERS, Served, request, serving
@@ -155,3 +161,20 @@ def test_every_character_of_a_path_is_answered(prompt: Served, character: str) -
         assert answers[0].status in (200, 400)
     whole = request("GET", f"/{character}{character}a") + request("GET", "/end", CLOSING)
     assert asyncio.run(prompt.talk(whole))[0].status in (200, 400)
+
+
+def test_a_request_counts_although_the_system_no_longer_knows_where_it_came_from() -> None:
+    class Gone(asyncio.Transport):
+        def is_closing(self) -> bool:
+            return True
+
+    async def main() -> list[str]:
+        app = PromptEcho()
+        config = uvicorn.Config(app, interface="asgi3", log_config=None)
+        protocol = HttpProtocol(app, Limits(), Turn(), config=config, server_state=ServerState())
+        protocol.connection_made(Gone())
+        protocol.data_received(request("GET", "/gone"))
+        protocol.connection_lost(None)
+        return app.seen
+
+    assert asyncio.run(main()) == ["/gone", "left /gone"]

@@ -119,6 +119,47 @@ def test_a_stopping_server_ends_what_would_not_end(path: str, within_s: float) -
     assert seen == [path, f"left {path}"]
 
 
+def test_a_stopping_server_cancels_what_does_not_hear_that_its_client_left() -> None:
+    async def main() -> tuple[bytes, list[str]]:
+        async with serving_here() as served:
+            client = await served.connect()
+            await client.send(request("GET", "/sleep"))
+            assert await served.saw("/sleep")
+        async with client:
+            try:
+                return await client.to_end(), served.app.seen
+            except ConnectionResetError:
+                return b"", served.app.seen
+
+    assert asyncio.run(main()) == (b"", ["/sleep"])
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHo",
+        request("GET", "/") + b"GET",
+        b"POST /asgi HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc",
+    ],
+    ids=["nothing", "half a head", "half a second head", "half a body"],
+)
+def test_a_stopping_server_does_not_wait_for_what_a_client_has_begun(begun: bytes) -> None:
+    async def main() -> list[Answer]:
+        async with serving_here() as served:
+            client = await served.connect()
+            await client.send(begun)
+            await asyncio.sleep(0.05)
+        async with client:
+            try:
+                return await client.answers_to_end()
+            except ConnectionResetError:
+                return []
+
+    answers = asyncio.run(main())
+    assert [answer.status for answer in answers] == ([200] if begun.startswith(b"GET / HTTP/1.1\r\nHost") else [])
+
+
 def test_tune_gc_freezes_what_is_there_and_collects_seldom() -> None:
     code = (
         "import gc, json; from simulator.server.serve import tune_gc; tune_gc();"

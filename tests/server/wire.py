@@ -10,8 +10,9 @@ from typing import Any
 
 import uvloop
 
-from simulator.server.connection import Connection, connection_of
 from simulator.server.limits import Limits
+from simulator.server.responder import Responder as Connection
+from simulator.server.responder import responder_of as connection_of
 from simulator.server.serve import Message, make_server
 
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
@@ -37,6 +38,9 @@ class Echo:
             await _lifespan(receive, send)
             return
         self.seen.append(scope["path"])
+        if scope["path"].startswith("/status-"):
+            await send_text(send, b"a body", int(scope["path"].removeprefix("/status-")))
+            return
         special = getattr(self, "on" + scope["path"].replace("/", "_").replace("-", "_"), None)
         if special is None:
             await _echo(scope, await _body(receive), send)
@@ -103,6 +107,9 @@ class Echo:
         await asyncio.sleep(0.6)
         await send_text(send, b"read %d" % len(await _body(receive)))
 
+    async def on_sleep(self, connection: Connection, receive: Receive, send: Send) -> None:
+        await asyncio.sleep(3600)
+
     async def on_until_disconnect(self, connection: Connection, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": PLAIN})
         while (await receive())["type"] != "http.disconnect":
@@ -132,15 +139,16 @@ async def _echo(scope: Message, body: bytes, send: Send) -> None:
         "query": scope["query_string"].decode(),
         "body": body.decode(errors="replace"),
         "headers": len(scope["headers"]),
+        "spaced": [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-spaced"],
         "client": scope["client"][0],
     }
     await send_text(send, json.dumps(text).encode())
 
 
-async def send_text(send: Send, body: bytes) -> None:
+async def send_text(send: Send, body: bytes, status: int = 200) -> None:
     """Send a whole response with this body."""
     headers = [(b"content-type", b"text/plain"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 

@@ -1,0 +1,293 @@
+"""Answering one request in a task: ASGI's two callables, and the endings of a connection that ASGI cannot make.
+
+An application finds its responder by the scope of the request that it answers (`responder_of`), asks for an ending, and
+returns. A fault touches its own request only: pipelined requests before it were answered, those after it are dropped
+with the connection. When the client has left already, the methods do nothing.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+from urllib.parse import unquote
+
+from simulator.server.endings import ABORT, CUT, GONE, WHOLE, Ending
+from simulator.server.message import BODYLESS, STATUS_LINE, Headers, HttpRequest, header_lines, header_pairs, unframed
+from simulator.server.states import AWAITED, BEGUN, COMPLETE, LEFT, Answer
+from simulator.server.turn import PromptAnswer, Rest
+
+EXTENSION: Final = "reseller_sim.responder"
+"""The key in `scope["extensions"]`."""
+
+_STEPS_PER_SECOND: Final = 10
+_UNSAFE: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+_LOG: Final = logging.getLogger(__name__)
+
+
+class Connection(Protocol):
+    """What a responder needs of the connection: its two ends, two events (see `HttpProtocol`), and to write and end."""
+
+    client: tuple[Any, ...]
+    server: tuple[Any, ...]
+    writable: asyncio.Event
+    ended: asyncio.Event
+
+    def default_lines(self) -> bytes: ...
+    def write(self, data: bytes) -> None: ...
+    def read_on(self) -> None: ...
+    def finished(self, request: HttpRequest) -> None: ...
+    def close(self) -> None: ...
+    def linger(self) -> None: ...
+
+
+class Responder:
+    """One request that an application answers in a task of its own."""
+
+    __slots__ = ("_chunked", "_connection", "_left", "news", "request", "stage")
+
+    def __init__(self, connection: Connection, request: HttpRequest) -> None:
+        self._connection = connection
+        self.request = request
+        self.stage: Answer = AWAITED
+        self.news = asyncio.Event()  # something for `receive`
+        if request.body or request.is_whole:
+            self.news.set()
+        self._chunked = False
+        self._left: int | None = None  # bytes of body that were promised and not sent; None where no body is sent
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something can still be sent."""
+        return self.stage < COMPLETE
+
+    async def run(self, app: Any, made: PromptAnswer | Rest | Exception | None) -> None:
+        """Send what `prompt` made of the request, or let `app` answer it; see to it that there is an answer."""
+        try:
+            if made is None:
+                await app(self.scope(), self.receive, self.send)
+            elif isinstance(made, Exception):
+                raise made
+            else:
+                status, lines, body, ending = await made if isinstance(made, Rest) else made
+                await self.answer(status, header_pairs(lines), body, ending)
+        except asyncio.CancelledError:  # by a server that has waited long enough
+            self.abort()
+            raise
+        except BaseException as error:
+            _LOG.error("The application failed to answer", exc_info=error)
+            self._fail()
+        else:
+            if self.is_open:
+                _LOG.error("The application returned without a complete answer")
+                self._fail()
+
+    def leave(self) -> None:
+        """Nobody waits for the answer any more: the application reads a disconnect, and what it sends is dropped."""
+        if self.is_open:
+            self.stage = LEFT
+            self.news.set()
+
+    def _fail(self) -> None:
+        if self.stage is AWAITED:
+            self.request.keep_alive = False
+            text = b"Internal Server Error"
+            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(text))]
+            self._body(text, False, self._begin(500, headers))
+        else:
+            self.abort()
+
+    # ASGI
+
+    def scope(self) -> dict[str, Any]:
+        """ASGI's `scope`."""
+        request, connection = self.request, self._connection
+        path, _, query = request.target.partition(b"?")
+        text = path.decode("ascii")
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": request.version,
+            "method": request.method,
+            "path": unquote(text) if "%" in text else text,
+            "raw_path": path,
+            "query_string": query,
+            "root_path": "",
+            "headers": request.headers,
+            "extensions": {EXTENSION: self},
+            "scheme": "http",
+            "client": connection.client[:2],
+            "server": connection.server[:2],
+        }
+
+    async def receive(self) -> dict[str, Any]:
+        """ASGI's `receive`."""
+        request = self.request
+        if request.awaits_continue and self.is_open:
+            request.awaits_continue = False
+            self._connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        if self.is_open:
+            self._connection.read_on()
+            await self.news.wait()
+            self.news.clear()
+        if not self.is_open:
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": request.take(), "more_body": not request.is_whole}
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        """ASGI's `send`. Raises RuntimeError for a message that cannot come now, or that breaks the framing."""
+        await self._connection.writable.wait()
+        kind = message["type"]
+        if self.stage is LEFT:
+            return
+        if kind == "http.response.start" and self.stage is AWAITED:
+            self._connection.write(self._begin(message["status"], list(message.get("headers", ()))))
+        elif kind == "http.response.body" and self.stage is BEGUN:
+            self._body(message.get("body", b""), message.get("more_body", False))
+        else:
+            raise RuntimeError(f"{kind} cannot be sent when the answer is {self.stage.name.lower()}")
+
+    # The endings
+
+    async def answer(self, status: int, headers: Headers, body: bytes, ending: Ending = WHOLE) -> None:
+        """Send an answer in the way that its ending says. Raises RuntimeError when an answer has begun."""
+        if ending is GONE:
+            return
+        if ending is WHOLE:
+            if await self._may_begin():
+                self._body(body, False, self._begin(status, headers))
+        elif ending is ABORT:
+            self.abort()
+        elif ending is CUT:
+            await self.cut(status, headers, body, len(body) // 2)
+        else:
+            await self.drip(status, headers, body, ending.bytes_per_second)
+
+    def abort(self) -> None:
+        """Close at once, without an answer, or without the rest of an answer that has begun."""
+        if self.is_open:
+            self.leave()
+            self._connection.close()
+
+    async def cut(self, status: int, headers: Headers, body: bytes, after_bytes: int) -> None:
+        """Promise `body` whole by Content-Length, send its first `after_bytes` bytes (at most all but one), and close.
+
+        Where there is no body to cut, it closes without an answer. Raises RuntimeError when an answer has begun.
+        """
+        if not await self._may_begin():
+            return
+        head = self._begin(status, _sized(headers, body))
+        if self._left:
+            self._body(body[: max(0, min(after_bytes, len(body) - 1))], True, head)
+            self.leave()
+            self._connection.linger()
+        else:
+            self.abort()
+
+    async def drip(self, status: int, headers: Headers, body: bytes, bytes_per_second: float) -> None:
+        """Send a good response, its head at once and its body at this pace, and keep the connection.
+
+        It ends early, and closes, when the client leaves or the server stops.
+        Raises RuntimeError when an answer has begun.
+        """
+        if not await self._may_begin():
+            return
+        self._connection.write(self._begin(status, _sized(headers, body)))
+        step = max(1, int(bytes_per_second / _STEPS_PER_SECOND))
+        while self._left:
+            start = len(body) - self._left
+            piece = body[start : start + step]
+            await self.send({"type": "http.response.body", "body": piece, "more_body": True})
+            if not await self.pause(len(piece) / bytes_per_second):
+                return
+        await self.send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def pause(self, seconds: float) -> bool:
+        """Wait, and say whether there is still somebody to answer.
+
+        False comes early, when the client leaves or the server stops; the connection is closed then, and the
+        application just returns.
+        """
+        if not self.is_open:
+            return False
+        try:
+            async with asyncio.timeout(seconds):
+                await self._connection.ended.wait()
+        except TimeoutError:
+            return True
+        self.abort()
+        return False
+
+    async def _may_begin(self) -> bool:
+        await self._connection.writable.wait()
+        if self.stage is BEGUN:
+            raise RuntimeError("The answer to this request has begun; only abort() is possible now.")
+        return self.stage is AWAITED
+
+    # What is written
+
+    def _begin(self, status: int, headers: Headers) -> bytes:
+        """Begin the answer and return its head, framed by what `headers` say of the body's length."""
+        request = self.request
+        kept = unframed(headers) if status in BODYLESS else list(headers)
+        lengths = [value for name, value in kept if name.lower() == b"content-length"]
+        if any(_UNSAFE.search(name) or _UNSAFE.search(value) for name, value in kept):
+            raise RuntimeError("A header of the response has a control character.")
+        if any(name.lower() == b"connection" and b"close" in value.lower() for name, value in kept):
+            request.keep_alive = False
+        elif not request.keep_alive:
+            kept.append((b"connection", b"close"))
+        if status in BODYLESS or request.method == "HEAD":
+            self._left = None
+        elif lengths:
+            self._left = int(lengths[0])
+        else:
+            kept = [*unframed(kept), (b"transfer-encoding", b"chunked")]
+            self._chunked, self._left = True, 0
+        request.awaits_continue = False
+        self.stage = BEGUN
+        return STATUS_LINE[status] + self._connection.default_lines() + header_lines(kept) + b"\r\n"
+
+    def _body(self, body: bytes, more: bool, head: bytes = b"") -> None:
+        """Write a piece of the body, behind the head if it has not been written, and end the answer with the last."""
+        if self._left is None:
+            body = b""
+        elif self._chunked:
+            body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")
+        else:
+            self._left -= len(body)
+            if self._left < 0 or (self._left and not more):
+                raise RuntimeError(f"The response's body is not as long as its Content-Length: {-self._left:+} bytes.")
+        if head or body:
+            self._connection.write(head + body)
+        if not more:
+            self.stage = COMPLETE
+            self.news.set()
+            self._connection.finished(self.request)
+
+
+def responder_of(scope: Mapping[str, Any]) -> Responder | None:
+    """Return the responder of the request that is being answered, or None when another server carries it."""
+    extensions = scope.get("extensions")
+    return extensions.get(EXTENSION) if extensions else None
+
+
+async def deliver(scope: Mapping[str, Any], send: Any, status: int, lines: bytes, body: bytes, ending: Ending) -> None:
+    """Send an answer, given with its headers as lines, in the way that its ending says.
+
+    On another server than ours it goes out by ASGI's two messages, and what those cannot do is not done.
+    """
+    responder = responder_of(scope)
+    headers = header_pairs(lines)
+    if responder is not None:
+        await responder.answer(status, headers, body, ending)
+    elif ending is WHOLE or ending.bytes_per_second:
+        if status in BODYLESS:
+            headers, body = unframed(headers), b""
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+def _sized(headers: Headers, body: bytes) -> Headers:
+    """Headers that promise the whole of `body`, whatever framing they name."""
+    return [*unframed(headers), (b"content-length", b"%d" % len(body))]
