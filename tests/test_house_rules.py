@@ -74,3 +74,12 @@ def test_time_is_measured_and_slept_through_only_where_it_says_why(
 def test_the_rules_see_what_they_are_about(code: str, is_measured: bool, is_slept: bool) -> None:
     (call,) = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
     assert (measures(call), sleeps(call)) == (is_measured, is_slept)
+
+
+def test_everybody_runs_the_same_command() -> None:
+    """README tells it, the script of the build machine ends with it, and `make check` comes to it last."""
+    readme, script, makefile = (ROOT.parent.joinpath(name).read_text() for name in ("README.md", ".ci/run", "Makefile"))
+    assert script.splitlines()[-1] == "make test"
+    assert "\nmake test " in readme
+    assert "\ncheck: lint types test " in makefile
+    assert '-m "not slow"' in makefile.partition("\ntest-fast:")[2].partition("\n\n")[0]
