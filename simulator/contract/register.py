@@ -8,12 +8,15 @@ from simulator.contract.files import data_dir
 
 KNOB_PREFIX = "assume."
 
-_INTRODUCTION = """\
+_FIRST_LINE = "<!-- Generated from contracts/assumptions.yaml by `make docs`; change it there. -->"
+_INTRODUCTION = f"""\
+{_FIRST_LINE}
+
 # Assumptions
 
 What the specification leaves open, what the simulator does instead of asking, and the scenario key that changes it.
 SPEC 2.1 and the like name the section of the service's own specification that is silent there.
-Rendered from `contracts/assumptions.yaml`; `reseller-sim assumptions` prints the same.
+`reseller-sim assumptions` prints the same.
 """
 
 
@@ -41,14 +44,30 @@ class Assumption:
 
 
 @cache
-def assumptions() -> tuple[Assumption, ...]:
-    """The register, in the order of its file."""
+def rows() -> tuple[dict[str, Any], ...]:
+    """The register as it is written, in the order of its file. Not to be changed."""
     import yaml  # only whoever reads the register needs it
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     text = (data_dir("contracts") / "assumptions.yaml").read_bytes()
-    rows = yaml.load(text, loader)  # noqa: S506  # both are safe loaders
-    return tuple(Assumption(**{**row, "values": tuple(row.get("values", ()))}) for row in rows)
+    return tuple(yaml.load(text, loader))  # noqa: S506  # both are safe loaders
+
+
+@cache
+def assumptions() -> tuple[Assumption, ...]:
+    """The register without what its knobs are to editors, in the order of its file."""
+    return tuple(
+        Assumption(
+            id=row["id"],
+            spec=row["spec"],
+            question=row["question"],
+            choice=row["choice"],
+            why=row["why"],
+            knob=row["knob"],
+            values=tuple(row.get("values", ())),
+        )
+        for row in rows()
+    )
 
 
 def as_markdown() -> str:

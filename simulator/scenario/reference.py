@@ -7,10 +7,13 @@ from simulator.scenario.check import schema
 
 Part = Mapping[str, Any]
 
-_INTRODUCTION = """\
+_FIRST_LINE = "<!-- Generated from contracts/scenario.schema.json by `make docs`; change it there. -->"
+_INTRODUCTION = f"""\
+{_FIRST_LINE}
+
 # Scenario reference
 
-Every key of a scenario file, rendered from `contracts/scenario.schema.json` by `make docs`.
+Every key of a scenario file.
 [scenarios.md](scenarios.md) is the way in. Keys in bold have to be there; unknown keys are errors. `*` stands for a
 name of your own, `[]` for each item of a list.
 """
