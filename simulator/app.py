@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
-from simulator.api.call import Answer, Request
+from simulator.api.call import Answer, Incoming
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
 from simulator.api.sandbox_lookup import owner_at_root
@@ -61,7 +61,7 @@ class App:
         else:
             client = scope.get("client")
             address = client[0] if client else ""
-            request = Request(scope["method"], scope["query_string"], scope["headers"], address, None, receive)
+            request = Incoming(scope["method"], scope["query_string"], scope["headers"], address, None, receive)
             answer = await self._answer(scope["path"], request)
             await deliver(scope, send, *answer)
 
@@ -69,9 +69,9 @@ class App:
         self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], client: str, body: bytes
     ) -> Coroutine[Any, Any, Answer] | None:
         """The answer to a request of the reseller API that came whole, which our own server can write at once."""
-        return None if _is_control(path) else self._answer(path, Request(method, query, headers, client, body))
+        return None if _is_control(path) else self._answer(path, Incoming(method, query, headers, client, body))
 
-    def _answer(self, path: str, request: Request) -> Coroutine[Any, Any, Answer]:
+    def _answer(self, path: str, request: Incoming) -> Coroutine[Any, Any, Answer]:
         """Look the path up: a sandbox under its own address, or the default one at the root."""
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
@@ -84,7 +84,7 @@ class App:
             return self._from_root(path, request)
         return self._pipeline(self._default, path, request)
 
-    async def _from_root(self, path: str, request: Request) -> Answer:
+    async def _from_root(self, path: str, request: Incoming) -> Answer:
         """Answer at the root, where credentials may lead to another sandbox than the default one."""
         owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
         return await self._pipeline(owner, path, request, anonymous=self._default)

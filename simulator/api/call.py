@@ -24,7 +24,7 @@ HeaderPairs = tuple[tuple[bytes, bytes], ...]
 Receive = Callable[[], Awaitable[Any]]
 
 
-class Request(msgspec.Struct, frozen=True):
+class Incoming(msgspec.Struct, frozen=True):
     """What came in, with lower-case header names and `client` the socket's address. `body` is None when it has to be
     waited for with `receive`, ASGI's own."""
 

@@ -23,9 +23,9 @@ from simulator.api.call import (
     Answer,
     Call,
     Endpoint,
+    Incoming,
     Problems,
     Reply,
-    Request,
 )
 from simulator.api.counting import count_answer
 from simulator.api.faults import NOTHING, damaged, meet_fault, wait
@@ -55,7 +55,7 @@ class Pipeline:
         self,
         sandbox: LiveSandbox,
         path: str,
-        request: Request,
+        request: Incoming,
         *,
         prefix: str = "",
         anonymous: LiveSandbox | None = None,
@@ -94,7 +94,7 @@ class Pipeline:
         count_answer(sandbox.counters, self._paths, exchange, reply.ending)
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
-    async def _reply(self, call: Call, request: Request) -> Reply:
+    async def _reply(self, call: Call, request: Incoming) -> Reply:
         """The way of every call, downward. Each step gives the reply that ends it, or lets it go on."""
         reply = (
             admit(call)
@@ -141,7 +141,7 @@ def claim(call: Call) -> Reply | None:
     return None
 
 
-async def read(call: Call, request: Request) -> Reply | None:
+async def read(call: Call, request: Incoming) -> Reply | None:
     """Wait as long as a fault says, and for the rest of the body."""
     if call.fault is not None and not call.fault.rule.then.after_commit and (refusal := await wait(call)):
         return refusal

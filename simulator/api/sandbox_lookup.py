@@ -3,7 +3,7 @@
 from typing import Any
 
 from simulator.api.bearer import bearer_of
-from simulator.api.call import Receive, Request
+from simulator.api.call import Incoming, Receive
 from simulator.auth import headers as names
 from simulator.auth.tokens import claimed
 from simulator.contract.form import FORM_BYTES_MAX, decode_form
@@ -12,8 +12,8 @@ from simulator.wire.tokens import PATHS, REFRESH_PATH
 
 
 async def owner_at_root(
-    sandboxes: Sandboxes, default: LiveSandbox, path: str, request: Request
-) -> tuple[LiveSandbox, Request]:
+    sandboxes: Sandboxes, default: LiveSandbox, path: str, request: Incoming
+) -> tuple[LiveSandbox, Incoming]:
     """The sandbox that a request to the root is for, and the request, whose body is still to be read.
 
     `default`, unless the API key, bearer token, username or refresh token is one that it does not know and that
@@ -24,7 +24,7 @@ async def owner_at_root(
         body = request.body
         if body is None and request.receive is not None:
             body, receive = await _peeked(request.receive)
-            request = Request(request.method, request.query, request.headers, request.client, None, receive)
+            request = Incoming(request.method, request.query, request.headers, request.client, None, receive)
         fields, _ = decode_form(headers.get(b"content-type", b""), body or b"", any_type=True)
         return _by_credentials(sandboxes, default, path, fields) or default, request
     if key := headers.get(names.API_KEY, b"").decode("latin-1"):

@@ -14,7 +14,7 @@ _HOST = re.compile(r"(\[[^\[\]@]+\]|[^:\[\]@]+)(?::[0-9]{0,5})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class Forbidden:
     """Why a request may not pass."""
 
     status: int
@@ -29,20 +29,20 @@ class Guard:
         self._token = token.encode() if token is not None else None
         self._hosts = frozenset(name.lower() for name in hosts)
 
-    def check(self, headers: Mapping[str, str]) -> Refusal | None:
+    def check(self, headers: Mapping[str, str]) -> Forbidden | None:
         """Look at a request's headers (names in lower case); None lets it pass."""
         host = headers.get("host", "")
         if not self._is_our_name(_name_of(host)):
             name = _name_of(host) or host
             text = f"the control API does not answer to the name {name!r}; add it with --allow-host"
-            return Refusal(403, "foreign_host", text)
+            return Forbidden(403, "foreign_host", text)
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != host.lower():
-            return Refusal(403, "foreign_origin", "the control API is not for pages of another origin")
+            return Forbidden(403, "foreign_origin", "the control API is not for pages of another origin")
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return Refusal(403, "foreign_origin", "the control API is not for pages of another site")
+            return Forbidden(403, "foreign_origin", "the control API is not for pages of another site")
         if self._token is not None and not self._has_token(headers.get("authorization", "")):
-            return Refusal(401, "control_token_required", "send Authorization: Bearer with the control token")
+            return Forbidden(401, "control_token_required", "send Authorization: Bearer with the control token")
         return None
 
     def _has_token(self, authorization: str) -> bool:

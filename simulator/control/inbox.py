@@ -24,7 +24,7 @@ from simulator.control.http import (
 )
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
-from simulator.runtime.inbox import BODY_BYTES_MAX, Inbox, Received, Reply
+from simulator.runtime.inbox import BODY_BYTES_MAX, Inbox, InboxAnswer, Received
 
 WITHOUT_BODY = (204, 304)
 FRAMING_HEADERS = ("content-length", "transfer-encoding", "connection")
@@ -88,7 +88,7 @@ async def program(request: Request) -> Response:
     for place, one in enumerate(wanted["replies"]):
         _refuse_impossible(one, f"replies.{place}")
     inboxes[name].program(
-        Reply(
+        InboxAnswer(
             status=one.get("status", 200),
             delay_s=float(one.get("delay", 0)),
             body=one.get("body", "").encode(),

@@ -15,7 +15,7 @@ _HEADER_BYTES = 120  # what keeping a header costs beside its text
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class InboxAnswer:
     """What the inbox answers. `delay_s` is wall time."""
 
     status: int = 200
@@ -48,11 +48,11 @@ class Inbox:
     """The requests that one name received, and the replies that wait for the next ones; the last reply stays."""
 
     received: Ring[Received]
-    replies: deque[Reply] = field(default_factory=lambda: deque([Reply()]))
+    replies: deque[InboxAnswer] = field(default_factory=lambda: deque([InboxAnswer()]))
 
-    def program(self, replies: Iterable[Reply]) -> None:
+    def program(self, replies: Iterable[InboxAnswer]) -> None:
         """Answer the next requests with these, in order; the last one stays."""
-        self.replies = deque(replies) or deque([Reply()])
+        self.replies = deque(replies) or deque([InboxAnswer()])
 
     def take(
         self,
@@ -61,7 +61,7 @@ class Inbox:
         query: bytes,
         headers: tuple[tuple[bytes, bytes], ...],
         body: bytes,
-    ) -> Reply:
+    ) -> InboxAnswer:
         """Record a request and say how to answer it."""
         reply = self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
         self.received.add(Received(self.received.next_n(), at, method, query, headers, body, reply.status))
@@ -89,7 +89,7 @@ class Inboxes:
         """Answer as a scenario says; inboxes of `before` that it does not name answer 200 again."""
         for name in {*before, *replies}:
             told = replies.get(name, ())
-            self[name].program(Reply(one.status, one.delay.total_seconds(), one.body.encode()) for one in told)
+            self[name].program(InboxAnswer(one.status, one.delay.total_seconds(), one.body.encode()) for one in told)
 
     def peek(self, name: str) -> Inbox:
         """The inbox of this name, or an empty one that is not kept when nothing ever named it."""
