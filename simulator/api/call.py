@@ -90,6 +90,7 @@ class Call(msgspec.Struct):
     endpoint: "Endpoint" = None  # type: ignore[assignment]  # found before anybody asks
     claim: Any = None
     fault: MetFault | None = None
+    core: Any = None
     awaits_fault: bool = True
     passed_faults: tuple[str, ...] = ()
     is_unsigned: bool = False
@@ -100,12 +101,18 @@ class Call(msgspec.Struct):
         """Let a command into the sandbox, at the time of this request; see `LiveSandbox.apply`."""
         return self.sandbox.apply(command, self.now)
 
+    @property
+    def is_lost(self) -> bool:
+        """True when its sandbox was deleted or reset since the request came."""
+        return self.sandbox.is_closed or self.sandbox.core is not self.core
+
     def look_again(self) -> None:
         """Read the time anew, after a wait; what fell due meanwhile happens."""
         clock = self.sandbox.clock
         self.wall = clock.wall()
         self.now = clock.at(self.wall)
-        self.sandbox.driver.catch_up(self.now)
+        if not self.is_lost:
+            self.sandbox.driver.catch_up(self.now)
 
     @property
     def owner(self) -> Reseller:

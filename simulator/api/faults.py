@@ -104,7 +104,7 @@ def _scripted(call: Call, reply: Reply, damage: ScriptedAnswer) -> Reply:
 
 
 def _closed(call: Call, reply: Reply, damage: NoAnswer) -> Reply:
-    return Reply(reply.status, b"", ending=ABORT)
+    return Reply(0, b"", ending=ABORT)
 
 
 def _cut(call: Call, reply: Reply, damage: CutAnswer) -> Reply:

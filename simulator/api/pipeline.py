@@ -74,7 +74,7 @@ class Pipeline:
         headers = _joined(request.headers)
         client = client_address(request.client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
         exchange = Exchange(now, request.method, path, request.query, request.headers, client)
-        call = Call(sandbox, now, wall, exchange, headers)
+        call = Call(sandbox, now, wall, exchange, headers, core=sandbox.core)
         call.prefix = prefix
         try:
             reply = refusal or await self._reply(call, request)
@@ -122,6 +122,8 @@ class Pipeline:
 
 def admit(call: Call) -> Reply | None:
     """Count the request of its address, where there is a limit (SPEC 8)."""
+    if call.is_lost:
+        return refusals.lost_sandbox(call)
     return refuse_blocked(call) if call.sandbox.core.state.rates is not None else None
 
 
@@ -132,6 +134,11 @@ def claim(call: Call) -> Reply | None:
     meet_fault(call, before_body=True)
     if call.fault is not None and call.fault.rule.then.comes_instead:
         return NOTHING
+    return identify(call)
+
+
+def identify(call: Call) -> Reply | None:
+    """Note who the headers say is calling, or refuse them."""
     claimed = check_claim(call, call.endpoint)
     if isinstance(claimed, Denied):
         return refusals.deny(call, call.endpoint, claimed)
@@ -142,19 +149,27 @@ def claim(call: Call) -> Reply | None:
 
 
 async def read(call: Call, request: Incoming) -> Reply | None:
-    """Wait as long as a fault says, and for the rest of the body."""
-    if call.fault is not None and not call.fault.rule.then.after_commit and (refusal := await wait(call)):
+    """Wait as long as a fault says, and for the rest of the body; what was true before may not be true behind that."""
+    waits = call.fault is not None and not call.fault.rule.then.after_commit
+    if waits and (refusal := await wait(call)):
         return refusal
     if request.body is not None:
         call.exchange.body = request.body
-        return None
+        return _identify_again(call) if waits else None
     assert request.receive is not None, "a body that is not here yet comes from somewhere"
     try:
         call.exchange.body = await read_body(call.headers, request.receive)
     except BodyTooLarge:
         return refusals.deny(call, call.endpoint, Denied("body_too_large", refusals.BODY_BOUND))
-    call.look_again()  # it took time
-    return None
+    return _identify_again(call)
+
+
+def _identify_again(call: Call) -> Reply | None:
+    """Judge sandbox, address and headers by what they are now that the call has waited."""
+    call.look_again()
+    if call.is_lost:
+        return refusals.lost_sandbox(call)
+    return refuse_address(call) or identify(call)
 
 
 def check(call: Call) -> Reply | None:
@@ -176,7 +191,7 @@ async def handle(call: Call) -> Reply:
         return NOTHING
     if not fault.after_commit and (refusal := await wait(call)):
         return refusal
-    return call.endpoint.handle(call)
+    return refusals.lost_sandbox(call) if call.is_lost else call.endpoint.handle(call)
 
 
 def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:

@@ -81,6 +81,14 @@ def unknown_sandbox(sandbox_id: str) -> Reply:
     return Reply(404, errors.coded("unknown_sandbox", f"There is no sandbox {_shown(sandbox_id)} at this address."))
 
 
+def lost_sandbox(call: Call) -> Reply:
+    """404 for a request whose sandbox was deleted before it was carried out, 409 when the sandbox was reset."""
+    if call.sandbox.is_deleted:
+        return unknown_sandbox(call.sandbox.id)
+    call.exchange.error = "sandbox_reset"
+    return Reply(409, errors.coded("sandbox_reset", "The sandbox was reset before this request was carried out."))
+
+
 def unknown_rule(name: str) -> Reply:
     """400 for a request that asks for a rule that does not exist."""
     text = f"X-Sim-Rule names {_shown(name)}, but the sandbox has no rule of that name."

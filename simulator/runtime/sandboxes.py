@@ -52,9 +52,11 @@ class LiveSandbox:
         self.is_touched = True
         self.last_used_s = 0.0
         self.on_reset: Callable[[LiveSandbox], None] | None = None
+        self.is_deleted = False
         self._begin()
 
     def _begin(self) -> None:
+        self.is_closed = False
         spec, scenario = self.spec, self.spec.scenario
         start = scenario.clock
         self.seed = scenario.seed if spec.seed is None else spec.seed
@@ -98,6 +100,8 @@ class LiveSandbox:
         What a running clock has made due happens first. The answer's type belongs to the command's; raises
         `DomainError`, and `ScenarioError` for a command with a document, and nothing has changed then.
         """
+        if self.is_closed:
+            raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted or is being reset")
         if now is None:
             now = self.clock.now()
         self.driver.catch_up(now)
@@ -136,6 +140,7 @@ class LiveSandbox:
 
     async def close(self) -> None:
         """Stop for good; who waits for something to happen here is answered."""
+        self.is_closed = True
         self.journal.bell.close()
         self.inboxes.close()
         await self.driver.close()
@@ -228,6 +233,7 @@ class Sandboxes:
 
     def _forget(self, sandbox: LiveSandbox) -> None:
         self._remember(sandbox)
+        sandbox.is_deleted = sandbox.is_closed = True
         del self._by_id[sandbox.id]
         self._unique_keys = {key: owner for key, owner in self._unique_keys.items() if owner is not sandbox}
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}

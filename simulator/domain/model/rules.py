@@ -48,6 +48,11 @@ class Rule(Generic[Then]):
         return self.name or self.id
 
     @property
+    def counts_matches(self) -> bool:
+        """True when every match counts, also one of a request that a rule above decides."""
+        return self.nth is not None or self.every is not None
+
+    @property
     def decides_all(self) -> bool:
         """True when no request passes it by."""
         counts = (self.times, self.nth, self.every, self.chance)
@@ -184,17 +189,18 @@ class RuleBook(Generic[Then]):
             return WAITING if waits else NOTHING
         facts = gather()
         matched: list[str] = []
+        chosen: Rule[Then] | None = None
         for rule in chain(self.rules, () if magic is None else (magic,), self._fallbacks):
-            if rule.id in passed:
+            if rule.id in passed or (chosen is not None and not rule.counts_matches):
                 continue
             if before_body and rule.before_body is not None:
-                if rule.before_body(facts):
+                if chosen is None and rule.before_body(facts):
                     return Choice(None, tuple(matched), waits=True)
             elif rule.when(facts):
                 matched.append(rule.id)
-                if self._takes_part(rule):
-                    return Choice(rule, tuple(matched))
-        return Choice(None, tuple(matched), waits=waits)
+                if chosen is None and self._takes_part(rule):
+                    chosen = rule
+        return Choice(chosen, tuple(matched), waits=waits and chosen is None)
 
     def count(self, matched: Collection[str], chosen: str) -> None:
         """Count what `find` found: rules by their ids, "" for none."""
