@@ -16,7 +16,7 @@ from simulator.api.refusals import address_blocked, deny, nonce_service_down
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
-from simulator.auth.signature import Claim, Denied, check_headers, check_time, verify
+from simulator.auth.signature import Claim, Denied, check_headers, verify
 from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
 from simulator.domain.model.resellers import ApiKey, Reseller
@@ -87,11 +87,8 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
 
 
 def _spend(call: Call, reseller: Reseller, key: ApiKey, claim: Claim) -> Denied | None:
-    """Spend the nonce. The timestamp is judged again: nonces are forgotten when theirs are too old, and meanwhile a
-    slow body may have arrived."""
+    """Spend the nonce. The timestamp was judged at this very time: nonces are forgotten when theirs are too old."""
     now_s = call.sandbox.signing_time(call.wall).timestamp()
-    if late := check_time(claim.timestamp_s, now_s, call.sandbox.scenario.limits.timestamp_tolerance_s):
-        return Denied(late.code, f"{late.diagnosis} now that the body is here")
     if call.apply(SpendNonce(reseller.code, key.key, claim.nonce, claim.timestamp_s, now_s)):
         return None
     return Denied("nonce_reused", "each request needs a nonce of its own, one that is sent again too")

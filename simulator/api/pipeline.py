@@ -169,7 +169,10 @@ def _identify_again(call: Call) -> Reply | None:
     call.look_again()
     if call.is_lost:
         return refusals.lost_sandbox(call)
-    return refuse_address(call) or identify(call)
+    refusal = refuse_address(call) or identify(call)
+    if refusal is not None:
+        call.exchange.diagnosis += " now that the body is here"
+    return refusal
 
 
 def check(call: Call) -> Reply | None:
