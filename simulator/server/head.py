@@ -49,12 +49,6 @@ def origin_form(target: bytes) -> bytes:
     return path + b"?" + parsed.query if parsed.query is not None else path
 
 
-def framing_only(headers: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """Return a head that announces the same body as `headers` (names in lower case) and nothing else."""
-    framing = [b"%b: %b\r\n" % header for header in headers if header[0] in (b"content-length", b"transfer-encoding")]
-    return b"POST / HTTP/1.1\r\n" + b"".join(framing) + b"\r\n"
-
-
 def _check_escapes(path: bytes) -> None:
     if _BROKEN_ESCAPE.search(path):
         raise HttpRefusal("malformed_target", "has a % in its path that two hexadecimal digits do not follow")

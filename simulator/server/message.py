@@ -1,4 +1,4 @@
-"""One request as it was read, and the answer to it as bytes."""
+"""One request as it was read, and the lines that the head of an answer is made of."""
 
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -10,6 +10,9 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 BODYLESS: Final = frozenset({*range(100, 200), 204, 304})
 """Statuses whose answers end with their head (RFC 9112 6.3)."""
+
+FRAMING: Final = (b"content-length", b"transfer-encoding")
+"""The headers that say how long a body is."""
 
 _PHRASES: Final = {status.value: status.phrase for status in HTTPStatus}
 STATUS_LINE: Final = {
@@ -46,11 +49,6 @@ class HttpRequest(msgspec.Struct):
         return body if type(body) is bytes else bytes(body)
 
 
-def trimmed(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """Header values without the blanks and tabs around them, which are no part of them (RFC 9110 5.5)."""
-    return [(name, value.strip(b" \t")) for name, value in headers]
-
-
 def header_pairs(lines: bytes) -> list[tuple[bytes, bytes]]:
     """Header lines with their ends as ASGI wants them."""
     pairs = (line.partition(b": ") for line in lines.split(b"\r\n") if line)
@@ -62,15 +60,6 @@ def header_lines(headers: Headers) -> bytes:
     return b"".join([b"%b: %b\r\n" % header for header in headers])
 
 
-def whole_answer(request: HttpRequest, status: int, defaults: bytes, lines: bytes, body: bytes) -> bytes:
-    """An answer that is sent in one piece; where HTTP allows no body it has none."""
-    if status in BODYLESS:
-        lines, body = header_lines(unframed(header_pairs(lines))), b""
-    elif request.method == "HEAD":
-        body = b""
-    return b"%b%b%b\r\n%b" % (STATUS_LINE[status], defaults, lines, body)
-
-
 def unframed(headers: Headers) -> list[tuple[bytes, bytes]]:
     """Headers without those that say how long the body is."""
-    return [header for header in headers if header[0].lower() not in (b"content-length", b"transfer-encoding")]
+    return [header for header in headers if header[0].lower() not in FRAMING]

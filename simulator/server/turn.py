@@ -1,10 +1,5 @@
 """Answers together, at the end of a turn of the event loop, the requests that came in it.
 
-Most requests of a simulator need nothing but their own bytes, and come in one packet. To make a task and two messages
-of each costs more than the network itself. So an application may have, beside its ASGI call, a method `prompt` that
-makes a coroutine of a request that is whole. Its first step is taken without a task. If that was all, the answer is
-written; if it has to wait, it goes on in a task like any other request.
-
 What a small write costs most is to wake the process that waits for it. The first write of a turn does that, and those
 after it find it awake. And the answering, one request after the other without the system in between, finds its own code
 still in the processor's caches.
@@ -12,34 +7,18 @@ still in the processor's caches.
 
 import logging
 from asyncio import get_running_loop
-from collections.abc import Callable, Coroutine, Generator
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from simulator.server.endings import Ending
 from simulator.server.message import header_lines
-
-PromptAnswer = tuple[int, bytes, bytes, Ending]
-"""Status, header lines with their ends, body, ending."""
-Making = Coroutine[Any, Any, PromptAnswer]
-Prompt = Callable[[str, str, bytes, list[tuple[bytes, bytes]], str, bytes], Making | None]
-"""Makes an answer of method, path, query, headers, client's address and body; None for what it does not take so."""
 
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Answering(Protocol):
-    """What a turn needs of a connection."""
-
-    def answer(self) -> None: ...
-    def flush(self) -> None: ...
-    def hang_up(self) -> None: ...
-
-
 class Turn:
-    """The connections that have something to answer at the end of this turn."""
+    """The connections that have something to answer at the end of this turn, and what every answer begins with."""
 
     def __init__(self) -> None:
-        self._waiting: list[Answering] = []
+        self._waiting: list[Any] = []  # HttpProtocols, whose module imports this one
         self._defaults: list[tuple[bytes, bytes]] = []
         self._lines = b""
 
@@ -49,7 +28,7 @@ class Turn:
             self._defaults, self._lines = headers, header_lines(headers)
         return self._lines
 
-    def add(self, connection: Answering) -> None:
+    def add(self, connection: Any) -> None:
         """Let a connection answer and send at the end of this turn."""
         if not self._waiting:
             get_running_loop().call_soon(self._end)
@@ -65,28 +44,3 @@ class Turn:
                 connection.hang_up()
         for connection in waiting:
             connection.flush()
-
-
-class Rest:
-    """What is left of a coroutine after its first step, for a task to await. `waits_for` is the future it waits for."""
-
-    __slots__ = ("_coroutine", "_waits_for")
-
-    def __init__(self, coroutine: Making, waits_for: Any) -> None:
-        self._coroutine = coroutine
-        self._waits_for = waits_for
-
-    def __await__(self) -> Generator[Any, Any, PromptAnswer]:
-        """Wait as the coroutine would have, and hand it whatever comes."""
-        coroutine, waits_for = self._coroutine, self._waits_for
-        try:
-            while True:
-                try:
-                    sent = yield waits_for
-                except BaseException as error:  # a cancellation, which is the coroutine's to handle
-                    waits_for = coroutine.throw(error)
-                else:
-                    waits_for = coroutine.send(sent)
-        except StopIteration as made:
-            answered: PromptAnswer = made.value
-            return answered
