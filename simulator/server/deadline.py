@@ -23,7 +23,11 @@ class Deadline:
 
     def set(self, seconds: float) -> None:
         """Replace the deadline by one so many seconds from now."""
-        self._at = at = self._now() + seconds
+        self.set_at(self._now() + seconds)
+
+    def set_at(self, at: float) -> None:
+        """Replace the deadline by this time of the loop's clock."""
+        self._at = at
         if at < self._fires_at:
             self.end()
             self._fires_at = at
@@ -37,8 +41,7 @@ class Deadline:
 
     def _fire(self) -> None:
         self.end()
-        rest_s = self._at - self._now()
-        if rest_s > 0:
-            self.set(rest_s)
+        if self._now() < self._at:
+            self.set_at(self._at)
         else:
             self._on_due()

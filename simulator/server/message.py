@@ -20,7 +20,7 @@ STATUS_LINE: Final = {
 }
 
 
-class HttpRequest(msgspec.Struct):
+class HttpRequest(msgspec.Struct, gc=False):  # of which nothing leads back to it
     """A request whose head is in order. `headers` have names in lower case and values without blanks around them,
     `body` is what has come and nobody took yet. `is_plain`: the application may answer it at once, when it is whole."""
 
@@ -35,10 +35,11 @@ class HttpRequest(msgspec.Struct):
     body: bytes | bytearray = b""
 
     def add(self, piece: bytes) -> None:
-        """Take a piece of the body. The first one is not copied, and those after it only once."""
+        """Take a piece of the body. The first one is not copied, and those after it, which ASGI alone takes, once."""
         if not self.body:
             self.body = piece
         else:
+            self.is_plain = False
             if type(self.body) is bytes:
                 self.body = bytearray(self.body)
             self.body += piece
@@ -46,7 +47,7 @@ class HttpRequest(msgspec.Struct):
     def take(self) -> bytes:
         """The body as far as it is here; the next call gives what came since."""
         body, self.body = self.body, b""
-        return body if type(body) is bytes else bytes(body)
+        return bytes(body)
 
 
 def header_pairs(lines: bytes) -> list[tuple[bytes, bytes]]:

@@ -15,11 +15,10 @@ from uvicorn.server import ServerState
 from simulator.server.deadline import Deadline
 from simulator.server.limits import HttpRefusal, Limits
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
-from simulator.server.prompt import PromptAnswer, prompt_of, resumed
 from simulator.server.reading import Reader
 from simulator.server.responder import Responder
 from simulator.server.states import BEGUN, BODY, CLOSED, DEAF, IDLE, LATE_HEAD, LINGERING, LOST, SENT, STOP
-from simulator.server.turn import Turn
+from simulator.server.turn import Prompt, PromptAnswer, Turn, resumed
 
 _LINGER_S: Final = 2.0
 """How long a client may go on sending after its last answer."""
@@ -42,7 +41,7 @@ class HttpProtocol(asyncio.Protocol):
         self.ended = asyncio.Event()  # set when the client has left or the server stops
         self._drained: asyncio.Event | None = None  # while the client does not read what was written
         self._app = app
-        self._prompt = prompt_of(app)
+        self._prompt: Prompt = getattr(app, "prompt", lambda *_: None)
         self._limits = limits
         self._turn = turn
         self._keep_alive_s = config.timeout_keep_alive
@@ -66,7 +65,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read what came; refuse it, or let it be answered at the end of the turn."""
-        reader, running, transport = self._reader, self._running, self._transport
+        reader, running = self._reader, self._running
         if reader.state >= DEAF:
             return
         request = reader.request
@@ -76,21 +75,18 @@ class HttpProtocol(asyncio.Protocol):
             self._refuse(refusal)
             return
         if running is None:
-            if reader.requests:
-                self._turn.add(self)
-            elif reader.state is IDLE:  # of a request that was answered without its end
-                self._deadline.set(self._keep_alive_s)
+            self._turn.add(self)
         else:
             if running.request is request:
                 running.news.set()
             if reader.requests and reader.request is None:
-                transport.pause_reading()
+                self._transport.pause_reading()
         if has_late_head:
             self._deadline.set(self._limits.head_timeout_s)
         elif reader.state is BODY:
             self._deadline.set(self._limits.body_timeout_s)
             if reader.request is not None and len(reader.request.body) > _HIGH_WATER_BYTES:
-                transport.pause_reading()
+                self._transport.pause_reading()
 
     def read_on(self) -> None:
         """Read more, if reading was held back; the client's time counts anew then."""
@@ -103,7 +99,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def eof_received(self) -> None:
         """Answer a client that closes its side behind its request."""
-        self.answer()
+        self.answer(self._loop.time())
         self.flush()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -111,7 +107,7 @@ class HttpProtocol(asyncio.Protocol):
         self._reader.move(LOST)
         self._server_state.connections.discard(self)
         self._refusal = None
-        self.answer()
+        self.answer(self._loop.time())
         self._reader.requests.clear()
         if self._running is not None:
             self._running.leave()
@@ -156,8 +152,9 @@ class HttpProtocol(asyncio.Protocol):
 
     # What goes out
 
-    def answer(self) -> None:
-        """Answer what was read, from the oldest request on, until one has to wait."""
+    def answer(self, now: float) -> None:
+        """Answer what was read, from the oldest request on, until one has to wait. From `now` on, a time of the loop's
+        clock, the client has its time for the next request."""
         reader = self._reader
         while reader.requests and self._running is None:
             request = reader.requests.popleft()
@@ -167,7 +164,7 @@ class HttpProtocol(asyncio.Protocol):
                 self._start(request, None)
         if self._running is None:
             if reader.state is IDLE:
-                self._deadline.set(self._keep_alive_s)
+                self._deadline.set_at(now + self._keep_alive_s)
             elif self._refusal is not None:
                 self.write(self._refusal.encode(self.default_lines()))
                 self.linger()
@@ -175,7 +172,7 @@ class HttpProtocol(asyncio.Protocol):
     def _answer_at_once(self, request: HttpRequest) -> None:
         method = request.method
         path, _, query = request.target.partition(b"?")
-        body = request.body if type(request.body) is bytes else bytes(request.body)
+        body: Any = request.body  # in one piece, as it is plain
         making = self._prompt(method, path.decode("ascii"), query, request.headers, self.client[0], body)
         if making is None:
             self._start(request, None)
@@ -187,7 +184,7 @@ class HttpProtocol(asyncio.Protocol):
             is_usual = not (ending.name or ending.bytes_per_second or status in BODYLESS or method == "HEAD")
             if is_usual and self._drained is None:
                 defaults = self._turn.default_lines(self._server_state.default_headers)
-                self._unsent += b"%b%b%b\r\n%b" % (STATUS_LINE[status], defaults, lines, content)
+                self._unsent = b"".join((self._unsent, STATUS_LINE[status], defaults, lines, b"\r\n", content))
                 if len(self._unsent) > _HIGH_WATER_BYTES:
                     self.flush()
             else:
@@ -272,7 +269,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def shutdown(self) -> None:
         """Let the requests on this connection finish, those before their end and no new ones; uvicorn calls it."""
-        self.answer()
+        self.answer(self._loop.time())
         self.flush()
         self.ended.set()
         if self._reader.state is LINGERING:

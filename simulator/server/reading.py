@@ -6,12 +6,10 @@ from typing import Final
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 
 from simulator.server import states
-from simulator.server.head import check_size, check_version_and_host, origin_form
-from simulator.server.limits import HttpRefusal, Limits
+from simulator.server.limits import HttpRefusal, Limits, check_size, check_version_and_host, origin_form
 from simulator.server.message import FRAMING, HttpRequest, header_lines
 
 _NOTED: Final = frozenset({b"host", b"connection", b"expect"})
-_USUAL: Final = [b"host"]
 _SLASH, _PERCENT, _FRAGMENT = b"/%#"
 
 
@@ -56,18 +54,17 @@ class Reader:
             if isinstance(error, HttpParserCallbackError):
                 raise
             raise HttpRefusal("malformed_request", error) from None
-        state = self.state
-        if state is states.HEAD or state is states.LATE_HEAD:
+        return self.state is not states.IDLE and self._check_rest(self.state)
+
+    def _check_rest(self, state: states.Reading) -> bool:
+        """Measure what has come of a request that is not whole; see `feed`."""
+        is_late = state is states.HEAD or state is states.LATE_HEAD
+        if is_late:
             self.move(states.PIECE)
             check_size(self._limits, self.url, self.headers)
-            self._check_progress("head_too_large")
-        elif state is states.BODY:
-            self._check_progress("framing_too_large")
+        if self._since_progress > self._limits.head_bytes and (is_late or state is states.BODY):
+            raise HttpRefusal("head_too_large" if is_late else "framing_too_large", self._limits.head_bytes)
         return state is states.HEAD
-
-    def _check_progress(self, code: str) -> None:
-        if self._since_progress > self._limits.head_bytes:
-            raise HttpRefusal(code, self._limits.head_bytes)
 
     def _pass_offer(self) -> None:
         """Go on behind an offer to upgrade, where the parser leaves off, with a fresh one, for which the same request
@@ -94,7 +91,7 @@ class Reader:
         self.state = states.READING[self.state][states.BEGIN]
         self.url = b""
         self.headers: list[tuple[bytes, bytes]] = []
-        self.noted: list[bytes] = []
+        self.noted = b""
 
     def on_url(self, url: bytes) -> None:
         """Take a piece of the target."""
@@ -104,7 +101,7 @@ class Reader:
         """Take a header line, or one of a trailer, which goes to a list that nobody reads."""
         name = name.lower()
         if name in _NOTED:
-            self.noted.append(name)
+            self.noted += name
         self.headers.append((name, value.rstrip()))  # the parser leaves blanks and tabs behind it, and no others
 
     def on_headers_complete(self) -> None:
@@ -116,7 +113,7 @@ class Reader:
             if state is not states.HEAD or len(headers) > limits.headers or self._since_progress > limits.head_bytes:
                 check_size(limits, url, headers)
             request = HttpRequest(parser.get_method().decode("ascii"), url, headers)
-            if self.noted != _USUAL or not parser.should_keep_alive():
+            if self.noted != b"host" or not parser.should_keep_alive():
                 self._take_notes(request)
             if url[0] != _SLASH or _PERCENT in url or _FRAGMENT in url or not url.isascii():
                 request.is_plain = False
@@ -129,14 +126,14 @@ class Reader:
 
     def _take_notes(self, request: HttpRequest) -> None:
         """See to a head that has no Host, more than one, or something to say about the connection."""
-        hosts, version = self.noted.count(b"host"), self._parser.get_http_version()
-        check_version_and_host(version, hosts)
-        request.version = version
+        version = request.version = self._parser.get_http_version()
+        check_version_and_host(version, self.noted.count(b"host"))
         request.keep_alive = version == "1.1" and self._parser.should_keep_alive()
         request.is_plain = request.keep_alive and not self._parser.should_upgrade()
-        request.awaits_continue = any(
-            name == b"expect" and value.lower() == b"100-continue" for name, value in self.headers
-        )
+        if b"expect" in self.noted:
+            request.awaits_continue = any(
+                name == b"expect" and value.lower() == b"100-continue" for name, value in self.headers
+            )
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of a body."""

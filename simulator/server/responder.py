@@ -13,8 +13,8 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from simulator.server.message import BODYLESS, STATUS_LINE, Headers, HttpRequest, header_lines, header_pairs, unframed
-from simulator.server.prompt import Ending, PromptAnswer
 from simulator.server.states import AWAITED, BEGUN, COMPLETE, LEFT, Answer
+from simulator.server.turn import Ending, PromptAnswer
 
 EXTENSION: Final = "reseller_sim.responder"
 """The key in `scope["extensions"]`."""

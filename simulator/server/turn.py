@@ -1,4 +1,9 @@
-"""Answers together, at the end of a turn of the event loop, the requests that came in it.
+"""Answers together, at the end of a turn of the event loop, the requests that came in it, those that it can at once.
+
+Most requests of a simulator need nothing but their own bytes, and come in one packet. To make a task and two messages
+of each costs more than the network itself. So an application may have a method `prompt` that makes a coroutine of a
+request that is whole. Its first step is taken without a task. If that was all, the answer is written; if it has to
+wait, it goes on in a task like any other request.
 
 What a small write costs most is to wake the process that waits for it. The first write of a turn does that, and those
 after it find it awake. And the answering, one request after the other without the system in between, finds its own code
@@ -7,9 +12,29 @@ still in the processor's caches.
 
 import logging
 from asyncio import get_running_loop
-from typing import Any, Final
+from collections.abc import Callable, Coroutine, Generator
+from types import coroutine
+from typing import Any, Final, Protocol
 
 from simulator.server.message import header_lines
+
+
+class Ending(Protocol):
+    """How an answer ends, which is a value of the application's. `name` is empty where the whole answer goes out, `cut`
+    where half of its body does, anything else where nothing does; `bytes_per_second` is its body's pace, 0 for none."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def bytes_per_second(self) -> float: ...
+
+
+PromptAnswer = tuple[int, bytes, bytes, Ending]
+"""Status, header lines with their ends, body, ending."""
+Making = Coroutine[Any, Any, PromptAnswer]
+Prompt = Callable[[str, str, bytes, list[tuple[bytes, bytes]], str, bytes], Making | None]
+"""Makes an answer of method, path, query, headers, client's address and body; None for what it does not take so."""
+
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -36,11 +61,28 @@ class Turn:
 
     def _end(self) -> None:
         waiting, self._waiting = self._waiting, []
+        now = get_running_loop().time()
         for connection in waiting:
             try:
-                connection.answer()
+                connection.answer(now)
             except Exception:  # one connection's trouble is not the others'
                 _LOG.exception("A request could not be answered")
                 connection.hang_up()
         for connection in waiting:
             connection.flush()
+
+
+@coroutine
+def resumed(making: Making, waits_for: Any) -> Generator[Any, Any, PromptAnswer]:
+    """What is left of a coroutine after its first step, in which it began to wait for the future `waits_for`."""
+    try:
+        while True:
+            try:
+                sent = yield waits_for
+            except BaseException as error:  # a cancellation, which is the coroutine's to handle
+                waits_for = making.throw(error)
+            else:
+                waits_for = making.send(sent)
+    except StopIteration as made:
+        answer: PromptAnswer = made.value
+        return answer

@@ -110,6 +110,12 @@ class Echo:
     async def on_unread_at_once(self, connection: Connection, receive: Receive, send: Send) -> None:
         await connection.answer(200, [*PLAIN, (b"content-length", b"5")], b"early", WHOLE)
 
+    async def on_unsized(self, connection: Connection, receive: Receive, send: Send) -> None:
+        headers = [*PLAIN, (b"transfer-encoding", b"chunked")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"un", "more_body": True})
+        await send({"type": "http.response.body", "body": b"sized"})
+
     async def on_slow(self, connection: Connection, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0.15)
         await send_text(send, b"slow")
