@@ -80,7 +80,7 @@ class App:
             if sandbox is None:
                 refusal = refusals.unknown_sandbox(sandbox_id)
                 return self._pipeline(self._default, path, request, refusal=refusal)
-            return self._pipeline(sandbox, "/" + rest, request)
+            return self._pipeline(sandbox, "/" + rest, request, prefix=SANDBOX_PREFIX + sandbox_id)
         if self.sandboxes.has_unique_keys:
             return self._from_root(path, request)
         return self._pipeline(self._default, path, request)

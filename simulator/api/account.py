@@ -1,12 +1,15 @@
 """The reseller's own account: `GET /v2/balance` (SPEC 4.15), `/v2/callback-url` (4.18), the alert threshold (4.16)."""
 
-from decimal import Decimal
 from ipaddress import ip_address
 
 from simulator.api.call import Call, Reply
+from simulator.api.notes import note
 from simulator.api.refusals import invalid_parameters
+from simulator.contract.schemas import schema
 from simulator.delivery.targets import AddressPolicy, BadTarget, HttpTarget, parse_target
 from simulator.domain.commands import SetCallback, SetThreshold
+from simulator.domain.errors import Unacceptable
+from simulator.domain.model.money import parse_amount
 from simulator.wire import account
 
 
@@ -31,10 +34,21 @@ def set_callback_url(call: Call) -> Reply:
 
 
 def set_low_balance_threshold(call: Call) -> Reply:
-    """200 with the value set."""
-    command = SetThreshold(call.owner.code, Decimal(call.fields["amount"]))
-    reseller = call.apply(command)
+    """200 with the value set; 400 for what is no amount, or none that may be a threshold."""
+    amount = parse_amount(call.fields["amount"])
+    if amount is None:
+        return _bad_threshold(call)
+    try:
+        reseller = call.apply(SetThreshold(call.owner.code, amount))
+    except Unacceptable:
+        return _bad_threshold(call)
     return Reply(200, account.low_balance_threshold(reseller.email, reseller.wallet.threshold, call.now))
+
+
+def _bad_threshold(call: Call) -> Reply:
+    text = f"must be {schema('low-balance-threshold-query')['properties']['amount']['title']}"
+    note(call, f"amount {text}")
+    return invalid_parameters(call, {"amount": [text]})
 
 
 def reason_to_refuse(url: str) -> str | None:

@@ -2,11 +2,13 @@
 
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
+from simulator.api.notes import hint, note
 from simulator.api.refusals import invalid_parameters
 from simulator.contract.query import whole
 from simulator.domain.model.catalog import OptionList, Product
 from simulator.domain.model.options import biller_field, biller_product, offered
 from simulator.wire import billers as wire
+from simulator.wire.diagnoses import shown
 from simulator.wire.json import encode
 from simulator.wire.paging import Page
 
@@ -25,18 +27,18 @@ class BillersEndpoint:
         fields, state = call.fields, call.sandbox.core.state
         if "page" in fields and "limit" not in fields:
             return invalid_parameters(call, {"page": ["must be used with limit"]})
-        if "product_code" in fields:
-            if state.assumes("billers-product-code", "reject"):
-                return invalid_parameters(call, {"product_code": ["must not be sent"]})
-            call.exchange.diagnosis = "product_code must not be sent to the biller list and was ignored"
-        filters = {name: fields[name] for name in FILTERS if fields.get(name)}
+        if "product_code" in fields and state.assumes("billers-product-code", "reject"):
+            return invalid_parameters(call, {"product_code": ["must not be sent"]})
+        filters = {name: fields[name] for name in FILTERS if name in fields}
         product, found = _billers(call)
-        key = (id(product), id(found), fields.get("page"), fields.get("limit"))
+        key = (id(product), id(found), fields.get("page"), fields.get("limit"), call.prefix)
         body = None if filters else self._kept.get(key)
         if body is None:
             listed = _filtered(found, filters)
-            page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", max(1, len(listed))))
-            body = encode(wire.billers(product, listed, page, filters, is_paged="limit" in fields))
+            if filters and not listed:
+                _note_nothing(call, found)
+            page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", len(listed)))
+            body = encode(wire.billers(product, listed, page, call.prefix, filters, is_paged="limit" in fields))
             if not filters:
                 self._kept.put(key, (product, found), body)
         return Reply(200, body)
@@ -52,6 +54,16 @@ def _billers(call: Call) -> tuple[Product | None, OptionList]:
     field_id = biller_field(product)
     assert field_id is not None
     return product, offered(state.seed, product, field_id).active
+
+
+def _note_nothing(call: Call, found: OptionList) -> None:
+    """Say which filter no biller has, if so."""
+    code, category = call.fields.get("biller_code"), call.fields.get("suggested_category")
+    if code and code not in found.by_code:
+        note(call, f"no biller {shown(code)}{hint(code, found.by_code)}")
+    known = {option.suggested_category for option in found if option.suggested_category}
+    if category and category not in known:
+        note(call, f"no category {shown(category)}{hint(category, known)}")
 
 
 def _filtered(found: OptionList, filters: dict[str, str]) -> OptionList:

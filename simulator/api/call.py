@@ -101,7 +101,8 @@ class Call(msgspec.Struct):
     """One request on its way. `now` is the sandbox's time, made of the `wall` that is read once; `named` is the API key
     that it names and whose it is, `reseller` is known after authentication; `fields` are the
     decoded and validated body or query; `places` are the values of a path's parameters; `is_unsigned` when no API key
-    let it in; `is_deprecated` when the answer says that what was asked for is (SPEC 9)."""
+    let it in; `is_deprecated` when the answer says that what was asked for is (SPEC 9);
+    `prefix` stood before the path and named the sandbox, as `/s/mine` does."""
 
     sandbox: LiveSandbox
     now: datetime
@@ -119,6 +120,7 @@ class Call(msgspec.Struct):
     passed_faults: tuple[str, ...] = ()
     is_unsigned: bool = False
     is_deprecated: bool = False
+    prefix: str = ""
 
     def apply(self, command: Command) -> Any:
         """Let a command into the sandbox, at the time of this request; see `LiveSandbox.apply`."""

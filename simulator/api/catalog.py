@@ -1,13 +1,14 @@
 """`GET /v2/catalog` (SPEC 4.4). An encoded catalog is kept for as long as nothing that it shows changes."""
 
-from collections.abc import Iterable
-
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
+from simulator.api.notes import hint, note
 from simulator.api.versions import wants_denominations
 from simulator.contract.query import flag
-from simulator.domain.model.catalog import Product
+from simulator.domain.handlers.catalog_times import last_updated
+from simulator.domain.model.catalog import Group, Product, tree_of
 from simulator.wire import catalog as wire
+from simulator.wire.diagnoses import shown
 from simulator.wire.json import encode
 
 
@@ -18,35 +19,54 @@ class CatalogEndpoint:
         self._kept = BodyCache()
 
     def __call__(self, call: Call) -> Reply:
-        """200 with the tree and the products that the filters leave."""
+        """200 with the products that the filters leave and the tree of them."""
         state, owner = call.sandbox.core.state, call.owner
         newer = wants_denominations(call)
-        updated = owner.catalog_updated(state.catalog_updated)
-        filters = _Filters(call.fields)
-        key = (id(state.catalog), id(owner.overlay), updated, newer, filters.key)
+        updated = last_updated(state, call.now, owner)
+        code, active = call.fields.get("product_code", ""), _active(call)
+        whole_tree = state.assumes("tree-products", "whole")
+        if code:
+            _note_nothing(call, code, active)
+        key = (id(state.catalog), id(owner.overlay), updated, newer, code, active, whole_tree)
         body = self._kept.get(key)
         if body is None:
-            seen = (owner.sees(state.catalog, code) for code in filters.codes(state.catalog.products))
-            products = [product for product in seen if product is not None and filters.lets_through(product)]
-            body = encode(wire.catalog(state.catalog, products, updated, by_denomination=newer))
+            listed = _listed(call, active)
+            products = [listed[code]] if code in listed else [] if code else list(listed.values())
+            tree = state.catalog.groups if whole_tree else _tree(state.catalog.groups, listed, products)
+            body = encode(wire.catalog(tree, products, updated, by_denomination=newer))
             self._kept.put(key, (state.catalog, owner.overlay), body)
         return Reply(200, body)
 
 
-class _Filters:
-    """The query of SPEC 4.4; `include_inactive` wins over `is_active`."""
+def _active(call: Call) -> bool | None:
+    """Which products are wanted: active ones unless told, None for both; `include_inactive` wins over `is_active`."""
+    if flag(call.fields, "include_inactive"):
+        if "is_active" in call.fields:
+            note(call, "is_active was ignored, since include_inactive=true shows both")
+        return None
+    return flag(call.fields, "is_active") is not False
 
-    def __init__(self, fields: dict[str, str]) -> None:
-        self.code = fields.get("product_code", "")
-        self.active: bool | None = flag(fields, "is_active") is not False
-        if flag(fields, "include_inactive"):
-            self.active = None
-        self.key = (self.code, self.active)
 
-    def codes(self, known: Iterable[str]) -> Iterable[str]:
-        """The products to look at."""
-        return (self.code,) if self.code else known
+def _listed(call: Call, active: bool | None) -> dict[str, Product]:
+    """Every product to be shown, as the reseller sees it; hidden ones never are."""
+    catalog = call.sandbox.core.state.catalog
+    seen = ((code, call.owner.sees(catalog, code)) for code in catalog.products)
+    return {code: one for code, one in seen if one and not one.is_hidden and active in (None, one.is_active)}
 
-    def lets_through(self, product: Product) -> bool:
-        """True for what is to be shown; hidden products never are."""
-        return not product.is_hidden and (self.active is None or product.is_active == self.active)
+
+def _tree(groups: tuple[Group, ...], listed: dict[str, Product], products: list[Product]) -> tuple[Group, ...]:
+    """The tree of the products in the answer; when a `product_code` matches nothing, that of the same answer without
+    it, so that the tree is preserved (SPEC 4.4)."""
+    return tree_of(groups, {product.code for product in products} or listed)
+
+
+def _note_nothing(call: Call, code: str, active: bool | None) -> None:
+    """Say why a `product_code` finds nothing, if so."""
+    catalog = call.sandbox.core.state.catalog
+    product = call.owner.sees(catalog, code)
+    if product is None:
+        note(call, f"no product {shown(code)}{hint(code, catalog.products)}")
+    elif product.is_hidden:
+        note(call, f"{code} is hidden from the catalog")
+    elif active not in (None, product.is_active):
+        note(call, f"{code} is {'active' if product.is_active else 'inactive'}; include_inactive=true shows it")

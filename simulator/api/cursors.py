@@ -6,7 +6,7 @@ from binascii import Error as Base64Error
 from typing import NamedTuple
 
 from simulator.api.call import Call
-from simulator.auth.mac import hmac_sha256
+from simulator.auth.signature import hmac_sha256
 from simulator.contract.decode import BadJson, decode_any
 from simulator.domain.model import draw
 from simulator.wire.json import encode

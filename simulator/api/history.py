@@ -3,15 +3,18 @@
 from datetime import date
 
 from simulator.api.call import Call, Reply
+from simulator.api.notes import hint, note
 from simulator.api.refusals import invalid_parameters
+from simulator.contract.query import whole
 from simulator.domain.model.history.history import Figures, Wanted
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.wallet import EntryType
 from simulator.wire import history, statement
+from simulator.wire.diagnoses import shown
 from simulator.wire.timestamps import day_range
 
 LIMIT_MAX = 1000
-LIMIT_DEFAULT = "100"
+LIMIT_DEFAULT = 100
 STATEMENT = "/v2/balance-statement"
 
 
@@ -23,10 +26,11 @@ def transactions(call: Call) -> Reply:
     product = call.fields.get("product", "")
     if product and not _is_known(call, product) and not state.assumes("history-unknown-product", "empty"):
         problems["product"] = ["must be a product of the catalog"]
+        note(call, f"no product {shown(product)}{hint(product, state.catalog.products)}")
     if problems:
         return invalid_parameters(call, problems)
     sent = call.fields.get("status", [])
-    names = [name for name in ([sent] if isinstance(sent, str) else sent) if name]
+    names = [sent] if isinstance(sent, str) else sent
     wanted = Wanted(
         *days,
         statuses=frozenset(history.FILTERS[name] for name in names or history.FILTERS),
@@ -34,7 +38,7 @@ def transactions(call: Call) -> Reply:
         account=call.fields.get("account", ""),
     )
     newest_first = not state.assumes("history-order", "oldest_first")
-    page, figures = records.find(wanted, int(call.fields.get("offset") or 0), limit, newest_first=newest_first)
+    page, figures = records.find(wanted, whole(call.fields, "offset", 0), limit, newest_first=newest_first)
     if state.assumes("history-meta", "page"):
         figures = Figures.of(page)
     return Reply(200, history.body([_record(call, one) for one in page], figures))
@@ -49,7 +53,7 @@ def balance_statement(call: Call) -> Reply:
         return invalid_parameters(call, problems)
     type_ = call.fields.get("type", "")
     types = frozenset({EntryType(type_)} if type_ else EntryType)
-    page = int(call.fields.get("page") or 1)
+    page = whole(call.fields, "page", 1)
     newest_first = not state.assumes("statement-order", "oldest_first")
     entries, totals = call.owner.records.statement.find(
         *days, types, (page - 1) * limit, limit, newest_first=newest_first
@@ -68,9 +72,11 @@ def _days(call: Call) -> tuple[tuple[date, date], dict[str, list[str]]]:
 
 
 def _limit(call: Call, assumption: str, problems: dict[str, list[str]]) -> int:
-    limit = int(call.fields.get("limit") or LIMIT_DEFAULT)
+    limit = whole(call.fields, "limit", LIMIT_DEFAULT)
     if limit > LIMIT_MAX and call.sandbox.core.state.assumes(assumption, "reject"):
         problems["limit"] = [f"must be at most {LIMIT_MAX}"]
+    elif limit > LIMIT_MAX:
+        note(call, f"a limit of {limit} was taken as {LIMIT_MAX}, the most that one page holds")
     return min(limit, LIMIT_MAX)
 
 
@@ -80,11 +86,10 @@ def _is_known(call: Call, product: str) -> bool:
 
 def _record(call: Call, one: Transaction) -> dict[str, str | None]:
     state = call.sandbox.core.state
-    category = state.catalog.categories.get(one.product)
     return history.record(
         one,
         state.catalog.products.get(one.product),
-        history.category_text(category, as_id=state.assumes("history-category", "id")),
+        category_ids=state.assumes("history-category", "id"),
         payment_names=state.assumes("history-status-names", "payment"),
     )
 
@@ -92,6 +97,6 @@ def _record(call: Call, one: Transaction) -> dict[str, str | None]:
 def _address(call: Call) -> str:
     """The statement's own address, as links begin with it."""
     if not call.sandbox.core.state.assumes("statement-links", "absolute"):
-        return STATEMENT
+        return call.prefix + STATEMENT
     host = call.headers.get(b"host", b"").decode("latin-1")
     return f"http://{host}/s/{call.sandbox.id}{STATEMENT}"

@@ -1,9 +1,10 @@
 """`GET /v2/product-list` and `/v2/subproducts` (SPEC 4.7, 4.8): the catalog as old integrations read it, deprecated."""
 
 from simulator.api.call import Call, Reply
+from simulator.api.notes import note
 from simulator.api.options import account_problem
 from simulator.api.refusals import invalid_parameters
-from simulator.domain.model.options import offered, subproduct_field
+from simulator.domain.model.options import account_source, offered, subproduct_field
 from simulator.wire import legacy as wire
 
 
@@ -26,7 +27,9 @@ def subproducts(call: Call) -> Reply:
         return Reply(200, wire.subproducts(product, ()))
     if problem := account_problem(state, product, field_id, fields):
         return invalid_parameters(call, {"account_number": [problem]})
+    if "account_number" in fields and account_source(product, field_id) is None:
+        note(call, f"account_number was ignored: {product.code} offers the same to every account")
     found = offered(state.seed, product, field_id, fields.get("account_number", "")).active
-    limit = int(fields["limit"]) if fields.get("limit") else None
+    limit = int(fields["limit"]) if "limit" in fields else None
     priced = state.assumes("subproduct-denomination", "price")
     return Reply(200, wire.subproducts(product, found[:limit], priced=priced))

@@ -2,14 +2,16 @@
 
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
+from simulator.api.notes import hint, note
 from simulator.api.refusals import invalid_parameters
 from simulator.api.versions import wants_denominations
 from simulator.contract.query import flag, whole
 from simulator.domain.model.catalog import OptionList, Product
-from simulator.domain.model.options import account_source, biller_field, offered
+from simulator.domain.model.options import account_source, biller_field, dependencies, offered
 from simulator.domain.state import State
 from simulator.wire import errors
 from simulator.wire import options as wire
+from simulator.wire.diagnoses import shown
 from simulator.wire.json import encode
 from simulator.wire.paging import Page
 
@@ -29,19 +31,25 @@ class OptionsEndpoint:
         code, field_id = fields["product_code"], fields["field_id"]
         product = call.owner.sees(state.catalog, code)
         if product is None or field_id not in product.options or not _is_resolved(product, fields):
+            note(call, _why_unknown(call, product))
             return _unknown(code, field_id)
+        if problems := missing_dependencies(product, field_id, fields):
+            return invalid_parameters(call, problems)
         if problem := account_problem(state, product, field_id, fields):
             return invalid_parameters(call, {"account_number": [problem]})
+        _note_ignored(call, product)
         limit = whole(fields, "limit", whole(fields, "per_page", LIMIT_DEFAULT))
         if limit > LIMIT_MAX and state.assumes("options-page-size", "reject"):
             sent = "limit" if "limit" in fields else "per_page"
             return invalid_parameters(call, {sent: [f"must be at most {LIMIT_MAX}"]})
+        if limit > LIMIT_MAX:
+            note(call, f"a limit of {limit} was taken as {LIMIT_MAX}, the most that one page holds")
         return self._page(call, product, min(limit, LIMIT_MAX))
 
     def _page(self, call: Call, product: Product, limit: int) -> Reply:
         fields, state = call.fields, call.sandbox.core.state
         field_id, newer = fields["field_id"], wants_denominations(call)
-        found = _filtered(state, product, field_id, fields)
+        found = _filtered(call, product)
         page = Page.of(len(found), whole(fields, "page", 1), limit)
         as_written, overlay = state.catalog.products[product.code], call.owner.overlay.get(product.code)
         # A list that is drawn or filtered for one call is not worth keeping.
@@ -65,6 +73,42 @@ def _is_resolved(product: Product, fields: dict[str, str]) -> bool:
     return is_shown and (not product.is_hidden or bool(flag(fields, "include_hidden")))
 
 
+def _why_unknown(call: Call, product: Product | None) -> str:
+    """Why there are no options, and what would have some."""
+    code, field_id = call.fields["product_code"], call.fields["field_id"]
+    if product is None:
+        return f"no product {shown(code)}{hint(code, call.sandbox.core.state.catalog.products)}"
+    if field_id not in product.options:
+        some = ", ".join(product.options)
+        has = f"its select fields are {some}{hint(field_id, product.options)}" if some else "it has none"
+        return f"{code} has no select field {shown(field_id)}; {has}"
+    hidden = product.is_hidden and not flag(call.fields, "include_hidden")
+    return f"{code} is {'hidden' if hidden else 'inactive'}; include_{'hidden' if hidden else 'inactive'}=true finds it"
+
+
+def _note_ignored(call: Call, product: Product) -> None:
+    """Say which parameters mean nothing for this field."""
+    fields, field_id = call.fields, call.fields["field_id"]
+    if "per_page" in fields and "limit" in fields:
+        note(call, "per_page was ignored beside limit, whose other name it is")
+    if "is_active" in fields and account_source(product, field_id):
+        note(call, f"is_active was ignored: {field_id} is dynamic and offers active options alone")
+    if "account_number" in fields and not account_source(product, field_id):
+        note(call, f"account_number was ignored: {field_id} offers the same to every account")
+    if "biller_code" in fields and field_id != biller_field(product):
+        note(call, f"biller_code was ignored: {field_id} lists no billers")
+
+
+def missing_dependencies(product: Product, field_id: str, fields: dict[str, str]) -> dict[str, list[str]]:
+    """What is wrong with the parameters whose values a dynamic field's options depend on: those that are not there."""
+    wanted = dependencies(product, field_id).items()
+    return {name: [_required(field_id, source)] for name, source in wanted if not fields.get(name)}
+
+
+def _required(field_id: str, source: str) -> str:
+    return f"is required: the options of {field_id!r} depend on the value of {source!r}"
+
+
 def account_problem(state: State, product: Product, field_id: str, fields: dict[str, str]) -> str | None:
     """What is wrong with the account number that a field's options depend on, if they do."""
     source = account_source(product, field_id)
@@ -72,14 +116,15 @@ def account_problem(state: State, product: Product, field_id: str, fields: dict[
         return None
     number = fields.get("account_number", "")
     if not number:
-        return f"is required: the options of {field_id!r} depend on the value of {source!r}"
+        return _required(field_id, source)
     accepts = next((field.accepts for field in product.fields if field.id == source), None)
     is_checked = state.assumes("options-account-number", "validated")
     return f"is no value that the field {source!r} accepts" if is_checked and accepts and not accepts(number) else None
 
 
-def _filtered(state: State, product: Product, field_id: str, fields: dict[str, str]) -> OptionList:
+def _filtered(call: Call, product: Product) -> OptionList:
     """What is offered, by active status (static options only) and biller."""
+    state, fields, field_id = call.sandbox.core.state, call.fields, call.fields["field_id"]
     found = offered(state.seed, product, field_id, fields.get("account_number", ""))
     active = flag(fields, "is_active")
     is_dynamic = account_source(product, field_id) is not None
@@ -89,5 +134,7 @@ def _filtered(state: State, product: Product, field_id: str, fields: dict[str, s
         found = found.inactive
     biller = fields.get("biller_code")
     if biller and field_id == biller_field(product):
-        found = OptionList(option for option in (found.by_code.get(biller),) if option)
+        known, found = found.by_code, OptionList(option for option in (found.by_code.get(biller),) if option)
+        if not found:
+            note(call, f"no biller {shown(biller)}{hint(biller, known)}")
     return found

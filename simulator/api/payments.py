@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 
 from simulator.api.call import Call, Problems, Reply
+from simulator.api.diagnoses import explain, members, note_ignored
 from simulator.domain.commands import CreatePayment, PaymentRefused
 from simulator.domain.model.transactions import Reason
 from simulator.wire import payment
 
 NO_EXTRAS: Mapping[str, object] = {}
+MEMBERS = members("topup-request")
 
 
 def topup(call: Call) -> Reply:
@@ -28,10 +30,14 @@ def topup(call: Call) -> Reply:
     )
     if isinstance(outcome, PaymentRefused):
         exchange.error, exchange.rule = outcome.reason, outcome.rule
+        explain(call, outcome.detail, outcome.rule)
+        note_ignored(call, MEMBERS)
         return Reply(400, payment.refusal(outcome, fields, call.now))
     exchange.refid = fields["refid"]
     exchange.trxid = outcome.transaction.trxid
     exchange.rule = outcome.rule
+    explain(call, outcome.detail)
+    note_ignored(call, MEMBERS)
     at_answer = call.sandbox.core.state.assumes("payment-timestamp", "answer")
     return Reply(200, payment.answer(outcome, call.now if at_answer else outcome.result.at))
 
@@ -40,5 +46,9 @@ def invalid_request(call: Call, problems: Problems) -> Reply:
     """400 in the payment's own shape for a body that violates the contract."""
     state, reason = call.sandbox.core.state, Reason.REQUEST
     call.exchange.error = reason
-    refused = PaymentRefused(reason, state.codes[reason], call.owner.wallet.balance)
+    note_ignored(call, MEMBERS)
+    code = call.fields.get("product")
+    product = call.owner.sees(state.catalog, code) if isinstance(code, str) else None
+    name = product.name if product else ""
+    refused = PaymentRefused(reason, state.codes[reason], call.owner.wallet.balance, name)
     return Reply(400, payment.refusal(refused, call.fields, call.now))

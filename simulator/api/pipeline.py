@@ -30,15 +30,16 @@ from simulator.api.call import (
 )
 from simulator.api.counting import count_answer
 from simulator.api.faults import NOTHING, damaged, meet_fault, wait
+from simulator.api.notes import note_problems, note_unknown, note_unread
 from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
 from simulator.api.versions import marked_deprecated
 from simulator.auth.signature import Denied
-from simulator.contract.decode import BadJson, decode_object
-from simulator.contract.form import decode_form
-from simulator.contract.query import decode_query, with_repeats
+from simulator.contract.form import decode_form, decode_json
+from simulator.contract.query import read_query
 from simulator.contract.validate import validator
 from simulator.runtime.journal import Exchange, reply_headers
+from simulator.runtime.rule_names import meant
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
 
@@ -56,10 +57,12 @@ class Pipeline:
         path: str,
         request: Request,
         *,
+        prefix: str = "",
         anonymous: LiveSandbox | None = None,
         refusal: Reply | None = None,
     ) -> Answer:
-        """Answer, write the journal, hand what became due to the driver. `path` has no sandbox prefix.
+        """Answer, write the journal, hand what became due to the driver. `path` is what follows `prefix`, which
+        named the sandbox.
 
         A request that is not authenticated belongs to `anonymous`, where its address led; a `refusal` is all that
         some requests get.
@@ -72,6 +75,7 @@ class Pipeline:
         client = client_address(request.client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
         exchange = Exchange(now, request.method, path, request.query, request.headers, client)
         call = Call(sandbox, now, wall, exchange, headers)
+        call.prefix = prefix
         try:
             reply = refusal or await self._reply(call, request)
         except ClientGone:
@@ -177,20 +181,14 @@ async def handle(call: Call) -> Reply:
 
 def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
     """Decode and validate what the endpoint takes; its own refusal when that is not what the contract says."""
+    note_unread(call, endpoint)
     if not endpoint.schema:
         return None
     problems = _validate(call, endpoint)
     if not problems:
         return None
-    call.exchange.diagnosis = _explain(call, endpoint, problems)
+    note_problems(call, problems)
     return endpoint.invalid(call, problems)
-
-
-def _explain(call: Call, endpoint: Endpoint, problems: Problems) -> str:
-    told = [f"{name} {' '.join(texts)}".strip() for name, texts in problems.items()]
-    if endpoint.source == "query" and call.exchange.body:
-        told.append("a body was sent, but the parameters belong in the query")
-    return "; ".join(told)
 
 
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
@@ -207,7 +205,8 @@ def _check_wanted_rule(call: Call) -> Reply | None:
     wanted = call.headers.get(b"x-sim-rule")
     if wanted is None:
         return None
-    name = wanted.decode("utf-8", "replace")
+    names = meant(wanted)
+    name = next(filter(call.sandbox.core.state.has_rule, names), names[-1])
     if not call.sandbox.core.state.has_rule(name):
         call.exchange.error = "unknown_rule"
         return refusals.unknown_rule(name)
@@ -218,15 +217,15 @@ def _check_wanted_rule(call: Call) -> Reply | None:
 def _validate(call: Call, endpoint: Endpoint) -> Problems:
     """Decode what the endpoint takes and hold it against its schema; the fields are in the call afterwards."""
     if endpoint.source == "query":
-        call.fields, problems = decode_query(call.exchange.query)
-        return problems or with_repeats(call.fields, validator(endpoint.schema).problems(call.fields))
-    rejects = call.sandbox.core.state.assumes("duplicate-json-keys", "reject")
-    if endpoint.source == "form":
-        content_type = call.headers.get(b"content-type", b"")
-        call.fields, problems = decode_form(content_type, call.exchange.body, reject_duplicates=rejects)
-        return problems or validator(endpoint.schema).problems(call.fields)
-    try:
-        call.fields = decode_object(call.exchange.body, reject_duplicates=rejects)
-    except BadJson as bad:
-        return {"body": [str(bad)]}
-    return validator(endpoint.schema).problems(call.fields)
+        call.fields, problems = read_query(call.exchange.query, endpoint.schema)
+        note_unknown(call, endpoint)
+        return problems
+    state = call.sandbox.core.state
+    decode = decode_form if endpoint.source == "form" else decode_json
+    call.fields, problems = decode(
+        call.headers.get(b"content-type", b""),
+        call.exchange.body,
+        reject_duplicates=state.assumes("duplicate-json-keys", "reject"),
+        any_type=state.assumes("content-type", "ignored"),
+    )
+    return problems or validator(endpoint.schema).problems(call.fields)

@@ -8,6 +8,7 @@ from simulator.api.call import (
     Problems,
     Reply,
 )
+from simulator.api.notes import note_problems
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.wire import errors
 
@@ -34,7 +35,8 @@ def denied_at_catalog(refusal: Denied) -> Reply:
 
 
 def invalid_parameters(call: Call, problems: Problems) -> Reply:
-    """400: `{message, errors}` (SPEC 7.1)."""
+    """400: `{message, errors}` (SPEC 7.1), and the same in the diagnosis."""
+    note_problems(call, problems)
     return Reply(400, errors.parameters("Some parameters are invalid.", problems))
 
 

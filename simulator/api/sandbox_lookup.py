@@ -25,7 +25,7 @@ async def owner_at_root(
         if body is None and request.receive is not None:
             body, receive = await _peeked(request.receive)
             request = Request(request.method, request.query, request.headers, request.client, None, receive)
-        fields, _ = decode_form(headers.get(b"content-type", b""), body or b"")
+        fields, _ = decode_form(headers.get(b"content-type", b""), body or b"", any_type=True)
         return _by_credentials(sandboxes, default, path, fields) or default, request
     if key := headers.get(names.API_KEY, b"").decode("latin-1"):
         known = key in default.core.state.keys

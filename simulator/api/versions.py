@@ -1,18 +1,18 @@
 """Versions (SPEC 9): the gate of `X-API-Version`, the day from which everybody gets the new shapes, and `Deprecation`
 on what is to go."""
 
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date, datetime
 
 import msgspec
 
 from simulator.api.call import Call, Reply
 from simulator.auth import headers as names
-from simulator.domain.model.instants import day
-from simulator.domain.model.money import SERVICE_ZONE
+from simulator.domain.handlers.catalog_times import SWITCH_IN_SERVICE_ZONE, version_switch
+from simulator.domain.model.instants import day, looks_like_day
 from simulator.wire.tokens import deprecation
 
 GATE = date(2026, 9, 16)
-DEFAULT_FROM = date(2027, 1, 11)
+SHOWN_CHARS_MAX = 60
 
 
 def api_version(header: bytes | None) -> date | None:
@@ -25,19 +25,24 @@ def api_version(header: bytes | None) -> date | None:
         return None
 
 
-def by_denomination(header: bytes | None, now: datetime, zone: tzinfo = SERVICE_ZONE) -> bool:
-    """True when a response has the shapes of 2026-09-16; `zone` is where the day of the switch begins."""
+def version_problem(header: bytes) -> str:
+    """Why `X-API-Version` is ignored; empty when it is not."""
+    if api_version(header) is not None:
+        return ""
+    sent = header.decode("latin-1")
+    wrong = "no day of the calendar" if looks_like_day(sent) else "no date of the form yyyy-MM-dd"
+    return f"X-API-Version {sent[:SHOWN_CHARS_MAX]!r} is {wrong} and was ignored"
+
+
+def by_denomination(header: bytes | None, now: datetime, switch: datetime = SWITCH_IN_SERVICE_ZONE) -> bool:
+    """True when a response has the shapes of 2026-09-16, which all have from `switch` on."""
     version = api_version(header)
-    return (version is not None and version >= GATE) or now.astimezone(zone).date() >= DEFAULT_FROM
+    return (version is not None and version >= GATE) or now >= switch
 
 
 def wants_denominations(call: Call) -> bool:
-    """The same for a call; a header that is no date is noted in the journal."""
-    header = call.headers.get(names.API_VERSION)
-    if header is not None and api_version(header) is None:
-        call.exchange.diagnosis = "X-API-Version is no date of the form yyyy-MM-dd and was ignored"
-    is_utc = call.sandbox.core.state.assumes("version-switch-zone", "utc")
-    return by_denomination(header, call.now, UTC if is_utc else SERVICE_ZONE)
+    """The same for a call."""
+    return by_denomination(call.headers.get(names.API_VERSION), call.now, version_switch(call.sandbox.core.state))
 
 
 def marked_deprecated(call: Call, reply: Reply) -> Reply:

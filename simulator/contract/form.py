@@ -1,30 +1,75 @@
-"""Bodies that may be JSON or a form (SPEC 4.2), within bounds."""
+"""Bodies in: JSON, or at some endpoints JSON or a form (SPEC 4.2), within bounds and under the right content type."""
 
 from typing import Any
 
 from simulator.contract.decode import BadJson, decode_object
 from simulator.contract.query import decode_query
 
+JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
 FORM_BYTES_MAX = 64 * 1024
+TYPE_CHARS_MAX = 60
+
+# The members of a body, and what is wrong with it: texts by member, `body` for the whole.
+Decoded = tuple[dict[str, Any], dict[str, list[str]]]
+
+
+def decode_json(
+    content_type: bytes, body: bytes, *, reject_duplicates: bool = False, any_type: bool = False
+) -> Decoded:
+    """The members of a JSON body, those apart that are null: they count as absent.
+
+    The content type must be JSON's or missing, unless `any_type`; the members are told all the same.
+    """
+    try:
+        members = decode_object(body, reject_duplicates=reject_duplicates)
+    except BadJson as bad:
+        members, problems = {}, {"body": [str(bad).removeprefix("the body ")]}
+    else:
+        problems = {}
+        if b"null" in body:
+            members = _without_nulls(members)
+    if content_type != JSON and body and not (any_type or _is_json(_media_type(content_type))):
+        problems = {"body": [_mistyped(content_type, JSON.decode())]}
+    return members, problems
 
 
 def decode_form(
-    content_type: bytes, body: bytes, *, reject_duplicates: bool = False
-) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """The members of a body, and what is wrong with it: texts by member, `body` for the whole.
-
-    It is a form when the content type says so and JSON otherwise; an empty one has no members.
-    """
+    content_type: bytes, body: bytes, *, reject_duplicates: bool = False, any_type: bool = False
+) -> Decoded:
+    """The members of a body that is a form when the content type says so and JSON otherwise; an empty one has none."""
     if len(body) > FORM_BYTES_MAX:
         return {}, {"body": [f"is longer than {FORM_BYTES_MAX} bytes"]}
     if not body:
         return {}, {}
-    if content_type.partition(b";")[0].strip().lower() == FORM:
-        if body.lstrip()[:1] == b"{":
-            return {}, {"body": [f"looks like JSON, but Content-Type says {FORM.decode()}"]}
+    media_type = _media_type(content_type)
+    looks_like_json = body.lstrip()[:1] == b"{"
+    if media_type == FORM and not (looks_like_json and any_type):
+        if looks_like_json:
+            return {}, {"body": [f"looks like JSON, but was sent as {FORM.decode()}; send it as {JSON.decode()}"]}
         return decode_query(body)
-    try:
-        return decode_object(body, reject_duplicates=reject_duplicates), {}
-    except BadJson as bad:
-        return {}, {"body": [str(bad)]}
+    members, problems = decode_json(JSON, body, reject_duplicates=reject_duplicates)
+    if not (any_type or _is_json(media_type)):
+        problems = {"body": [_mistyped(content_type, f"{JSON.decode()} or {FORM.decode()}")]}
+    return members, problems
+
+
+def _media_type(content_type: bytes) -> bytes:
+    return content_type.partition(b";")[0].strip().lower()
+
+
+def _is_json(media_type: bytes) -> bool:
+    return media_type in (b"", JSON) or media_type.endswith(b"+json")
+
+
+def _mistyped(content_type: bytes, wanted: str) -> str:
+    sent = content_type.decode("ascii", "backslashreplace")[:TYPE_CHARS_MAX]
+    return f"was sent as {sent}, but must be {wanted}"
+
+
+def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: _without_nulls(value) if type(value) is dict else value
+        for name, value in members.items()
+        if value is not None
+    }

@@ -108,7 +108,7 @@ def expectation(wanted: Schema) -> str:
     if "title" in wanted:
         return f"must be {wanted['title']}"
     if "enum" in wanted:
-        return f"must be one of {', '.join(map(str, wanted['enum']))}"
+        return f"must be one of {', '.join(str(each) for each in wanted['enum'] if each not in ('', None))}"
     if "const" in wanted:
         return f"must be {wanted['const']}"
     types = wanted.get("type", [])

@@ -5,12 +5,12 @@ from starlette.responses import Response
 
 from simulator.control.http import body_of, refuse_other_parameters, reply, sandbox_of
 from simulator.domain.commands import ChangeProduct, ChangeTree
-from simulator.domain.errors import Unknown
-from simulator.domain.handlers.catalog import ProductChange, TreeChange, find
+from simulator.domain.handlers.catalog import ProductChange, TreeChange, find, product_of
+from simulator.domain.handlers.catalog_times import last_updated
 from simulator.domain.handlers.resellers import reseller_of
 from simulator.domain.model.catalog import TreeKind
 from simulator.scenario.changes import build_changes, build_tree_changes
-from simulator.wire.catalog import product_as_shown, resource
+from simulator.wire.catalog import product_as_shown, tree_part
 from simulator.wire.timestamps import iso_utc_exact
 
 
@@ -19,16 +19,14 @@ async def change_product(request: Request) -> Response:
     live = sandbox_of(request)
     refuse_other_parameters(request, "reseller")
     state, code = live.core.state, request.path_params["code"]
-    product = state.catalog.products.get(code)
-    if product is None:
-        raise Unknown("unknown_product", f"this sandbox has no product {code!r}")
+    product = product_of(state, code)
     wanted = request.query_params.get("reseller")
     reseller = None if wanted is None else reseller_of(state, wanted)
     body = await body_of(request, "product-request")
     changes = build_changes(body, product, is_overlay=reseller is not None)
     command = ChangeProduct(code, changes.properties, changes.options, reseller.code if reseller else None)
     done: ProductChange = live.apply(command)
-    updated = reseller.catalog_updated(state.catalog_updated) if reseller else state.catalog_updated
+    updated = last_updated(state, state.now, reseller)
     return reply(
         {
             "changed": list(done.changed),
@@ -60,7 +58,7 @@ async def _change_tree(request: Request, kind: TreeKind) -> Response:
     return reply(
         {
             "changed": list(done.changed),
-            "last_updated": iso_utc_exact(state.catalog_updated),
-            kind.value: resource(done.after),
+            "last_updated": iso_utc_exact(last_updated(state, state.now)),
+            kind.value: tree_part(done.after),
         }
     )

@@ -5,15 +5,14 @@ from starlette.responses import Response
 
 from simulator.control.http import body_of, reply, sandbox_of
 from simulator.domain.commands import SetNetwork
-from simulator.domain.errors import Unknown
+from simulator.domain.handlers.catalog import product_of
 from simulator.domain.model.network import NetworkStatus
 
 
 async def put(request: Request) -> Response:
     """Set the status from now on, in place of what the scenario planned."""
     live, product = sandbox_of(request), request.path_params["product"]
-    if product not in live.core.state.catalog.products:
-        raise Unknown("unknown_product", f"there is no product {product!r} in the catalog")
+    product_of(live.core.state, product)
     wanted = await body_of(request, "network-request")
     status = NetworkStatus(wanted["status"])
     live.apply(SetNetwork(product, status))

@@ -13,6 +13,7 @@ import msgspec
 from simulator.domain.model.bills import Bill
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import Adjustment, Discount, TreeKind
+from simulator.domain.model.details import Detail
 from simulator.domain.model.effects import Outcome
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.scenario import ResellerStart
@@ -40,18 +41,20 @@ class CreatePayment(Command, frozen=True):
 
 
 class PaymentAnswer(msgspec.Struct, frozen=True, gc=False):
-    """A transaction as it stands. `created` is False for a re-query; `rule` is the rule that decided it."""
+    """A transaction as it stands. `created` is False for a re-query; `rule` is the rule that decided it; `detail` says
+    what of the request did not count."""
 
     transaction: Transaction
     result: Result
     balance: Decimal
     created: bool
     rule: str
+    detail: Detail | None = None
 
 
 class PaymentRefused(msgspec.Struct, frozen=True, gc=False):
     """Nothing was created and the refid is free. `remarks` are the reason's name unless given; `rule` is the rule
-    that refused, if one did."""
+    that refused, if one did, and else `detail` says why."""
 
     reason: Reason
     code: int
@@ -59,6 +62,7 @@ class PaymentRefused(msgspec.Struct, frozen=True, gc=False):
     product_name: str = ""
     remarks: str = ""
     rule: str = ""
+    detail: Detail | None = None
 
 
 class SetCallback(Command, frozen=True):
@@ -177,18 +181,21 @@ class OpenCase(Command, frozen=True):
 
 
 class CaseAnswer(msgspec.Struct, frozen=True, gc=False):
-    """Whether the request was taken, and what is told; `rule` is the rule that decided it."""
+    """Whether the request was taken, and what is told; `rule` is the rule that decided it; `detail` says why none had
+    to, or what of the request did not count."""
 
     transaction: Transaction
     is_taken: bool
     message: str
     rule: str
+    detail: Detail | None = None
 
 
 class NoSuchTransaction(msgspec.Struct, frozen=True, gc=False):
     """The reseller has no transaction of this reference."""
 
     named_by: str
+    detail: Detail | None = None
 
 
 class LookUpBill(Command, frozen=True):
@@ -205,10 +212,11 @@ class LookUpBill(Command, frozen=True):
 
 
 class BillFound(msgspec.Struct, frozen=True, gc=False):
-    """A bill as it stands; `rule` is the rule that wrote it."""
+    """A bill as it stands; `rule` is the rule that wrote it; `detail` says what of the request did not count."""
 
     bill: Bill
     rule: str
+    detail: Detail | None = None
 
 
 class SetNetwork(Command, frozen=True):

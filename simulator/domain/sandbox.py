@@ -85,10 +85,13 @@ class Sandbox:
 
         Raises `DomainError`, and for a command with a document what the compiler raises; nothing has changed then.
         """
-        if type(command) is not PassTime:
-            self.state.see(now)
-            now = self.state.now
-        return _HANDLERS[type(command)](self.state, command, now)
+        kind, state = type(command), self.state
+        if kind is not PassTime:  # which sees the times of what is due, one after the other
+            if now > state.now:
+                state.now = now
+            else:
+                now = state.now
+        return _HANDLERS[kind](state, command, now)
 
     def violations(self) -> list[str]:
         """What the ledger and the transactions hold against themselves; empty when all is well."""

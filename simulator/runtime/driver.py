@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from simulator.domain.commands import Command, EndDelivery, PassTime, SeeTime
+from simulator.domain.commands import EndDelivery, PassTime, SeeTime
 from simulator.domain.due import Fired
 from simulator.domain.errors import Conflict
 from simulator.domain.model.effects import Outcome, Send
@@ -53,6 +53,7 @@ class Driver:
 
     def __init__(self, core: Sandbox, clock: Clock, courier: Courier) -> None:
         self._core = core
+        self._agenda = core.state.agenda
         self.clock = clock
         self._courier = courier
         self._timer: asyncio.TimerHandle | None = None
@@ -68,29 +69,19 @@ class Driver:
         """True during an advance, while a delivery is in the air, and while somebody waits for one."""
         return self._advancing is not None or bool(self._under_way) or self.bell.is_waited_for
 
-    def apply(self, command: Command, now: datetime) -> Any:
-        """Let happen what a running clock has made due by `now`, carry out the command, and wait for what comes next.
-
-        The answer's type belongs to the command's. Raises what `Sandbox.apply` raises.
-        """
-        self.catch_up(now)
-        answer = self._core.apply(command, now)
-        self.rearm(now)
-        return answer
-
     def catch_up(self, now: datetime) -> None:
         """Let everything happen that a running clock has made due by `now`."""
         if self.clock.rate:
-            due = self._core.next_due
+            due = self._agenda.next_due
             if due is not None and due <= now:
                 self._start(self._core.apply(PassTime(), now))
 
     def rearm(self, now: datetime) -> None:
         """Wait for the next due entry, if the clock runs; to be called after anything that may have added one."""
-        due = self._core.next_due if self.clock.rate and not self._closed else None
-        if due is None:
-            self._disarm()
-        elif self._timer_due is None or due < self._timer_due:
+        if not self.clock.rate or self._closed:
+            return
+        due = self._agenda.next_due
+        if due is not None and (self._timer_due is None or due < self._timer_due):
             self._arm(due, now)
 
     async def advance(self, target: datetime | None) -> Advance:
@@ -146,7 +137,7 @@ class Driver:
         report = self._report = Advance()
         began = self.clock.now()
         while not self._closed:
-            due = self._core.next_due
+            due = self._agenda.next_due
             if due is None or (target is not None and due > target):
                 if not self._under_way:
                     break
@@ -159,7 +150,7 @@ class Driver:
             await self._advance_to(due, report)
         if target is not None:
             self.clock.move_to(target)
-        report.is_idle = not len(self._core.state.agenda) and not self._under_way
+        report.is_idle = not len(self._agenda) and not self._under_way
         return report
 
     async def _advance_to(self, due: datetime, report: Advance) -> None:
@@ -205,7 +196,10 @@ class Driver:
     async def _deliver(self, sends: list[Send]) -> None:
         for send in sends:
             outcome = await self._courier.deliver(send, self.clock)
-            self.apply(EndDelivery(send.job.id, send.attempt.number, outcome), self.clock.now())
+            now = self.clock.now()
+            self.catch_up(now)
+            self._core.apply(EndDelivery(send.job.id, send.attempt.number, outcome), now)
+            self.rearm(now)
             self.bell.ring()
 
     def _arm(self, due: datetime, now: datetime) -> None:

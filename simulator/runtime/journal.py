@@ -5,6 +5,7 @@ from functools import lru_cache
 from itertools import chain
 
 from simulator.runtime.ring import Ring
+from simulator.runtime.rule_names import printed
 
 # What an exchange costs beside the bytes that came in and went out, when its size is reckoned.
 _OVERHEAD_BYTES = 1000
@@ -80,8 +81,8 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
     if exchange.fault or exchange.rule:
         # A magic account may have a fault and a timeline of one name.
         is_single = not exchange.fault or exchange.fault == exchange.rule
-        rule = exchange.rule if is_single else ", ".join(filter(None, (exchange.fault, exchange.rule)))
-        lines += b"x-sim-rule: %b\r\n" % _plain(rule)
+        names = (exchange.rule,) if is_single else filter(None, (exchange.fault, exchange.rule))
+        lines += b"x-sim-rule: %b\r\n" % b", ".join(map(printed, names))
     if exchange.diagnosis:
         lines += b"x-sim-diagnosis: %b\r\n" % _plain(exchange.diagnosis)
     for name, value in exchange.own_headers:

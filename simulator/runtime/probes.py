@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 
+import msgspec
+
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import (
@@ -124,7 +126,7 @@ def _duplicate(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
 def _out_of_order(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     transaction = _paid(live, reseller)
     code = live.core.state.codes[Status.PROCESSING]
-    earlier = transaction.results[0]._replace(status=Status.PROCESSING, code=code)
+    earlier = msgspec.structs.replace(transaction.results[0], status=Status.PROCESSING, code=code)
     return [_callback(live, _job(reseller, transaction, earlier), accept=True)]
 
 

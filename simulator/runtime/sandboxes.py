@@ -98,7 +98,12 @@ class LiveSandbox:
         What a running clock has made due happens first. The answer's type belongs to the command's; raises
         `DomainError`, and `ScenarioError` for a command with a document, and nothing has changed then.
         """
-        return self.driver.apply(command, self.clock.now() if now is None else now)
+        if now is None:
+            now = self.clock.now()
+        self.driver.catch_up(now)
+        answer = self.core.apply(command, now)
+        self.driver.rearm(now)
+        return answer
 
     def catch_up(self) -> None:
         """Let happen what a running clock has made due."""

@@ -1,28 +1,31 @@
 """The biller list of SPEC 2.14."""
 
 from typing import Any
-from urllib.parse import urlencode
 
 from simulator.domain.model.catalog import Option, OptionList, Product
 from simulator.domain.model.options import limits
 from simulator.wire.money import limit_text
-from simulator.wire.paging import Page
+from simulator.wire.paging import Page, link
 
 PATH = "/v1/interbank/billers"
 
 
-def billers(product: Product | None, found: OptionList, page: Page, filters: dict[str, str], *, is_paged: bool) -> Any:
-    """The whole body. `filters` are repeated in the links; without paging there is one page and one link."""
+def billers(
+    product: Product | None, found: OptionList, page: Page, prefix: str, filters: dict[str, str], *, is_paged: bool
+) -> Any:
+    """The whole body. `prefix` leads to the sandbox that was asked and `filters` are repeated in the links; without
+    paging there is one page and one link."""
+    path = prefix + PATH
     first, last = page.bounds
     return {
         "message": "Success",
         "data": [] if product is None else [_biller(product, option) for option in found[page.items]],
-        "links": _links(page, filters, is_paged),
+        "links": _links(path, page, filters, is_paged),
         "meta": {
             "current_page": page.current,
             "from": first,
             "last_page": page.last,
-            "path": PATH,
+            "path": path,
             "per_page": page.size,
             "to": last,
             "total": page.total,
@@ -49,16 +52,14 @@ def _biller(product: Product, option: Option) -> dict[str, Any]:
     return shown
 
 
-def _links(page: Page, filters: dict[str, str], is_paged: bool) -> dict[str, str | None]:
-    def link(number: int) -> str:
-        paging = {"page": str(number), "limit": str(page.size)} if is_paged else {}
-        query = urlencode(filters | paging)
-        return f"{PATH}?{query}" if query else PATH
+def _links(path: str, page: Page, filters: dict[str, str], is_paged: bool) -> dict[str, str | None]:
+    def to(number: int) -> str:
+        return link(path, filters | ({"page": str(number), "limit": str(page.size)} if is_paged else {}))
 
     before, after = min(page.current - 1, page.last), page.current + 1
     return {
-        "first": link(1),
-        "last": link(page.last),
-        "prev": link(before) if before >= 1 else None,
-        "next": link(after) if after <= page.last else None,
+        "first": to(1),
+        "last": to(page.last),
+        "prev": to(before) if before >= 1 else None,
+        "next": to(after) if after <= page.last else None,
     }

@@ -7,7 +7,6 @@ from typing import Any
 
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import (
-    Catalog,
     Category,
     DataSource,
     FormField,
@@ -21,28 +20,24 @@ from simulator.wire.money import money
 from simulator.wire.timestamps import iso_utc
 
 
-def catalog(tree: Catalog, products: Iterable[Product], updated: datetime, *, by_denomination: bool) -> dict[str, Any]:
-    """The whole body. `products` are those to show, as the reseller sees them; the tree is always whole.
+def catalog(
+    tree: Iterable[Group], products: Iterable[Product], updated: datetime, *, by_denomination: bool
+) -> dict[str, Any]:
+    """The whole body. `products` are those to show, as the reseller sees them; `tree` is shown as it is.
 
     `by_denomination` is the shape of API version 2026-09-16: `amount` maps from an option's `denomination`, and
     products with plan codes gain `extras.subproduct_code`.
     """
     return {
         "last_updated": iso_utc(updated),
-        "tree": {"groups": [_group(group) for group in tree.groups]},
-        "products": {product.code: _product(product, by_denomination) for product in products},
+        "tree": {"groups": [_group(group) for group in tree]},
+        "products": {product.code: product_as_shown(product, by_denomination=by_denomination) for product in products},
     }
 
 
-def resource(one: Product | Category | Group) -> dict[str, Any]:
-    """One product, category or group by itself, in the newest shape."""
-    match one:
-        case Product():
-            return product_as_shown(one)
-        case Category():
-            return _category(one)
-        case Group():
-            return _group(one)
+def tree_part(one: Category | Group) -> dict[str, Any]:
+    """One category or group by itself."""
+    return _group(one) if isinstance(one, Group) else _category(one)
 
 
 def _group(group: Group) -> dict[str, Any]:
@@ -58,12 +53,10 @@ def _category(category: Category) -> dict[str, Any]:
     return {"id": category.id, "name": category.name, "product_codes": list(category.product_codes)}
 
 
-def product_as_shown(product: Product) -> dict[str, Any]:
-    """One product in the shape of API version 2026-09-16."""
-    return _product(product, True)
-
-
-def _product(product: Product, by_denomination: bool) -> dict[str, Any]:
+def product_as_shown(
+    product: Product, *, by_denomination: bool = True, has_loss_risk: bool | None = None
+) -> dict[str, Any]:
+    """One product, in the shape of API version 2026-09-16 unless told; `has_loss_risk` is reckoned unless known."""
     return {
         "code": product.code,
         "name": product.name,
@@ -76,7 +69,7 @@ def _product(product: Product, by_denomination: bool) -> dict[str, Any]:
         "denomination_unit_price": number(product.denomination_unit_price),
         "fields": [_field(field) for field in sorted(product.fields, key=lambda field: field.order)],
         "fulfillment": _fulfillment(product.fulfillment, by_denomination),
-        "pricing": _pricing(product),
+        "pricing": _pricing(product, has_loss_risk),
         "min_amount": money(product.min_amount) if product.min_amount else None,
         "max_amount": money(product.max_amount) if product.max_amount else None,
     }
@@ -138,7 +131,7 @@ def _source(source: Source) -> dict[str, Any]:
     return shown
 
 
-def _pricing(product: Product) -> dict[str, Any]:
+def _pricing(product: Product, has_loss_risk: bool | None) -> dict[str, Any]:
     adjustment = product.price_adjustment
     shown_adjustment: dict[str, Any] | None = None
     if adjustment:
@@ -150,7 +143,7 @@ def _pricing(product: Product) -> dict[str, Any]:
         "currency": product.currency,
         "discount": {"type": product.discount.type, "value": product.discount.value},
         "price_adjustment": shown_adjustment,
-        "has_loss_risk": pricing.has_loss_risk(product),
+        "has_loss_risk": pricing.has_loss_risk(product) if has_loss_risk is None else has_loss_risk,
     }
 
 

@@ -23,12 +23,12 @@ STATUS_NAMES: Mapping[HistoryStatus, str] = {status: name.capitalize() for name,
 def record(
     one: Transaction,
     product: Product | None,
-    category: str,
     *,
+    category_ids: bool = False,
     payment_names: bool = False,
 ) -> dict[str, str | None]:
-    """One element of `data`. `product` is None when the catalog has it no longer; `payment_names` tells the statuses
-    that are not final apart."""
+    """One element of `data`. `product` is None when the catalog has it no longer; `category_ids` writes the category's
+    id instead of its name, `payment_names` tells the statuses that are not final apart."""
     result = one.result
     status = HISTORY_STATUSES[result.status]
     is_named_apart = payment_names and status is HistoryStatus.PENDING
@@ -40,7 +40,7 @@ def record(
         "product_name": one.product_name,
         "biller_code": _biller(one, product),
         "product_image_url": product.image_url if product else "",
-        "category": category,
+        "category": _category(one.category, category_ids),
         "amount": money(one.amount),
         "account": one.account,
         "sender": one.sender,
@@ -55,7 +55,7 @@ def record(
         "remarks": result.remarks or None,
         "refid": one.refid,
         "voucherlink": result.voucherlink or None,
-        "currency": product.currency if product else "MYR",
+        "currency": one.currency,
     }
 
 
@@ -79,8 +79,8 @@ def body(records: list[dict[str, str | None]], figures: Figures) -> dict[str, An
     return {"data": records, "meta": meta(figures)}
 
 
-def category_text(category: Category | None, *, as_id: bool = False) -> str:
-    """How a product's category is told; empty when it is in no category."""
+def _category(category: Category | None, as_id: bool) -> str:
+    """Empty for a product that was in no category."""
     if category is None:
         return ""
     return category.id if as_id else category.name
@@ -88,7 +88,7 @@ def category_text(category: Category | None, *, as_id: bool = False) -> str:
 
 def money(amount: Decimal) -> str:
     """An amount as text: two decimals, more where it has more."""
-    return f"{amount:.2f}" if is_whole_cents(amount) else f"{amount:f}"
+    return f"{amount:.2f}" if is_whole_cents(amount) else f"{amount.normalize():f}"
 
 
 def _biller(one: Transaction, product: Product | None) -> str | None:

@@ -13,7 +13,7 @@ from simulator.domain.model.catalog import (
 )
 from simulator.domain.model.options import account_source, limits, subproduct_field
 from simulator.wire.json import number
-from simulator.wire.money import limit_text
+from simulator.wire.money import amount_text, limit_text
 
 NO_CATEGORY = ("", "")
 
@@ -103,7 +103,7 @@ def _subproduct(product: Product, option: Option, priced: bool) -> dict[str, Any
     return {
         "subproduct_code": option.code,
         "display_name": option.label,
-        "denomination": None if value is None else _text(pricing.price(product, value) if priced else value),
+        "denomination": _denomination(product, value, priced),
         "face_value": None if value is None else _text(value),
         "validity": option.validity,
         "description": option.description,
@@ -112,6 +112,12 @@ def _subproduct(product: Product, option: Option, priced: bool) -> dict[str, Any
         "min": limit_text(low) if value is None else None,
         "max": limit_text(high) if value is None else None,
     }
+
+
+def _denomination(product: Product, value: Decimal | None, priced: bool) -> str | None:
+    if value is None:
+        return None
+    return amount_text(pricing.price(product, value)) if priced else _text(value)
 
 
 def _text(value: Decimal) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import Option, OptionList, Product
 from simulator.wire.json import number
-from simulator.wire.money import money
+from simulator.wire.money import amount_text, money
 from simulator.wire.paging import Page
 
 _BEFORE = " -–,/|·"  # noqa: RUF001  # a dash that labels do have
@@ -30,10 +30,10 @@ def options(product: Product, field_id: str, found: OptionList, page: Page, *, b
     }
 
 
-def option(product: Product, field_id: str, one: Option) -> dict[str, Any]:
-    """One option by itself, in the newest shape, with what it is an option of."""
+def option(product: Product, field_id: str, one: Option, *, by_denomination: bool) -> dict[str, Any]:
+    """One option by itself, with what it is an option of."""
     is_pricing = product.pricing is not None and product.pricing.id == field_id
-    item = _item(product, one, is_pricing, by_denomination=True)
+    item = _item(product, one, is_pricing, by_denomination)
     return {"product_code": product.code, "field_id": field_id, **item}
 
 
@@ -61,8 +61,8 @@ def _item(product: Product, option: Option, is_pricing: bool, by_denomination: b
 def _prices(product: Product, denomination: Decimal) -> dict[str, Any]:
     price, cost = pricing.price(product, denomination), pricing.cost(product, denomination)
     return {
-        "price": {"amount": f"{price:f}", "currency": product.currency},
-        "cost": {"amount": f"{cost:f}", "currency": product.currency},
+        "price": {"amount": amount_text(price), "currency": product.currency},
+        "cost": {"amount": amount_text(cost), "currency": product.currency},
         "has_loss_risk": price < cost,
     }
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.domain.commands import PaymentAnswer, PaymentRefused
-from simulator.domain.model.money import ZERO, parse_amount
+from simulator.domain.model.money import ZERO, parse_number
 from simulator.domain.model.transactions import Result, Status, Transaction
 from simulator.wire.json import known_number, number
 from simulator.wire.timestamps import year_first, year_first_ms
@@ -31,8 +31,8 @@ def answer(paid: PaymentAnswer, timestamp: datetime) -> dict[str, Any]:
 
 
 def refusal(refused: PaymentRefused, request: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """The body of a 400: what was sent is echoed as far as it has the right type."""
-    amount = parse_amount(request.get("amount"))
+    """The body of a 400: what was sent is echoed as far as it has the right type, an amount that is no number as 0."""
+    amount = parse_number(request.get("amount"))
     return {
         "data": {
             "statusCode": refused.code,

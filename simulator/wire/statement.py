@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode
 
 from simulator.domain.model.history.statement import Totals
 from simulator.domain.model.wallet import Entry, EntryType
 from simulator.wire.json import number
+from simulator.wire.paging import link
 from simulator.wire.timestamps import year_first_ms
 
 SUMMARY: Mapping[str, EntryType] = {
@@ -66,8 +66,7 @@ def _links(sheet: Sheet) -> dict[str, str | None]:
 
 
 def _link(sheet: Sheet, page: int) -> str:
-    query = {**sheet.query, "page": page, "limit": sheet.limit}
-    return f"{sheet.address}?{urlencode(query, quote_via=quote)}"
+    return link(sheet.address, {**sheet.query, "page": page, "limit": sheet.limit})
 
 
 def _meta(sheet: Sheet, count: int) -> dict[str, Any]:

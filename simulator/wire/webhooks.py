@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from simulator.domain.model.catalog import Option
+from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.effects import Ending
 from simulator.domain.model.webhooks import (
     BalanceAdded,
+    CatalogEntry,
     Delivery,
     Event,
     EventData,
@@ -63,11 +64,19 @@ def _data(told: EventData) -> dict[str, Any]:
             "balance": number(told.balance),
             "description": told.description,
         }
-    if isinstance(told.resource, Option):
-        assert told.product is not None, "an option comes with its product"
-        return options.option(told.product, told.field_id, told.resource)
-    shown = catalog.resource(told.resource)
-    return shown | {"resellerCode": told.reseller} if told.reseller else shown
+    return _resource(told) | ({"resellerCode": told.reseller} if told.reseller else {})
+
+
+def _resource(told: CatalogEntry) -> dict[str, Any]:
+    newer = told.by_denomination
+    match told.resource:
+        case Option() as option:
+            assert told.product is not None, "an option comes with its product"
+            return options.option(told.product, told.field_id, option, by_denomination=newer)
+        case Product() as product:
+            return catalog.product_as_shown(product, by_denomination=newer, has_loss_risk=told.has_loss_risk)
+        case part:
+            return catalog.tree_part(part)
 
 
 def record(one: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:

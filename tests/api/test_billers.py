@@ -122,17 +122,42 @@ def test_links_repeat_the_filters(client: Client) -> None:
     assert listed(client, "suggested_category=Internet")["links"]["first"] == f"{PATH}?suggested_category=Internet"
 
 
+def test_links_stay_in_the_sandbox_whose_address_was_used() -> None:
+    with running({"catalog": {"products": [SPACED]}}) as client:
+        query = "suggested_category=Loans%20and%20more&limit=1"
+        for prefix in ("", "/s/default"):
+            body = client.call("GET", f"{prefix}{PATH}?{query}").json
+            assert body["meta"]["path"] == prefix + PATH
+            assert body["links"]["next"] == f"{prefix}{PATH}?suggested_category=Loans%20and%20more&page=2&limit=1"
+            (following,) = client.call("GET", body["links"]["next"]).json["data"]
+            assert following["biller_code"] != body["data"][0]["biller_code"]
+
+
+SPACED = {
+    "code": "INTERBANK",
+    "fields": [
+        {
+            "id": "biller",
+            "options": [
+                {"code": code, "label": code, "suggested_category": "Loans and more"} for code in ("2001", "2002")
+            ],
+        }
+    ],
+}
+
+
 def test_an_empty_list_has_its_members(client: Client) -> None:
     body = listed(client, "biller_code=0")
-    meta = {name: body["meta"][name] for name in ("from", "to", "total", "current_page", "last_page")}
-    assert meta == {"from": 0, "to": 0, "total": 0, "current_page": 1, "last_page": 1}
+    meta = {name: body["meta"][name] for name in ("from", "to", "total", "current_page", "last_page", "per_page")}
+    assert meta == {"from": 0, "to": 0, "total": 0, "current_page": 1, "last_page": 1, "per_page": 0}
+    assert listed(client, "biller_code=0&limit=5")["meta"]["per_page"] == 5
 
 
 @pytest.mark.parametrize(
     ("query", "wrong"),
     [
         ("page=1", "page"),
-        ("page=2&limit=", "limit"),
+        ("page=2&limit=", "page"),
         ("limit=0", "limit"),
         ("limit=x", "limit"),
         ("page=0&limit=5", "page"),

@@ -45,11 +45,40 @@ def catalog(client: Client, query: str = "", headers: dict[str, str] | None = No
         ("product_code=", CODES),
     ],
 )
-def test_filters_leave_products_and_the_tree_whole(client: Client, query: str, expected: set[str]) -> None:
+def test_filters_leave_products_and_the_tree_of_them(client: Client, query: str, expected: set[str]) -> None:
     body = catalog(client, query)
     assert set(body["products"]) == expected
-    assert body["tree"] == catalog(client)["tree"]
     assert all(code == product["code"] for code, product in body["products"].items())
+    preserved = in_tree(catalog(client, query.partition("&")[2] if "product_code" in query else query))
+    assert in_tree(body) == (expected or preserved)
+    assert skeleton(body) == skeleton(catalog(client))
+
+
+def in_tree(body: Any) -> set[str]:
+    return {code for group in body["tree"]["groups"] for one in group["categories"] for code in one["product_codes"]}
+
+
+def skeleton(body: Any) -> Any:
+    return [[group["id"], *[one["id"] for one in group["categories"]]] for group in body["tree"]["groups"]]
+
+
+def test_a_product_code_that_matches_nothing_preserves_the_tree(client: Client) -> None:
+    for code in ("NOTHING", "RETIRED", "data"):
+        body = catalog(client, f"product_code={code}")
+        assert body["products"] == {}
+        assert body["tree"] == catalog(client)["tree"]
+
+
+def test_the_tree_may_name_every_product_of_the_scenario() -> None:
+    with running({"assume": {"tree-products": "whole"}}) as client:
+        assert in_tree(catalog(client)) == in_tree(catalog(client, "product_code=DATA")) == CODES | {"RETIRED"}
+
+
+def test_the_tree_of_a_reseller_has_no_product_that_it_does_not_sell() -> None:
+    own = {"resellers": [{"code": "RS001", "catalog": {"GAME": {"is_active": False}, "RETIRED": {"is_active": True}}}]}
+    with running(own) as client:
+        body = catalog(client)
+        assert in_tree(body) == set(body["products"]) == CODES - {"GAME"} | {"RETIRED"}
 
 
 def test_the_tree_has_groups_and_categories_in_order(client: Client) -> None:
@@ -138,14 +167,32 @@ def test_fulfillment_changes_for_everybody_when_the_day_begins() -> None:
         client.advance(1)
         after = catalog(client)
         assert after["products"]["DATA"]["fulfillment"]["amount"]["path"] == "denomination"
-        assert after["last_updated"] == before["last_updated"], "the catalog itself did not change"
+        assert before["last_updated"] < after["last_updated"] == "2027-01-10T16:00:00.000Z"
+        client.advance(60)
+        assert catalog(client)["last_updated"] == after["last_updated"]
+        client.sim("PATCH", "/sandboxes/default/catalog/products/GAME", {"note": "New"})
+        assert catalog(client)["last_updated"] > after["last_updated"]
+
+
+@pytest.mark.parametrize(
+    ("zone", "switch"), [("service", "2027-01-10T16:00:00.000Z"), ("utc", "2027-01-11T00:00:00.000Z")]
+)
+def test_last_updated_moves_in_the_zone_of_the_switch_for_everybody(zone: str, switch: str) -> None:
+    start = {"clock": {"mode": "manual", "start": "2027-01-10T15:00:00Z"}, "assume": {"version-switch-zone": zone}}
+    with running(start) as client:
+        client.advance(to=switch)
+        for headers in (None, NEW):
+            assert catalog(client, headers=headers)["last_updated"] == switch
+        changed = client.sim("PATCH", "/sandboxes/default/catalog/products/GAME", {"note": "New"}).json
+        assert changed["last_updated"] == catalog(client)["last_updated"].replace("Z", "000Z") > switch
+    with running(start | {"clock": {"mode": "manual", "start": "2027-01-12T00:00:00Z"}}) as client:
+        assert catalog(client)["last_updated"] == "2027-01-12T00:00:00.000Z"
 
 
 @pytest.mark.parametrize(
     ("query", "wrong"),
     [
         ("is_active=yes", "is_active"),
-        ("is_active=", "is_active"),
         ("include_inactive=0", "include_inactive"),
         ("product_code=A&product_code=B", "product_code"),
         ("product_code=" + "x" * 101, "product_code"),

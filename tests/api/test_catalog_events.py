@@ -28,19 +28,23 @@ def told(client: Client) -> list[str]:
     events = [item["json"] for item in client.inbox("catalog")]
     for event in events:
         assert validator("catalog-event").problems(event) == {}
-    return [f"{event['type']} {event['data']['code']}" for event in events]
+    return [f"{event['type']} {event['data'].get('code') or event['data']['id']}" for event in events]
+
+
+LEAVES = ["group.updated leisure", "category.updated games", "product.updated GAME"]
 
 
 def test_a_product_that_changes_is_told_signed() -> None:
     with running(TARGET, wall=wall_clock) as client:
         change(client, "GAME", is_active=False)
         done = client.advance()
-        (item,) = client.inbox("catalog")
+        *of_tree, item = client.inbox("catalog")
+        assert [one["json"]["type"] for one in of_tree] == ["group.updated", "category.updated"]
         event = Webhook(bytes.fromhex(SECRET)).verify(item["body"], dict(item["headers"]))
         assert (event["type"], event["data"]["code"], event["data"]["is_active"]) == ("product.updated", "GAME", False)
-        shown = client.call("GET", "/v2/catalog?include_inactive=true", headers={"X-API-Version": "2026-09-16"}).json
+        shown = client.call("GET", "/v2/catalog?include_inactive=true").json
         assert event["data"] == shown["products"]["GAME"]
-        (fired,) = done["fired"]
+        fired = done["fired"][-1]
         assert (fired["kind"], fired["type"], fired["reseller"]) == ("webhook", "product.updated", "")
 
 
@@ -53,10 +57,10 @@ def test_options_are_told_one_by_one_and_what_stays_is_not_told() -> None:
         change(client, "RELOAD", options={first: {"is_active": False}})
         change(client, "RELOAD", name=product.name)
         client.advance()
-        assert told(client) == [f"option.updated {first}"]
+        assert told(client) == [f"option.deleted {first}"]
         change(client, "RELOAD", name="Other", options={first: {"is_active": True}})
         client.advance()
-        assert told(client)[1:] == ["product.updated RELOAD", f"option.updated {first}"]
+        assert told(client)[1:] == ["product.updated RELOAD", f"option.created {first}"]
 
 
 def test_a_scheduled_change_is_told_when_it_happens() -> None:
@@ -65,8 +69,8 @@ def test_a_scheduled_change_is_told_when_it_happens() -> None:
         client.advance(3599)
         assert told(client) == []
         done = client.advance(1)
-        assert [fired["kind"] for fired in done["fired"]] == ["product", "webhook"]
-        assert told(client) == ["product.updated GAME"]
+        assert [fired["kind"] for fired in done["fired"]] == ["product", *["webhook"] * 3]
+        assert told(client) == LEAVES
 
 
 def test_what_changes_for_one_reseller_alone_is_told_as_that_reseller_sees_it() -> None:
@@ -75,8 +79,10 @@ def test_what_changes_for_one_reseller_alone_is_told_as_that_reseller_sees_it() 
         change(client, "GAME", "?reseller=RS001", is_active=False)
         change(client, "GAME", name="Other")
         client.advance()
-        assert told(client) == ["product.updated GAME"] * 2
-        mine, shared = (item["json"]["data"] for item in client.inbox("catalog"))
+        assert told(client) == [*LEAVES, "product.updated GAME"]
+        *of_tree, mine, shared = (item["json"]["data"] for item in client.inbox("catalog"))
+        assert [(one["id"], one["resellerCode"]) for one in of_tree] == [("leisure", "RS001"), ("games", "RS001")]
+        assert of_tree[1]["product_codes"] == []
         assert (mine["resellerCode"], mine["is_active"]) == ("RS001", False)
         assert "resellerCode" not in shared
         assert shared["is_active"] is True
@@ -137,7 +143,7 @@ def test_catalog_events_are_tried_again_and_replayed_but_are_no_resellers() -> N
     with running(TARGET) as client:
         put(client)
         answering(client, 500, inbox="catalog")
-        change(client, "GAME", is_active=False)
+        change(client, "GAME", note="New")
         deposit(client)
         client.advance()
         assert [row["payload"]["type"] for row in listed(client)] == ["balance.added"]
@@ -156,3 +162,82 @@ def test_without_a_target_nothing_is_told() -> None:
         change(client, "GAME", is_active=False)
         client.advance()
         assert client.sim("GET", "/sandboxes/default/deliveries").json["deliveries"] == []
+
+
+LOSING = {"catalog": {"products": [{"code": "GAME", "price_adjustment": {"type": "fixed", "value": "-1.00"}}]}}
+
+
+def test_what_changes_prices_is_told_of_the_product_and_of_each_option() -> None:
+    with running(TARGET) as client:
+        change(client, "GIFTCARD", price_adjustment={"type": "fixed", "value": 1})
+        client.advance()
+        assert told(client) == ["product.updated GIFTCARD", *[f"option.updated GIFTCARD-{n}" for n in (25, 50, 100)]]
+        shown = client.call("GET", "/v2/options?product_code=GIFTCARD&field_id=amount").json["items"]
+        sent = [item["json"]["data"] for item in client.inbox("catalog")][1:]
+        about = {"product_code": "GIFTCARD", "field_id": "amount"}
+        assert sent == [about | item for item in shown]
+
+
+def test_prices_of_one_reseller_are_told_with_its_code() -> None:
+    with running(TARGET) as client:
+        change(client, "GIFTCARD", "?reseller=RS001", price_adjustment={"type": "fixed", "value": 1})
+        client.advance()
+        assert told(client)[1:] == [f"option.updated GIFTCARD-{n}" for n in (25, 50, 100)]
+        assert {item["json"]["data"]["resellerCode"] for item in client.inbox("catalog")} == {"RS001"}
+
+
+def test_a_loss_risk_that_a_plan_takes_along_is_told_of_the_product_to_whom_it_concerns() -> None:
+    """At 1.00 less, 100 gems are sold for 3.50 and cost 4.23; 500 and 1000 are no loss."""
+    overlay = {"catalog": {"GAME": {"price_adjustment": {"type": "fixed", "value": -1}}}}
+    for world, whose in ((LOSING, None), ({"resellers": [{"code": "RS001", **overlay}]}, "RS001")):
+        with running(TARGET | world) as client:
+            for is_active, kind in ((False, "deleted"), (True, "created")):
+                change(client, "GAME", options={"GAME-100": {"is_active": is_active}})
+                client.advance()
+                risk = client.call("GET", "/v2/catalog").json["products"]["GAME"]["pricing"]["has_loss_risk"]
+                events = [item["json"] for item in client.inbox("catalog")][-2:]
+                assert sorted(event["type"] for event in events) == [f"option.{kind}", "product.updated"]
+                (product,) = (event["data"] for event in events if event["type"] == "product.updated")
+                assert (product["pricing"]["has_loss_risk"], product.get("resellerCode")) == (risk, whose)
+                assert risk is is_active
+
+
+def test_events_have_the_shape_that_is_the_default_then_and_keep_it() -> None:
+    def path(event: Any) -> str:
+        return str(event["data"]["fulfillment"]["amount"]["path"])
+
+    clock = {"clock": {"mode": "manual", "start": "2027-01-10T23:00:00+08:00"}}
+    with running(TARGET | clock) as client:
+        change(client, "GAME", note="One")
+        client.advance()
+        client.advance(to="2027-01-11T00:00:00+08:00")
+        change(client, "GAME", note="Two")
+        client.advance()
+        assert [path(item["json"]) for item in client.inbox("catalog")] == ["price.amount", "denomination"]
+        assert told(client) == ["product.updated GAME"] * 2, "the switch itself is no event"
+        first = client.sim("GET", "/sandboxes/default/deliveries").json["deliveries"][-1]
+        assert first["type"] == "product.updated"
+    with running(TARGET | {"assume": {"catalog-event-version": "newest"}}) as client:
+        change(client, "GAME", note="One")
+        client.advance()
+        assert path(client.inbox("catalog")[0]["json"]) == "denomination"
+
+
+def test_a_tree_that_names_every_product_does_not_change_with_them() -> None:
+    with running(TARGET | {"assume": {"tree-products": "whole"}}) as client:
+        change(client, "GAME", is_active=False)
+        client.advance()
+        assert told(client) == ["product.updated GAME"]
+
+
+def test_a_tree_that_changes_for_one_reseller_alone_is_told_with_its_code() -> None:
+    """RETIRED is on sale for this reseller alone, so that nobody else sees it come into a category."""
+    own = {"resellers": [{"code": "RS001", "catalog": {"RETIRED": {"is_active": True}}}]}
+    with running(TARGET | own) as client:
+        in_tree(client, "categories/games", product_codes=["GAME", "RETIRED"])
+        client.advance()
+        assert told(client) == ["group.updated leisure", "category.updated games"]
+        assert [item["json"]["data"]["resellerCode"] for item in client.inbox("catalog")] == ["RS001"] * 2
+        shown = client.call("GET", "/v2/catalog").json["tree"]["groups"]
+        (games,) = (one for group in shown for one in group["categories"] if one["id"] == "games")
+        assert client.inbox("catalog")[1]["json"]["data"] == games | {"resellerCode": "RS001"}

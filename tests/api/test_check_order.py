@@ -30,6 +30,7 @@ EXTRAS: dict[str, Any] = {"extras": {}}
 AMOUNT = {"amount": "-1"}
 NO_NUMBER = {"amount": "ten"}
 NO_PLAN = {"amount": "10"}
+UNKNOWN_PLAN: dict[str, Any] = {"extras": {"subproduct_code": "NOPE"}}
 POOR = {"amount": "9999.99"}
 
 TWO_WRONG = [
@@ -44,9 +45,10 @@ TWO_WRONG = [
     ("extras", "amount that is no number", INTERBANK, EXTRAS, NO_NUMBER, 43, 58),
     ("extras", "limits of the biller", INTERBANK, EXTRAS, {"amount": "0.50"}, 43, 58),
     ("account of the option", "amount", LOAN, {"account": "9999999999"}, AMOUNT, 42, 58),
-    ("type of a code", "amount", DATA, {"extras": {"subproduct_code": 5}}, AMOUNT, 43, 58),
-    ("amount", "plan code", DATA, {"amount": "11"}, {"extras": {"subproduct_code": "NOPE"}}, 58, 44),
-    ("amount that is no number", "plan code", DATA, NO_NUMBER, {"extras": {"subproduct_code": "NOPE"}}, 58, 44),
+    ("type of a code", "amount", DATA, {"extras": {"subproduct_code": 5}}, AMOUNT | EXTRAS, 43, 58),
+    ("plan code", "amount", DATA, UNKNOWN_PLAN, {"amount": "11", "extras": {}}, 44, 58),
+    ("plan code", "amount below zero", DATA, UNKNOWN_PLAN, AMOUNT | EXTRAS, 44, 58),
+    ("amount that is no number", "plan code", DATA, NO_NUMBER, UNKNOWN_PLAN, 58, 44),
     ("amount", "balance", INTERBANK, {"amount": "10000.01"}, POOR, 58, 40),
 ]
 
@@ -78,7 +80,8 @@ def test_a_plan_code_comes_before_the_balance() -> None:
 
 def test_a_rule_that_refuses_comes_last() -> None:
     with running({"payments": [{"then": {"refuse": "Invalid_Product"}}]}) as client:
-        refuse(client, DATA | {"amount": "11"}, 58)
+        refuse(client, DATA | {"amount": "11"}, 44)
+        refuse(client, DATA | EXTRAS | {"amount": "11"}, 58)
         refuse(client, INTERBANK | POOR, 40)
         refuse(client, DATA, 41)
 

@@ -1,6 +1,7 @@
 """`GET /v2/transactions`: records, filters, pages, figures, refusals, assumptions (SPEC 2.4, 4.14)."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -277,3 +278,43 @@ def test_a_status_that_changes_moves_its_transaction_within_the_figures() -> Non
             counts.append((meta["pending_count"], meta["successful_count"], meta["total_amount"]))
             fresh.advance(10)
         assert counts == [("1", "0", "0.00"), ("0", "1", "10.00")]
+
+
+def test_a_record_tells_the_products_own_currency_and_the_figures_are_ringgit() -> None:
+    world = {"payments": [{"then": [{"status": "Succesful"}]}]}
+    with running(SCENARIO | world) as client:
+        client.pay("gems", "100", "GAME", account="player1")
+        client.pay("abroad", "25000", "ABROAD", account="628123456789")
+        client.pay("reload", "10")
+        answer = ask(client)
+        assert {one["refid"]: (one["amount"], one["currency"]) for one in answer.data} == {
+            "gems": ("100.00", "Gems"),
+            "abroad": ("25000.00", "IDR"),
+            "reload": ("10.00", "MYR"),
+        }
+        meta = answer.json["meta"]
+        assert meta["total_amount"] == "21.50", "100 gems at 4.5 sen, 25000 IDR at 0.00028, and 10.00"
+        prices = sum(Decimal(one["price"]) for one in answer.data)
+        assert meta["total_price"] == f"{prices:.2f}"
+        assert meta["profit"] == f"{Decimal('21.50') - prices:.2f}"
+        assert ask(client, product="GAME").json["meta"]["total_amount"] == "4.50"
+        assert ask(client, account="player1").json["meta"]["total_amount"] == "4.50"
+    with running(SCENARIO | world | {"assume": {"history-meta": "page"}}) as client:
+        client.pay("gems", "100", "GAME", account="player1")
+        assert ask(client).json["meta"]["total_amount"] == "4.50"
+
+
+def test_names_are_those_of_the_day() -> None:
+    with running(SCENARIO) as client:
+        client.pay("gems", "100", "GAME", account="player1")
+        before = ask(client).data
+        client.sim("PATCH", "/sandboxes/default/catalog/categories/games", {"name": "Play"})
+        client.sim("PATCH", "/sandboxes/default/catalog/products/GAME", {"name": "Other"})
+        client.pay("later", "100", "GAME", account="player1")
+        later, *after = ask(client).data
+        assert after == before
+        assert (before[0]["category"], before[0]["product_name"]) == ("Games", "Dragon Gems")
+        assert (later["category"], later["product_name"]) == ("Play", "Other")
+        client.sim("PATCH", "/sandboxes/default/catalog/categories/games", {"product_codes": []})
+        client.pay("last", "100", "GAME", account="player1")
+        assert [one["category"] for one in ask(client).data] == ["", "Play", "Games"]

@@ -200,7 +200,7 @@ def test_a_plan_of_the_list_can_be_paid_with_its_denomination() -> None:
 def test_a_plans_denomination_may_be_its_selling_price() -> None:
     with running({"assume": {"subproduct-denomination": "price"}}) as client:
         plan = subproducts(client, product_code="DATA", account_number=PHONE)[0]
-        assert (plan["denomination"], plan["face_value"]) == ("5.2", "5")
+        assert (plan["denomination"], plan["face_value"]) == ("5.20", "5")
 
 
 def test_an_identity_may_have_several_loan_accounts() -> None:

@@ -253,7 +253,8 @@ def test_success_brings_what_the_product_delivers(
 def test_a_product_without_an_account_field_needs_an_account_all_the_same(client: Client) -> None:
     body = {"product": "GIFTCARD", "amount": "25"}
     refuse(client, body, 45, "Invalid_Request")
-    assert pay(client, body | {"account": "", "refid": "no account"}).status == 200
+    refuse(client, body | {"account": ""}, 42, "Invalid_Account")
+    assert pay(client, body | {"account": "anybody", "refid": "an account"}).status == 200
 
 
 def test_an_overlay_takes_a_product_from_one_reseller_alone() -> None:

@@ -82,12 +82,39 @@ def test_the_refid_of_a_refused_plan_is_free(client: Client) -> None:
     assert pay(client, plan("D10W", "10", refid="again")).status == 200
 
 
-NO_DENOMINATION = [("D15", "7"), ("D15", "11.50"), ("D30", "15"), ("NOPE", "15"), ("d15", "15"), (None, "15")]
-
-
-@pytest.mark.parametrize(("code", "amount"), NO_DENOMINATION)
-def test_an_amount_that_no_active_plan_has_is_an_invalid_denomination(client: Client, code: Any, amount: str) -> None:
+@pytest.mark.parametrize("code", [None, ""])
+@pytest.mark.parametrize("amount", ["7", "15", "11.50", "-10", "0", 1e9])
+def test_an_amount_without_a_code_that_no_active_plan_has_is_an_invalid_denomination(
+    client: Client, code: Any, amount: Any
+) -> None:
     refuse(client, plan(code, amount), 58, "Invalid_Denomination")
+
+
+CODES_OF_ANY_AMOUNT = [
+    ("D15", "7", unknown("D15")),
+    ("D15", "11.50", unknown("D15")),
+    ("NOPE", "15", unknown("NOPE")),
+    ("d15", "15", unknown("d15")),
+    ("NOPE", "-10", unknown("NOPE")),
+    ("D30", "15", mismatch("D30", "15")),
+    ("D30", "7", mismatch("D30", "7")),
+    ("D30", "29.9", mismatch("D30", "29.90")),
+    ("D30", 0, mismatch("D30", "0")),
+    ("D30", "-30", mismatch("D30", "-30")),
+    ("D30", "1e6", mismatch("D30", "1000000")),
+]
+
+
+@pytest.mark.parametrize(("code", "amount", "remarks"), CODES_OF_ANY_AMOUNT)
+def test_what_is_wrong_with_a_code_is_44_whatever_the_amount(
+    client: Client, code: str, amount: Any, remarks: str
+) -> None:
+    refuse(client, plan(code, amount), 44, remarks)
+
+
+@pytest.mark.parametrize("amount", ["ten", "", "1e400", "1" * 16])
+def test_an_amount_that_is_no_number_comes_before_the_code(client: Client, amount: str) -> None:
+    refuse(client, plan("NOPE", amount), 58, "Invalid_Denomination")
 
 
 @pytest.mark.parametrize("amount", ["15", 15, "15.00"])

@@ -210,3 +210,15 @@ def test_a_scenario_may_assume_otherwise(choice: dict[str, str], wanted: dict[st
         fill(client)
         answer = ask(client, **wanted)
         assert expected(answer), answer.body
+
+
+def test_links_stay_in_the_sandbox_whose_address_was_used() -> None:
+    with running(SCENARIO) as client:
+        fill(client)
+        query = "date=2026-11-01%20-%202026-11-30&limit=1"
+        for prefix in ("", "/s/default"):
+            body = client.call("GET", f"{prefix}/v2/balance-statement?{query}").json
+            assert body["meta"]["path"] == f"{prefix}/v2/balance-statement"
+            link = body["links"]["next"]
+            assert link.startswith(f"{prefix}/v2/balance-statement?date=2026-11-01%20-%202026-11-30&")
+            assert client.call("GET", link).data[0]["id"] != body["data"][0]["id"]

@@ -5,7 +5,7 @@ import hmac
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.auth.mac import hmac_sha256
+from simulator.auth.signature import hmac_sha256
 
 
 @given(st.binary(max_size=200), st.binary(max_size=300))

@@ -16,10 +16,9 @@ GOOD_SIGNATURE = "v1=" + "A" * 43 + "="
 
 KEYS: list[tuple[str, str, str]] = [
     ("empty", "", "missing_api_key"),
-    ("a blank", " ", "invalid_api_key"),
+    ("a blank", " ", "missing_api_key"),
     ("unknown", "nobody", "invalid_api_key"),
     ("another case", "TEST_KEY_RS001", "invalid_api_key"),
-    ("a blank behind", "test_key_RS001 ", "invalid_api_key"),
     ("two keys", "test_key_RS001, test_key_RS001", "invalid_api_key"),
     ("revoked", "test_key_RS001_revoked", "invalid_api_key"),
     ("without a secret", "test_key_RS001_no_secret", "hmac_not_configured"),
@@ -34,7 +33,7 @@ NONCES: list[tuple[str, str, str]] = [
     ("129 characters", "n" * 129, "invalid_nonce_format"),
     ("50,000 characters", "n" * 50_000, "invalid_nonce_format"),
     ("a blank", "nonce 0123456789", "invalid_nonce_format"),
-    ("a blank behind", "nonce-0123456789 ", "invalid_nonce_format"),
+    ("15 characters between blanks", " " + "n" * 15 + " ", "invalid_nonce_format"),
     ("a dot", "nonce.0123456789", "invalid_nonce_format"),
     ("a plus", "nonce+0123456789", "invalid_nonce_format"),
     ("a colon", "nonce:0123456789", "invalid_nonce_format"),
@@ -54,7 +53,7 @@ TIMESTAMPS: list[tuple[str, str, str]] = [
     ("negative", "-1795233600", "invalid_timestamp_format"),
     ("a plus", "+1795233600", "invalid_timestamp_format"),
     ("hexadecimal", "0x6b0123", "invalid_timestamp_format"),
-    ("a blank in front", " 1795233600", "invalid_timestamp_format"),
+    ("a blank within", "1795 233600", "invalid_timestamp_format"),
     ("an underscore", "1_795_233_600", "invalid_timestamp_format"),
     ("high bytes", "\xb2\xb3", "invalid_timestamp_format"),
     ("19 digits", "9" * 19, "invalid_timestamp_format"),
@@ -70,7 +69,7 @@ SIGNATURES: list[tuple[str, str, str]] = [
     ("no version", "A" * 44, "invalid_signature_format"),
     ("another version", "v2=" + "A" * 43 + "=", "invalid_signature_format"),
     ("the version in upper case", "V1=" + "A" * 43 + "=", "invalid_signature_format"),
-    ("a blank in front", " " + GOOD_SIGNATURE, "invalid_signature_format"),
+    ("a blank behind the version", "v1= " + "A" * 43 + "=", "invalid_signature_format"),
     ("no Base64", "v1=!!!!", "invalid_signature_format"),
     ("Base64 for URLs", "v1=" + "-_" * 21 + "A=", "invalid_signature_format"),
     ("hexadecimal", "v1=" + "0123456789abcdef" * 4, "invalid_signature"),
@@ -170,7 +169,7 @@ def test_a_rule_that_does_not_exist_is_refused_before_anything_happens(client: C
 
 VERSIONS = [
     "", " ", "v2", "2", "2026", "2026-9-16", "2026-13-01", "2026-02-30", "2026-09-16T00:00:00", "2026-W38-3",
-    "20260916", "16-09-2026", "0000-00-00", "9999-99-99", "-026-09-16", "2026/09/16", "\xb2026-09-1", "2026-09-16 ",
+    "20260916", "16-09-2026", "0000-00-00", "9999-99-99", "-026-09-16", "2026/09/16", "\xb2026-09-1", "2026-09 -16",
     "2026-09-16, 2026-09-16", "9" * 50_000, "latest", "null",
 ]  # fmt: skip
 

@@ -140,7 +140,7 @@ ACCEPTED = {("clock", "empty"), ("settings", "empty")}  # every member is option
         ("another key's case", GOOD.replace("refid", "refId"), "400 Invalid_Request"),
         ("a list for an object", GOOD[:-1] + ', "extras": []}', "400 Invalid_Request"),
         ("text for an object", GOOD[:-1] + ', "extras": "{}"}', "400 Invalid_Request"),
-        ("null for an object", GOOD[:-1] + ', "extras": null}', "400 Invalid_Request"),
+        ("null for an amount", GOOD[:-1] + ', "amount": null}', "400 Invalid_Request"),
         ("51 extras", GOOD[:-1] + f', "extras": {json.dumps({str(n): n for n in range(51)})}}}', "400 Invalid_Request"),
         ("extras that are a list", GOOD[:-1] + ', "extras": ["biller_code"]}', "400 Invalid_Request"),
         (

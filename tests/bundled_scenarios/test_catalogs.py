@@ -28,16 +28,21 @@ def test_the_catalog_changes_every_hour_and_tells_so() -> None:
         assert client.pay("d30", 30, "DATA").status == 200
         assert seen == sorted(set(seen))
         assert now.keys() == whole.keys()
-        told = [f"{item['json']['type']} {item['json']['data']['code']}" for item in client.inbox("catalog")]
+        events = [item["json"] for item in client.inbox("catalog")]
+        told = [f"{event['type']} {event['data'].get('code') or event['data']['id']}" for event in events]
+        games = ["group.updated leisure", "category.updated games", "product.updated GAME"]
+        reloads = ["group.updated everyday", "category.updated mobile-reload", "product.updated RELOAD"]
         assert told == [
-            "product.updated GAME",
+            *games,
             "product.updated WATER",
-            "option.updated D30",
-            "product.updated RELOAD",
-            "product.updated GAME",
-            "option.updated D30",
-            "product.updated RELOAD",
+            "option.deleted D30",
+            *reloads,
+            *games,
+            "option.created D30",
+            *reloads,
         ]
+        mine = [name for event, name in zip(events, told, strict=True) if "resellerCode" in event["data"]]
+        assert mine == reloads * 2
 
 
 def test_the_new_shapes_become_the_default_at_midnight() -> None:

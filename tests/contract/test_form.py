@@ -1,4 +1,4 @@
-"""Bodies that may be JSON or a form: which of them one is, and what is wrong with it."""
+"""Bodies of JSON, or of JSON or a form: which of them one is, and what is wrong with it."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.contract.form import FORM, FORM_BYTES_MAX, decode_form
+from simulator.contract.form import FORM, FORM_BYTES_MAX, decode_form, decode_json
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,8 @@ from simulator.contract.form import FORM, FORM_BYTES_MAX, decode_form
         (FORM, b"a=1&b=x+y%21", {"a": "1", "b": "x y!"}),
         (b" Application/X-WWW-Form-Urlencoded ; charset=UTF-8", b"a=1", {"a": "1"}),
         (b"application/json", b'{"a": 1}', {"a": 1}),
-        (b"text/plain", b'{"a": 1}', {"a": 1}),
+        (b"Application/JSON; charset=utf-8", b'{"a": 1, "b": null}', {"a": 1}),
+        (b"application/problem+json", b'{"a": 1}', {"a": 1}),
         (b"", b'{"a": 1}', {"a": 1}),
     ],
 )
@@ -28,7 +29,8 @@ def test_a_body_is_read_as_what_its_content_type_says(content_type: bytes, body:
 @pytest.mark.parametrize(
     ("content_type", "body", "name", "said"),
     [
-        (FORM, b' {"a": 1}', "body", "looks like JSON"),
+        (FORM, b' {"a": 1}', "body", "looks like JSON, but was sent as application/x-www-form-urlencoded; send it as"),
+        (b"text/plain", b'{"a": 1}', "body", "was sent as text/plain, but must be application/json or application/x-"),
         (FORM, b"a=%", "a", "two hexadecimal digits"),
         (b"", b"a=1", "body", "no valid JSON"),
         (b"", b"[1]", "body", "no JSON object"),
@@ -39,6 +41,13 @@ def test_what_is_wrong_is_said(content_type: bytes, body: bytes, name: str, said
     _, problems = decode_form(content_type, body)
     assert set(problems) == {name}
     assert said in problems[name][0]
+
+
+@pytest.mark.parametrize("content_type", [FORM, b"text/plain"])
+def test_a_content_type_may_be_ignored(content_type: bytes) -> None:
+    assert decode_form(content_type, b'{"a": 1}', any_type=True) == ({"a": 1}, {})
+    assert decode_json(content_type, b'{"a": 1}', any_type=True) == ({"a": 1}, {})
+    assert decode_form(FORM, b"a=1", any_type=True) == ({"a": "1"}, {})
 
 
 def test_a_repeated_member_may_be_refused() -> None:
@@ -52,3 +61,32 @@ def test_whatever_bytes_come_there_are_members_or_problems(content_type: bytes, 
     members, problems = decode_form(content_type, body)
     assert isinstance(members, dict)
     assert all(problems.values())
+
+
+@pytest.mark.parametrize(
+    ("body", "members"),
+    [
+        (b'{"a": null}', {}),
+        (b'{"a": {"b": null, "c": {"d": null}}, "e": "null"}', {"a": {"c": {}}, "e": "null"}),
+        (b'{"a": [null, {"b": null}]}', {"a": [None, {"b": None}]}),
+    ],
+)
+def test_a_member_that_is_null_is_absent(body: bytes, members: Any) -> None:
+    assert decode_json(b"", body) == (members, {})
+
+
+@pytest.mark.parametrize(
+    "content_type", [b"text/plain;charset=UTF-8", FORM, b"text/json", b"application/jsonp", b"json"]
+)
+def test_json_under_another_type_is_told_both_types_and_read_all_the_same(content_type: bytes) -> None:
+    members, problems = decode_json(content_type, b'{"a": 1}')
+    assert members == {"a": 1}
+    assert problems == {"body": [f"was sent as {content_type.decode()}, but must be application/json"]}
+    assert decode_json(content_type, b"x")[1] == problems
+    assert decode_json(content_type, b"")[1] == {"body": ["is empty"]}
+
+
+def test_a_content_type_is_told_in_ascii_and_within_bounds() -> None:
+    _, problems = decode_json(b"text/\xff" + b"x" * 1000, b"{}")
+    assert problems["body"][0].startswith("was sent as text/\\xffxxx")
+    assert len(problems["body"][0]) < 110

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.contract.query import decode_query
+from simulator.contract.query import decode_query, parameters, read_query
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,51 @@ def test_whatever_bytes_come_there_are_texts_or_problems(raw: bytes) -> None:
     values, problems = decode_query(raw)
     assert all(isinstance(value, str | list) for value in values.values())
     assert all(texts for texts in problems.values())
+
+
+@pytest.mark.parametrize(
+    ("raw", "values"),
+    [
+        (b"is_active=&include_inactive=true", {"include_inactive": "true"}),
+        (b"is_active", {}),
+        (b"is_active=%20+%09", {}),
+        (b"is_active=&is_active=true", {"is_active": "true"}),
+        (b"is_active=&is_active=", {}),
+        (b"nobody=", {}),
+    ],
+)
+def test_a_blank_optional_parameter_is_absent(raw: bytes, values: dict[str, Any]) -> None:
+    assert read_query(raw, "catalog-query") == (values, {})
+
+
+def test_of_several_values_the_blank_ones_are_absent() -> None:
+    raw = b"limit=1&date=2026-11-21&status=FAILED&status=&status=PENDING"
+    values, problems = read_query(raw, "transactions-query")
+    assert (values["status"], problems) == (["FAILED", "PENDING"], {})
+
+
+def test_a_required_parameter_that_is_blank_is_refused() -> None:
+    values, problems = read_query(b"product_code=&field_id=amount&limit=", "options-query")
+    assert values == {"product_code": "", "field_id": "amount"}
+    assert problems == {"product_code": ["must be text of 1 to 100 characters"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "problems"),
+    [
+        ("catalog-query", b"is_active=true&is_active=true", {"is_active": ["was sent 2 times"]}),
+        ("deliveries-query", b"status=x", {"status": ["must be one of all, success, failed"]}),
+        (
+            "transactions-query",
+            b"limit=1&date=2026-11-21&status=FAILED&status=FOO",
+            {"status": ["must be one or several of SUCCESSFUL, PENDING, FAILED, REFUND"]},
+        ),
+    ],
+)
+def test_a_problem_is_said_once_and_truly(name: str, raw: bytes, problems: dict[str, list[str]]) -> None:
+    assert read_query(raw, name)[1] == problems
+
+
+def test_the_parameters_are_those_of_the_schema() -> None:
+    assert list(parameters("catalog-query")) == ["product_code", "is_active", "include_inactive"]
+    assert parameters("") == {}

@@ -145,8 +145,15 @@ def test_a_catalog_that_differs_replaces_the_old_one_and_is_announced() -> None:
         assert after["products"]["WATER"]["name"] == "Cold Water"
         assert after["last_updated"] > before
         client.advance(0)
-        told = [(item["json"]["type"], item["json"]["data"]["code"]) for item in client.inbox("catalog")]
-        assert told == [("product.updated", "GAME"), ("product.updated", "WATER"), ("product.updated", "GAME")]
+        told = [(item["json"]["type"], item["json"]["data"]) for item in client.inbox("catalog")]
+        of_tree = [("group.updated", "leisure"), ("category.updated", "games")]
+        assert [(type_, data.get("code") or data["id"]) for type_, data in told] == [
+            *of_tree,
+            ("product.updated", "GAME"),
+            *of_tree,
+            ("product.updated", "WATER"),
+            ("product.updated", "GAME"),
+        ]
 
 
 def test_payments_of_a_product_that_is_gone_go_on() -> None:
@@ -177,7 +184,8 @@ def test_an_overlay_that_differs_is_told_for_its_reseller() -> None:
         load(client, **hooks, resellers=reseller(catalog={"GAME": {"is_active": False}}))
         load(client, **hooks, resellers=reseller(catalog={"GAME": {"is_active": False}}))
         client.advance(0)
-        [event] = client.inbox("catalog")
+        *of_tree, event = client.inbox("catalog")
+        assert [one["json"]["type"] for one in of_tree] == ["group.updated", "category.updated"]
         assert (event["json"]["data"]["code"], event["json"]["data"]["is_active"]) == ("GAME", False)
 
 

@@ -241,6 +241,12 @@ def overlay_events(client: Client) -> int:
     return len(client.inbox("catalog"))
 
 
+def event_shape(client: Client) -> Any:
+    client.sim("PATCH", "/sandboxes/default/catalog/products/GAME", {"note": "New"})
+    client.advance()
+    return client.inbox("catalog")[0]["json"]["data"]["fulfillment"]["amount"]["path"]
+
+
 def allowed(*waits_s: float) -> Callable[[Client], Any]:
     """The statuses of one request more than there are waits, each after its wait on the sandbox's clock."""
 
@@ -276,6 +282,7 @@ ONE_REQUEST = {"limits": {"requests_per_interval": 1}}
 BILL = {"E-Bill": "https://bills.example.com/1", "CustomField": "x", "CustomerName": "Aina Tan"}
 
 PROBES: dict[str, Probe] = {
+    "tree-products": Probe(lambda client: read(client, "/v2/catalog").json["tree"]["groups"][-1]["categories"]),
     "payment-timestamp": Probe(kept_timestamp),
     "payment-remarks": Probe(lambda client: client.pay(remarks="mine").data["remarks"], (ABSENT, FAILED)),
     "failed-wallet": Probe(lambda client: client.pay().data["cost"], world={"payments": FAILED}),
@@ -342,6 +349,8 @@ PROBES: dict[str, Probe] = {
     "option-account": Probe(
         lambda client: client.call("POST", "/v2/topup", {"refid": "r", **loan("837465920")}).data["statusCode"]
     ),
+    "price-amount": Probe(lambda client: client.pay(product="GAME", amount="4.50").status),
+    "content-type": Probe(lambda client: client.pay(headers={"Content-Type": "text/plain"}).status),
     "refid-reused-with-other-parameters": Probe(refid_again),
     "duplicate-json-keys": Probe(key_twice),
     "not-voidable": Probe(voided_reload, (ABSENT, {"products": [{"code": "RELOAD", "voidable": True}]}), PAID),
@@ -372,6 +381,7 @@ PROBES: dict[str, Probe] = {
     "webhook-timeout": Probe(slow_webhook, (ABSENT, {"timeout": "20ms"})),
     "webhook-credits": Probe(commissions_told),
     "catalog-events": Probe(catalog_events, (ABSENT, {"catalog": {"url": "inbox:catalog"}})),
+    "catalog-event-version": Probe(event_shape, world={"webhooks": {"catalog": {"url": "inbox:catalog"}}}),
     "catalog-overlay-events": Probe(overlay_events, world={"webhooks": {"catalog": {"url": "inbox:catalog"}}}),
     "timeout-504": fault(status=504),
     "blocked-403": fault(status=403, body={"error": "blocked"}),

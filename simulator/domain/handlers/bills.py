@@ -7,6 +7,10 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from simulator.domain.commands import BillFound, LookUpBill
+from simulator.domain.handlers.amounts import bad_money, beyond_limits, no_amount
+from simulator.domain.handlers.checks import bad_account, fits
+from simulator.domain.handlers.extras import bad_option
+from simulator.domain.handlers.sold import not_on_sale
 from simulator.domain.model.bills import (
     Bill,
     BillError,
@@ -16,8 +20,9 @@ from simulator.domain.model.bills import (
     drawn_bill,
 )
 from simulator.domain.model.catalog import Option, Product
-from simulator.domain.model.money import ZERO, is_whole_cents, parse_amount
-from simulator.domain.model.options import biller_field, offered
+from simulator.domain.model.details import Detail, What, detail
+from simulator.domain.model.money import ZERO, parse_amount
+from simulator.domain.model.options import biller_field, limits, offered
 from simulator.domain.model.transactions import Status, Transaction
 from simulator.domain.state import State
 
@@ -25,6 +30,7 @@ from simulator.domain.state import State
 class Inquiry(NamedTuple):
     """A look-up that is being judged. `profile` is None for a product without bills, `biller` when there is none."""
 
+    state: State
     asked: LookUpBill
     product: Product
     profile: BillProfile | None
@@ -41,14 +47,14 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
     """The bill as it stands. A rule's word comes before every check but that the product exists."""
     product = state.resellers[asked.reseller].sees(state.catalog, asked.product)
     if product is None:
-        return BillRefused(BillError.PRODUCT)
+        return BillRefused(BillError.PRODUCT, detail=not_on_sale(state, None, asked.product))
     rule = state.bills.choose(lambda: _facts(asked), asked.rule, asked.account)
-    inquiry = Inquiry(asked, product, product.bill, _biller(state, product, asked.biller_code))
+    inquiry = Inquiry(state, asked, product, product.bill, _biller(state, product, asked.biller_code))
     if rule is None:
         for check in CHECKS:
-            if error := check(inquiry):
-                return BillRefused(error)
-        return BillFound(_less_payments(state, inquiry, _drawn(state, inquiry, now)), "")
+            if refused := check(inquiry):
+                return refused
+        return BillFound(_less_payments(state, inquiry, _drawn(state, inquiry, now)), "", _ignored(inquiry))
     if rule.then.refused is not None:
         return replace(rule.then.refused, rule=rule.label)
     bill = replace(_drawn(state, inquiry, now), **rule.then.changes)  # type: ignore[arg-type]  # read as such
@@ -83,7 +89,7 @@ def _drawn(state: State, inquiry: Inquiry, now: datetime) -> Bill:
         return Bill(inquiry.product.name)
     key = _key(inquiry.product, asked.account, asked.biller_code)
     name = inquiry.biller.label if inquiry.biller else profile.biller_name or inquiry.product.name
-    return drawn_bill(_payable(profile, *_range(inquiry.product, inquiry.biller)), name, key, state.seed, now)
+    return drawn_bill(_payable(profile, *limits(inquiry.product, inquiry.biller)), name, key, state.seed, now)
 
 
 def _payable(profile: BillProfile, low: Decimal | None, high: Decimal | None) -> BillProfile:
@@ -103,50 +109,66 @@ def _less_payments(state: State, inquiry: Inquiry, bill: Bill) -> Bill:
     return replace(bill, outstanding=max(ZERO, bill.outstanding - paid))
 
 
-def _check_product(inquiry: Inquiry) -> BillError | None:
-    has_bills = inquiry.profile is not None and inquiry.product.is_active
-    return None if has_bills else BillError.UNAVAILABLE
-
-
-def _check_biller(inquiry: Inquiry) -> BillError | None:
-    return BillError.BILLER if inquiry.biller is None and biller_field(inquiry.product) else None
-
-
-def _check_ref2(inquiry: Inquiry) -> BillError | None:
-    is_missing = inquiry.biller is not None and inquiry.biller.needs_ref2 and not inquiry.asked.ref2
-    return BillError.REF2 if is_missing else None
-
-
-def _check_account(inquiry: Inquiry) -> BillError | None:
-    field = inquiry.product.account
-    if field is None or field.accepts is None or field.accepts(inquiry.asked.account):
+def _ignored(inquiry: Inquiry) -> Detail | None:
+    """What counted for nothing: a biller or a second reference of a product that has no billers."""
+    asked, product = inquiry.asked, inquiry.product
+    names = tuple(name for name in ("biller_code", "ref2") if getattr(asked, name))
+    if not names or biller_field(product) is not None:
         return None
-    return BillError.ACCOUNT
+    return detail(What.IGNORED_BILLER, names=names, product=product.code)
 
 
-def _check_amount(inquiry: Inquiry) -> BillError | None:
-    if not inquiry.asked.amount:
+def _check_product(inquiry: Inquiry) -> BillRefused | None:
+    product = inquiry.product
+    if inquiry.profile is not None and product.is_active:
         return None
-    amount = parse_amount(inquiry.asked.amount)
-    if amount is None or amount <= 0 or not is_whole_cents(amount):
-        return BillError.AMOUNT
-    low, high = _range(inquiry.product, inquiry.biller)
-    fits = (low is None or low <= amount) and (high is None or amount <= high)
-    return None if fits else BillError.AMOUNT
+    if not product.is_active:
+        return BillRefused(BillError.UNAVAILABLE, detail=detail(What.INACTIVE_PRODUCT, product=product.code))
+    products = inquiry.state.catalog.products.values()
+    able = tuple(one.code for one in products if one.bill is not None and one.is_active and not one.is_hidden)
+    return BillRefused(BillError.UNAVAILABLE, detail=detail(What.NO_BILLS, product=product.code, able=able))
 
 
-def _range(product: Product, biller: Option | None) -> tuple[Decimal | None, Decimal | None]:
-    """The biller's own limits, else the product's, else those of its pricing field (SPEC 2.2)."""
-    field = product.pricing
-    low = (biller and biller.min_amount) or product.min_amount
-    high = (biller and biller.max_amount) or product.max_amount
-    return (
-        low.amount if low else field.minimum if field else None,
-        high.amount if high else field.maximum if field else None,
-    )
+def _check_biller(inquiry: Inquiry) -> BillRefused | None:
+    product, code, field_id = inquiry.product, inquiry.asked.biller_code, biller_field(inquiry.product)
+    if inquiry.biller is not None or field_id is None:
+        return None
+    if not code:
+        wrong = detail(What.MISSING, name="biller_code", product=product.code)
+    else:
+        wrong = bad_option(code, offered(inquiry.state.seed, product, field_id), "biller_code", product.code)
+    return BillRefused(BillError.BILLER, detail=wrong)
 
 
-CHECKS: tuple[Callable[[Inquiry], BillError | None], ...] = (
+def _check_ref2(inquiry: Inquiry) -> BillRefused | None:
+    biller = inquiry.biller
+    if biller is None or not biller.needs_ref2 or inquiry.asked.ref2:
+        return None
+    return BillRefused(BillError.REF2, detail=detail(What.MISSING, name="ref2", biller=biller.code))
+
+
+def _check_account(inquiry: Inquiry) -> BillRefused | None:
+    field, account = inquiry.product.account, inquiry.asked.account
+    if fits(field, account):
+        return None
+    return BillRefused(BillError.ACCOUNT, detail=bad_account(field, account))
+
+
+def _check_amount(inquiry: Inquiry) -> BillRefused | None:
+    sent, biller = inquiry.asked.amount, inquiry.biller
+    if not sent:
+        return None
+    amount = parse_amount(sent)
+    if amount is None:
+        wrong: Detail | None = no_amount(sent)
+    else:
+        has_limits = biller is not None and (biller.min_amount or biller.max_amount)
+        named = biller.code if biller and has_limits else ""
+        wrong = bad_money(amount) or beyond_limits(amount, *limits(inquiry.product, biller), named)
+    return BillRefused(BillError.AMOUNT, detail=wrong) if wrong else None
+
+
+CHECKS: tuple[Callable[[Inquiry], BillRefused | None], ...] = (
     _check_product,
     _check_biller,
     _check_ref2,

@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+import msgspec
+
 from simulator.domain.due import AttemptDue
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
 from simulator.domain.model.effects import (
@@ -52,7 +54,7 @@ def attempt_due(state: State, callback: Callback, now: datetime) -> Send:
     """The next attempt of a callback starts now."""
     if state.assumes("callback-balance", "at_sending"):
         wallet = state.resellers[callback.transaction.reseller].wallet
-        callback.result = callback.result._replace(balance=wallet.balance)
+        callback.result = msgspec.structs.replace(callback.result, balance=wallet.balance)
     attempt = Attempt(len(callback.attempts) + 1, now)
     callback.attempts.append(attempt)
     return Send(callback, attempt)

@@ -8,6 +8,8 @@ taken ends later, from the agenda: the wallet is refunded once and the transacti
 from collections.abc import Mapping
 from datetime import datetime
 
+import msgspec
+
 from simulator.domain.commands import CaseAnswer, NoSuchTransaction, OpenCase
 from simulator.domain.due import CaseDue
 from simulator.domain.handlers.timeline import changed, template_facts
@@ -18,6 +20,7 @@ from simulator.domain.model.cases import (
     CaseState,
     CaseThen,
 )
+from simulator.domain.model.details import NEAR_WORDS_MAX, Detail, What, detail, near
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.notifications import Kind
 from simulator.domain.model.outcomes import Noted
@@ -49,7 +52,7 @@ _NOT_SUCCESSFUL = {
     Status.FAILED: "The transaction has failed already.",
     Status.REFUNDED: "The transaction was refunded already.",
 }
-
+_DONE = {CaseKind.DISPUTE: "disputed", CaseKind.VOID: "voided"}
 
 # What is noted of a request by its kind and by whether it was taken.
 _NOTED: Mapping[tuple[CaseKind, bool], Noted] = {
@@ -64,14 +67,14 @@ def open_case(state: State, command: OpenCase, now: datetime) -> CaseAnswer | No
     """Take or refuse a dispute or void. Nothing changes for what is refused before the rules are asked."""
     transaction = _find(state, command)
     if transaction is None:
-        return NoSuchTransaction("trxid" if command.trxid else "refid")
+        return NoSuchTransaction("trxid" if command.trxid else "refid", _unknown(state, command))
     if objection := _objection(state, command.kind, transaction):
         state.noted[_NOTED[command.kind, False]] += 1
-        return CaseAnswer(transaction, False, objection, "")
+        return CaseAnswer(transaction, False, *objection)
     rule = _book(state, command.kind).choose(lambda: _facts(command, transaction), command.rule, transaction.account)
     case = _record(state, command, transaction, rule, now)
     state.noted[_NOTED[command.kind, case.is_taken]] += 1
-    return CaseAnswer(transaction, case.is_taken, case.message, case.rule)
+    return CaseAnswer(transaction, case.is_taken, case.message, case.rule, _ignored(command, transaction))
 
 
 def case_due(state: State, due: CaseDue, now: datetime) -> None:
@@ -96,20 +99,47 @@ def _find(state: State, command: OpenCase) -> Transaction | None:
     return found if found is not None and found.reseller == command.reseller else None
 
 
-def _objection(state: State, kind: CaseKind, transaction: Transaction) -> str:
-    """Why the request is refused whatever the rules say; empty when they decide."""
+def _unknown(state: State, command: OpenCase) -> Detail:
+    """Why the reference leads to no transaction, as far as the sandbox knows: another's, or the other kind of one."""
+    field, reference = ("trxid", command.trxid) if command.trxid else ("refid", command.refid)
+    refids = state.resellers[command.reseller].refids
+    if command.trxid and reference in refids:
+        return detail(What.OTHER_REFERENCE, reference=reference, field="refid")
+    found = state.transactions.get(reference)
+    if found is None:
+        likely = near(reference, refids) if field == "refid" and len(refids) <= NEAR_WORDS_MAX else ""
+        return detail(What.NO_TRANSACTION, field=field, reference=reference, near=likely)
+    if found.reseller == command.reseller:
+        return detail(What.OTHER_REFERENCE, reference=reference, field="trxid")
+    return detail(What.OTHER_RESELLER, reference=reference, owner=found.reseller, reseller=command.reseller)
+
+
+def _ignored(command: OpenCase, transaction: Transaction) -> Detail | None:
+    if command.refid in ("", transaction.refid):
+        return None
+    return detail(What.REFID_IGNORED, refid=command.refid, kept=transaction.refid)
+
+
+def _objection(state: State, kind: CaseKind, transaction: Transaction) -> tuple[str, str, Detail] | None:
+    """Why the request is refused whatever the rules say: what is told, no rule, and what would have been right; None
+    when they decide."""
     status = transaction.result.status
     if status is not Status.SUCCESSFUL:
-        return _NOT_SUCCESSFUL[status]
+        wrong = detail(What.NOT_SUCCESSFUL, trxid=transaction.trxid, status=status, done=_DONE[kind])
+        return _NOT_SUCCESSFUL[status], "", wrong
     earlier = [case for case in state.cases.get(transaction.trxid, ()) if case.kind is kind]
     if state.assumes("case-lifecycle", "again_after_refusal"):
         earlier = [case for case in earlier if case.state is not CaseState.REFUSED]
     if earlier:
-        return f"A {kind.value} of this transaction was requested already."
+        state_, id_ = earlier[-1].state.value, earlier[-1].id
+        wrong = detail(What.CASE_EXISTS, trxid=transaction.trxid, kind=kind.value, case=id_, state=state_)
+        return f"A {kind.value} of this transaction was requested already.", "", wrong
     product = state.catalog.products.get(transaction.product)
     if kind is CaseKind.VOID and (product is None or not product.voidable):
-        return "Payments of this product cannot be voided."
-    return ""
+        able = tuple(one.code for one in state.catalog.products.values() if one.voidable and not one.is_hidden)
+        wrong = detail(What.NOT_VOIDABLE, product=transaction.product, able=able)
+        return "Payments of this product cannot be voided.", "", wrong
+    return None
 
 
 def _book(state: State, kind: CaseKind) -> RuleBook[CaseThen]:
@@ -176,7 +206,8 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
     entry = wallet.post(EntryType.REFUND, transaction.cost, now, f"void of {transaction.refid}", transaction.trxid)
     transaction.entry_ids += (entry.id,)
     cost = transaction.cost if state.assumes("voided-cost", "keep") else ZERO
-    voided = transaction.result._replace(
+    voided = msgspec.structs.replace(
+        transaction.result,
         at=now,
         status=Status.REFUNDED,
         code=state.codes[Status.REFUNDED],

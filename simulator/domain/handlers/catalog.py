@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
 from simulator.domain.commands import ChangeProduct, ChangeTree
 from simulator.domain.errors import Unacceptable, Unknown
 from simulator.domain.handlers import catalog_events
+from simulator.domain.handlers.catalog_times import later
 from simulator.domain.handlers.resellers import reseller_of
 from simulator.domain.model.catalog import Catalog, Category, Group, Option, OptionList, Overlay, Product, TreeKind
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.state import State
 
-TICK = timedelta(milliseconds=1)  # the least difference that a client can see
 OF_PRODUCT = frozenset({"is_active", "name", "note", "price_adjustment", "discount"})
 OF_OVERLAY = frozenset({"is_active", "price_adjustment"})
 
@@ -47,15 +47,21 @@ class ProductChange:
         return bool(self.changed or self.options)
 
 
+def product_of(state: State, code: str) -> Product:
+    """The product with this code. Raises `Unknown`."""
+    product = state.catalog.products.get(code)
+    if product is None:
+        raise Unknown("unknown_product", f"this sandbox has no product {code!r}")
+    return product
+
+
 def change_product(state: State, command: ChangeProduct, now: datetime) -> ProductChange:
     """Change a product and say what is different; `last_updated` moves when and only when something is.
 
     Raises `Unknown` for a product, reseller or option that there is not, `Unacceptable` for a property that cannot be
     changed so.
     """
-    product = state.catalog.products.get(command.code)
-    if product is None:
-        raise Unknown("unknown_product", f"this sandbox has no product {command.code!r}")
+    product = product_of(state, command.code)
     if command.reseller is not None:
         return _change_overlay(state, reseller_of(state, command.reseller), command, now)
     _refuse(set(command.changes) - OF_PRODUCT, "cannot be changed")
@@ -81,7 +87,7 @@ def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, no
     """None gives a property back to the product."""
     _refuse(set(command.changes) - OF_OVERLAY, "cannot be changed for one reseller")
     _refuse({"options"} if command.options else set(), "cannot be changed for one reseller")
-    before = reseller.sees(state.catalog, command.code)
+    before, overlay_before = reseller.sees(state.catalog, command.code), reseller.overlay
     properties: dict[str, Any] = dict(command.changes)
     overlay = replace(reseller.overlay.get(command.code, Overlay()), **properties)
     reseller.overlay = MappingProxyType({**reseller.overlay, command.code: overlay})
@@ -91,14 +97,8 @@ def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, no
     change = ProductChange(before, after, _differing(before, after, command.changes), reseller=reseller.code)
     if change:
         reseller.overlay_updated = later(state, now)
-        catalog_events.announce_overlay(state, reseller.code, after, now)
+        catalog_events.announce_overlay(state, reseller, overlay_before, now)
     return change
-
-
-def later(state: State, now: datetime) -> datetime:
-    """`now`, or a tick after all that anybody saw before: under a clock that stands still `last_updated` moves too."""
-    seen = [state.catalog_updated, *(one.overlay_updated for one in state.resellers.values() if one.overlay_updated)]
-    return max(now, max(seen) + TICK)
 
 
 def _refuse(names: set[str], text: str) -> None:
@@ -180,8 +180,7 @@ def change_tree(state: State, command: ChangeTree, now: datetime) -> TreeChange:
     if refused := set(command.changes) - CHANGEABLE[command.kind]:
         raise Unacceptable("unacceptable_change", f"{min(refused)!r} cannot be changed", min(refused))
     for code in command.changes.get("product_codes", ()):
-        if code not in state.catalog.products:
-            raise Unknown("unknown_product", f"this sandbox has no product {code!r}")
+        product_of(state, code)
     after = _replaced(before, command.changes)
     changed = tuple(name for name in sorted(command.changes) if getattr(before, name) != getattr(after, name))
     if changed:

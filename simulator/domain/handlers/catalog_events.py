@@ -1,22 +1,29 @@
-"""Catalog change events (SPEC 6.4): what differs between two catalogs, told to the target that the scenario names.
+"""Catalog change events (SPEC 6.4): what differs between two catalogs, sent to the target that the scenario names.
 
-Groups and categories are told by their id, products by code, options by product, field and code. Options of a product
-that comes or goes as a whole are not told one by one, and a product whose options alone changed is not told itself.
+Groups and categories are compared as a catalog that nobody filters shows them, with the products on sale alone.
+Products are told by code, options by product, field and code. Options of a product that comes or goes as a whole are
+not told one by one, and a product whose options alone changed is told itself only when its loss risk is another.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 from typing import NamedTuple, TypeVar
 
 from simulator.domain.handlers import deliveries
+from simulator.domain.handlers.catalog_times import version_switch
+from simulator.domain.model import pricing
 from simulator.domain.model.catalog import (
     Catalog,
     Category,
     Group,
     Option,
+    Overlay,
     Product,
+    tree_of,
 )
+from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.webhooks import CatalogEntry
 from simulator.domain.state import State
 
@@ -35,77 +42,154 @@ class Change(NamedTuple):
     entry: CatalogEntry
 
 
+class Offer(NamedTuple):
+    """An option on sale, and what it sells for and costs where it has a price."""
+
+    option: Option
+    price: Decimal | None = None
+    cost: Decimal | None = None
+
+
 def announce(state: State, before: Catalog, now: datetime) -> None:
-    """Tell how the sandbox's catalog differs from what it was `before`."""
-    webhook = state.catalog_webhook
-    if not webhook.enabled:
+    """Tell how the sandbox's catalog differs from what it was `before`: to everybody, and what differs further for
+    resellers that see it with an overlay."""
+    if not state.catalog_webhook.enabled:
         return
     state.catalog_changes += 1
-    for change in changes(before, state.catalog):
-        deliveries.emit(state, webhook, "", change.type, change.entry, now, *change.key, state.catalog_changes)
+    whole_tree = _has_whole_tree(state)
+    shared = list(changes(before, state.catalog, whole_tree=whole_tree))
+    _send(state, shared, "", now)
+    if state.assumes("catalog-overlay-events", "not_told"):
+        return
+    told = {(change.type, change.key) for change in shared}
+    touched = _touched(before, state.catalog)
+    for reseller in state.resellers.values():
+        if (overlay := reseller.overlay) and not touched.isdisjoint(overlay):
+            own = changes(_seen(before, overlay), _seen(state.catalog, overlay), whole_tree=whole_tree)
+            _send(state, [change for change in own if (change.type, change.key) not in told], reseller.code, now)
 
 
-def announce_overlay(state: State, reseller: str, product: Product, now: datetime) -> None:
-    """Tell of a product that changed for one reseller alone, as that reseller sees it now."""
-    webhook = state.catalog_webhook
-    if not webhook.enabled or state.assumes("catalog-overlay-events", "not_told"):
+def announce_overlay(state: State, reseller: Reseller, before: Mapping[str, Overlay], now: datetime) -> None:
+    """Tell how what one reseller sees of the catalog differs from what it was under the overlay `before`."""
+    if not state.catalog_webhook.enabled or state.assumes("catalog-overlay-events", "not_told"):
         return
     state.catalog_changes += 1
-    entry = CatalogEntry(_as_told(product), reseller=reseller)
-    key = (product.code, reseller, state.catalog_changes)
-    deliveries.emit(state, webhook, "", f"product.{UPDATED}", entry, now, *key)
+    views = _seen(state.catalog, before), _seen(state.catalog, reseller.overlay)
+    _send(state, list(changes(*views, whole_tree=_has_whole_tree(state))), reseller.code, now)
 
 
-def changes(before: Catalog, after: Catalog) -> Iterator[Change]:
-    """Every difference: groups, categories, products, options."""
-    for change, id_, group in _differences(_groups(before), _groups(after)):
+def changes(before: Catalog, after: Catalog, *, whole_tree: bool = False) -> Iterator[Change]:
+    """Every difference: groups, categories, products, options. `whole_tree`: categories show products that are not on
+    sale, too."""
+    old, new = (_tree(catalog, whole=whole_tree) for catalog in (before, after))
+    for change, id_, group in _differences(_groups(old), _groups(new)):
         yield Change(f"group.{change}", (id_,), CatalogEntry(group))
-    for change, id_, category in _differences(_categories(before), _categories(after)):
+    for change, id_, category in _differences(_categories(old), _categories(new)):
         yield Change(f"category.{change}", (id_,), CatalogEntry(category))
-    for change, code, product in _differences(before.products, after.products, _is_same_product):
-        yield Change(f"product.{change}", (code,), CatalogEntry(_as_told(product)))
+    for change, code, product in _differences(_shown(before), _shown(after), _is_same_product):
+        entry = CatalogEntry(_without_options(product), has_loss_risk=pricing.has_loss_risk(product))
+        yield Change(f"product.{change}", (code,), entry)
     for code, product in after.products.items():
-        if (was := before.products.get(code)) is not None and was is not product:
+        if (was := before.products.get(code)) is not None and _offer_differs(was, product):
             yield from _option_changes(was, product)
 
 
+def _touched(before: Catalog, after: Catalog) -> set[str]:
+    """The codes of products that may look different to somebody; all of them when the tree is another."""
+    if before.groups is not after.groups:
+        return {*before.products, *after.products}
+    return {code for code, product in after.products.items() if before.products.get(code) is not product} | (
+        before.products.keys() - after.products.keys()
+    )
+
+
+def _send(state: State, found: list[Change], reseller: str, now: datetime) -> None:
+    """In the shape that is the default now, which later deliveries and replays keep."""
+    is_new = now >= version_switch(state) or state.assumes("catalog-event-version", "newest")
+    whose = (reseller,) if reseller else ()
+    for change in found:
+        entry = replace(change.entry, reseller=reseller, by_denomination=is_new)
+        identity = (*change.key, *whose, state.catalog_changes)
+        deliveries.emit(state, state.catalog_webhook, "", change.type, entry, now, *identity)
+
+
+def _has_whole_tree(state: State) -> bool:
+    return state.assumes("tree-products", "whole")
+
+
+def _seen(catalog: Catalog, overlay: Mapping[str, Overlay]) -> Catalog:
+    own = {code: one.over(catalog.products[code]) for code, one in overlay.items() if code in catalog.products}
+    return Catalog(catalog.groups, {**catalog.products, **own})
+
+
+def _tree(catalog: Catalog, *, whole: bool) -> tuple[Group, ...]:
+    listed = {code for code, product in catalog.products.items() if product.is_listed}
+    return catalog.groups if whole else tree_of(catalog.groups, listed)
+
+
+def _groups(tree: tuple[Group, ...]) -> Mapping[str, Group]:
+    return {group.id: group for group in tree}
+
+
+def _categories(tree: tuple[Group, ...]) -> Mapping[str, Category]:
+    return {category.id: category for group in tree for category in group.categories}
+
+
+def _shown(catalog: Catalog) -> Mapping[str, Product]:
+    """What the catalog shows to whoever asks for inactive products, too."""
+    return {code: product for code, product in catalog.products.items() if not product.is_hidden}
+
+
+def _is_same_product(one: Product, other: Product) -> bool:
+    """True when both are shown alike."""
+    if one is other:
+        return True
+    unseen = {"voidable": other.voidable, "bill": other.bill, "fulfilled": other.fulfilled, "drawn": other.drawn}
+    options = {"options": other.options, "options_for": other.options_for}
+    same = replace(one, **options, **unseen) == other  # type: ignore[arg-type]  # they are the other's
+    return same and pricing.has_loss_risk(one) == pricing.has_loss_risk(other)
+
+
+def _without_options(product: Product) -> Product:
+    """The product alone, so that the log does not keep old lists of options alive."""
+    return replace(product, options={}, options_for={})
+
+
+def _offer_differs(one: Product, other: Product) -> bool:
+    """False when the options and their prices are surely the same."""
+    return one is not other and _offered_by(one) != _offered_by(other)
+
+
+def _offered_by(product: Product) -> tuple[object, ...]:
+    prices = product.discount, product.price_adjustment, product.denomination_unit_price, product.currency
+    return product.options, product.options_for, product.pricing and product.pricing.id, *prices
+
+
 def _option_changes(before: Product, after: Product) -> Iterator[Change]:
-    told = replace(after, options={}, options_for={})
-    for change, (field_id, code), option in _differences(_options(before), _options(after)):
-        yield Change(f"option.{change}", (after.code, field_id, code), CatalogEntry(option, told, field_id))
+    shown = {DELETED: _without_options(before)}
+    now = _without_options(after)
+    for change, (field_id, code), offer in _differences(_offers(before), _offers(after)):
+        entry = CatalogEntry(offer.option, shown.get(change, now), field_id)
+        yield Change(f"option.{change}", (after.code, field_id, code), entry)
 
 
-def _as_told(product: Product) -> Product:
-    """The product without the options that no event shows, so that the log does not keep old lists of them alive.
-
-    Those of the pricing field say whether there is a loss risk.
-    """
-    pricing = product.pricing.id if product.pricing else ""
-    kept = {field_id: options for field_id, options in product.options.items() if field_id == pricing}
-    return replace(product, options=kept, options_for={})
+def _offers(product: Product) -> dict[tuple[str, str], Offer]:
+    """Every option on sale by its field and code; what is written for single account numbers gives way to the field's
+    own."""
+    lists = [(field_id, found) for (field_id, _), found in product.options_for.items()]
+    lists += product.options.items()
+    return {(field_id, one.code): _offer(product, field_id, one) for field_id, found in lists for one in found.active}
 
 
-def _options(product: Product) -> dict[tuple[str, str], Option]:
-    """Every option by its field and code; what is written for single account numbers gives way to the field's own."""
-    found = {(key[0], one.code): one for key, options in product.options_for.items() for one in options}
-    return found | {(field_id, one.code): one for field_id, options in product.options.items() for one in options}
-
-
-def _groups(catalog: Catalog) -> Mapping[str, Group]:
-    return {group.id: group for group in catalog.groups}
-
-
-def _categories(catalog: Catalog) -> Mapping[str, Category]:
-    return {category.id: category for group in catalog.groups for category in group.categories}
+def _offer(product: Product, field_id: str, option: Option) -> Offer:
+    value = option.denomination
+    if value is None or product.pricing is None or product.pricing.id != field_id:
+        return Offer(option)
+    return Offer(option, pricing.price(product, value), pricing.cost(product, value))
 
 
 def _is_same(one: object, other: object) -> bool:
     return one == other
-
-
-def _is_same_product(one: Product, other: Product) -> bool:
-    """Its options aside."""
-    return one is other or replace(one, options=other.options, options_for=other.options_for) == other
 
 
 def _differences(

@@ -7,41 +7,54 @@ at what the product has: most have no extras, no plans and no options that belon
 from collections.abc import Callable
 from decimal import Decimal
 
+from simulator.domain.handlers.amounts import bad_money, beyond_limits, no_amount, not_sold
 from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.handlers.extras import biller_limits, check_extras
-from simulator.domain.handlers.plans import check_plan, is_known_plan
+from simulator.domain.handlers.extras import biller_limits, check_extras, limiting_biller
+from simulator.domain.handlers.plans import check_plan_code, check_plan_needed
 from simulator.domain.model.catalog import FormField, Product
+from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.transactions import Reason, Refusal
 
-_ACCOUNT = Refusal(Reason.ACCOUNT)
-_DENOMINATION = Refusal(Reason.DENOMINATION)
-
 
 def check_account(draft: Draft) -> Refusal | None:
-    """The account must look as the product's account field says; a product without one takes any."""
+    """There is an account, and it looks as the product's account field says; a product without one takes any."""
     field = draft.product.account
-    if field is None or field.accepts is None or field.accepts(draft.account):
+    if draft.account and fits(field, draft.account):
         return None
-    return _ACCOUNT
+    return Refusal(Reason.ACCOUNT, detail=bad_account(field, draft.account))
+
+
+def fits(field: FormField | None, account: str) -> bool:
+    """True when an account looks as its form field says."""
+    return field is None or field.accepts is None or field.accepts(account)
+
+
+def bad_account(field: FormField | None, account: str) -> Detail:
+    """What an account had to be."""
+    what = What.ACCOUNT_PATTERN if account else What.NO_ACCOUNT
+    return detail(what, pattern=field and field.pattern, message=field and field.message)
+
+
+def check_number(draft: Draft) -> Refusal | None:
+    """The amount is a number."""
+    return None if draft.amount is not None else Refusal(Reason.DENOMINATION, detail=no_amount(draft.sent))
 
 
 def check_amount(draft: Draft) -> Refusal | None:
-    """Number, denomination, minimum and maximum: all are an invalid denomination (SPEC 7.3)."""
+    """Denomination, minimum and maximum: all are an invalid denomination (SPEC 7.3)."""
     amount, field = draft.amount, draft.product.pricing
-    if amount is None or amount <= 0:
-        return _DENOMINATION
-    if field is None:
-        return None
-    if field.type == "select":
-        is_sold = amount in offered_to(draft, field.id).by_denomination or is_known_plan(draft)
-    else:
-        is_sold = _is_sold_in(field, amount)
-    if is_sold and _is_unlimited(draft.product, field):
-        return None
-    low, high = _limits(draft, field)
-    fits = (low is None or low <= amount) and (high is None or amount <= high)
-    return None if is_sold and fits else _DENOMINATION
+    assert amount is not None, "what is no number was refused"
+    if amount > 0:
+        if field is None:
+            return None
+        if field.type == "select":
+            is_sold = amount in offered_to(draft, field.id).by_denomination
+        else:
+            is_sold = _is_sold_in(field, amount)
+        if is_sold and (_is_unlimited(draft.product, field) or beyond_limits(amount, *_limits(draft, field)) is None):
+            return None
+    return Refusal(Reason.DENOMINATION, detail=_bad_amount(draft, field, amount))
 
 
 def _is_unlimited(product: Product, field: FormField) -> bool:
@@ -65,5 +78,34 @@ def _limits(draft: Draft, field: FormField) -> tuple[Decimal | None, Decimal | N
     return low, high
 
 
+def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detail | None:
+    code = draft.product.code
+    if field is None or amount <= 0:
+        return bad_money(amount)
+    if field.type == "select":
+        sold = offered_to(draft, field.id).by_denomination
+        wrong = None if amount in sold else not_sold(code, amount, sold)
+    elif field.type == "number":
+        wrong = None if _is_sold_in(field, amount) else detail(What.NOT_WHOLE, product=code, amount=amount)
+    else:
+        wrong = bad_money(amount)
+    return wrong or beyond_limits(amount, *_limits(draft, field), limiting_biller(draft))
+
+
 Check = Callable[[Draft], Refusal | None]
-CHECKS: tuple[Check, ...] = (check_account, check_extras, check_amount, check_plan)
+CHECKS: tuple[Check, ...] = (
+    check_account,
+    check_extras,
+    check_number,
+    check_plan_code,
+    check_amount,
+    check_plan_needed,
+)
+
+
+def first_failure(draft: Draft) -> Refusal | None:
+    """What the first check that fails says; None when all hold."""
+    for check in CHECKS:
+        if refusal := check(draft):
+            return refusal
+    return None

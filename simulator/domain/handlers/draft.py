@@ -2,21 +2,23 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import NamedTuple
+
+import msgspec
 
 from simulator.domain.model.catalog import OptionList, Product
 from simulator.domain.model.options import NOTHING, account_source, offered
 from simulator.domain.state import State
 
 
-class Draft(NamedTuple):
-    """A payment of a product that is sold. `amount` is None when it is no number."""
+class Draft(msgspec.Struct, frozen=True):
+    """A payment of a product that is sold. `amount` is None when what was `sent` as such is no number."""
 
     state: State
     product: Product
     account: str
     amount: Decimal | None
     extras: Mapping[str, object]
+    sent: object
 
 
 def offered_to(draft: Draft, field_id: str) -> OptionList:

@@ -7,33 +7,49 @@ and whether it may be left out.
 from decimal import Decimal
 
 from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.handlers.plans import plan_field
+from simulator.domain.handlers.plans import PLAN_CODE, is_checked_all_the_same, plan_field
 from simulator.domain.model.catalog import (
     FormField,
     Option,
     Product,
     Source,
 )
+from simulator.domain.model.details import Detail, What, detail, near
 from simulator.domain.model.transactions import Reason, Refusal
 
 SECOND_REFERENCE = "ref2"
-
-_EXTRAS = Refusal(Reason.EXTRAS)
-_ACCOUNT = Refusal(Reason.ACCOUNT)
 
 
 def check_extras(draft: Draft) -> Refusal | None:
     """Each extra must be there when it is needed, be text, and be what its form field accepts or offers."""
     sources = draft.product.fulfillment.extras
-    if draft.extras and _has_unsupported(draft):
-        return _EXTRAS
+    if draft.extras and draft.state.assumes("unsupported-extras", "reject") and (names := unsupported(draft)):
+        known = tuple(_path(name) for name in sources)
+        return _refusal(detail(What.UNSUPPORTED_EXTRAS, product=draft.product.code, names=names, known=known))
     if not sources:
         return None
-    if not all(_is_good(draft, name, source) for name, source in sources.items()):
-        return _EXTRAS
-    if any(option.needs_ref2 for option in _chosen(draft)) and not draft.extras.get(SECOND_REFERENCE):
-        return _EXTRAS
+    for name, source in sources.items():
+        if wrong := _wrong(draft, name, source):
+            return _refusal(wrong)
+    for option in _chosen(draft):
+        if option.needs_ref2 and not draft.extras.get(SECOND_REFERENCE):
+            return _refusal(detail(What.MISSING, name=_path(SECOND_REFERENCE), biller=option.code))
     return _check_account_of_option(draft)
+
+
+def ignored_extras(draft: Draft) -> Detail | None:
+    """The extras that counted for nothing, if there are any."""
+    if draft.extras.keys() <= draft.product.fulfillment.extras.keys():
+        return None
+    names = unsupported(draft)
+    if names == (_path(PLAN_CODE),) and is_checked_all_the_same(draft):
+        return None
+    return detail(What.IGNORED_EXTRAS, product=draft.product.code, names=names)
+
+
+def unsupported(draft: Draft) -> tuple[str, ...]:
+    """The paths of the extras that the product does not have."""
+    return tuple(map(_path, sorted(draft.extras.keys() - draft.product.fulfillment.extras.keys())))
 
 
 def biller_limits(draft: Draft, low: Decimal | None, high: Decimal | None) -> tuple[Decimal | None, Decimal | None]:
@@ -44,22 +60,42 @@ def biller_limits(draft: Draft, low: Decimal | None, high: Decimal | None) -> tu
     return low, high
 
 
-def _has_unsupported(draft: Draft) -> bool:
-    return draft.state.assumes("unsupported-extras", "reject") and bool(
-        draft.extras.keys() - draft.product.fulfillment.extras.keys()
-    )
+def limiting_biller(draft: Draft) -> str:
+    """The code of the chosen biller that has limits of its own; empty when there is none."""
+    return next((option.code for option in _chosen(draft) if option.min_amount or option.max_amount), "")
 
 
-def _is_good(draft: Draft, name: str, source: Source) -> bool:
+def bad_option(code: str, every: tuple[Option, ...], name: str, product: str) -> Detail:
+    """Why the option with this code cannot be had: `every` are those of its field, on sale or not."""
+    if any(option.code == code and not option.is_active for option in every):
+        return detail(What.INACTIVE_OPTION, name=name, code=code)
+    likely = near(code, (option.code for option in every if option.is_active))
+    return detail(What.NO_OPTION, name=name, product=product, code=code, near=likely)
+
+
+def _wrong(draft: Draft, name: str, source: Source) -> Detail | None:
     value, field = draft.extras.get(name), _field(draft.product, source)
     if value is None or value == "":
-        return not _is_needed(draft, field, source)
+        is_needed = _is_needed(draft, field, source)
+        return detail(What.MISSING, name=_path(name), product=draft.product.code) if is_needed else None
     if not isinstance(value, str):
-        return False
+        return detail(What.EXTRA_NO_TEXT, name=_path(name))
     if field.type == "select":
-        # Whether a plan is one of the product's is asked after the amount.
-        return field is plan_field(draft.product) or value in offered_to(draft, field.id).active.by_code
-    return field.accepts is None or field.accepts(value)
+        # Whether a plan is one of the product's is asked with the amount.
+        if field is plan_field(draft.product) or value in offered_to(draft, field.id).active.by_code:
+            return None
+        return bad_option(value, offered_to(draft, field.id), _path(name), draft.product.code)
+    if field.accepts is None or field.accepts(value):
+        return None
+    return detail(What.EXTRA_PATTERN, name=_path(name), pattern=field.pattern, message=field.message)
+
+
+def _path(name: str) -> str:
+    return f"extras.{name}"
+
+
+def _refusal(wrong: Detail) -> Refusal:
+    return Refusal(Reason.EXTRAS, detail=wrong)
 
 
 def _is_needed(draft: Draft, field: FormField, source: Source) -> bool:
@@ -94,7 +130,14 @@ def _check_account_of_option(draft: Draft) -> Refusal | None:
     if source is None or source.path != "account_number" or draft.state.is_magic(draft.account):
         return None
     named = [name for name, extra in product.fulfillment.extras.items() if extra.from_field == source.from_field]
-    for option in offered_to(draft, source.from_field).active:
-        if option.account_number == draft.account and all(draft.extras.get(name) == option.code for name in named):
-            return None
-    return _EXTRAS if draft.state.assumes("option-account", "Invalid_Extras") else _ACCOUNT
+    suitable = [
+        option
+        for option in offered_to(draft, source.from_field).active
+        if all(draft.extras.get(name) == option.code for name in named)
+    ]
+    if any(option.account_number == draft.account for option in suitable):
+        return None
+    accounts = tuple(option.account_number for option in suitable if option.account_number)
+    code = suitable[0].code if suitable else ""
+    reason = Reason.EXTRAS if draft.state.assumes("option-account", "Invalid_Extras") else Reason.ACCOUNT
+    return Refusal(reason, detail=detail(What.ACCOUNT_OF_OPTION, code=code, accounts=accounts))

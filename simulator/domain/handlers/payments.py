@@ -7,15 +7,20 @@ the first failure wins. Nothing changes before all checks have passed.
 from datetime import datetime
 from decimal import Decimal
 
+import msgspec
+
 from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused
 from simulator.domain.handlers import plans
 from simulator.domain.handlers.bills import note_payment
-from simulator.domain.handlers.checks import CHECKS
+from simulator.domain.handlers.checks import first_failure
 from simulator.domain.handlers.draft import Draft
+from simulator.domain.handlers.extras import ignored_extras
+from simulator.domain.handlers.price_amount import mistaken, priced_option
+from simulator.domain.handlers.sold import not_on_sale
 from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requeried
 from simulator.domain.model import draw, pricing
-from simulator.domain.model.catalog import Product
-from simulator.domain.model.made import made
+from simulator.domain.model.catalog import Money, Product
+from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import CallbackPlan, Reason, Refusal, Transaction
@@ -23,9 +28,6 @@ from simulator.domain.model.wallet import TRANSACTION
 from simulator.domain.state import State
 
 _AS_USUAL = CallbackPlan()
-
-_NOT_SOLD = Refusal(Reason.PRODUCT)
-_NOT_COVERED = Refusal(Reason.BALANCE)
 
 
 def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
@@ -36,39 +38,89 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
         return _requery(state, reseller, existing, command, now)
     product = reseller.sees(state.catalog, command.product)
     if product is None or not product.is_active:
-        return _refuse(state, _NOT_SOLD, reseller, product)
+        refusal = Refusal(Reason.PRODUCT, detail=not_on_sale(state, product, command.product))
+        return _refuse(state, refusal, reseller, product)
     amount = parse_amount(command.amount)
-    draft = made(Draft, (state, product, command.account, amount, command.extras))
-    for check in CHECKS:
-        if refusal := check(draft):
-            return _refuse(state, refusal, reseller, product)
-    assert amount is not None, "what is no number was refused"
-    cost = pricing.cost(product, amount)
+    draft = Draft(
+        state=state,
+        product=product,
+        account=command.account,
+        amount=amount,
+        extras=command.extras,
+        sent=command.amount,
+    )
+    note = None
+    refused = first_failure(draft)
+    if refused is not None:
+        draft, refused, note = _price_taken(draft, refused)
+        if refused is not None:
+            return _refuse(state, refused, reseller, product)
+    assert draft.amount is not None, "what is no number was refused"
+    cost = pricing.cost(product, draft.amount)
     if not reseller.wallet.covers(cost):
-        return _refuse(state, _NOT_COVERED, reseller, product)
-    return _create(state, reseller, product, amount, cost, command, now)
+        wanting = detail(What.BALANCE, balance=Money(reseller.wallet.balance), cost=Money(cost))
+        return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product)
+    if command.extras:
+        note = note or ignored_extras(draft)
+    return _create(draft, reseller, cost, command, now, note)
+
+
+def _price_taken(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, Detail | None]:
+    """The payment, its refusal and what is said about it once an option's price was seen in its amount; the same when
+    there is none."""
+    option = priced_option(draft, refused)
+    if option is None:
+        return draft, refused, None
+    if not draft.state.assumes("price-amount", "taken"):
+        return draft, refused._replace(detail=mistaken(What.PRICE_AMOUNT, draft, option)), None
+    meant = msgspec.structs.replace(draft, amount=option.denomination)
+    return meant, first_failure(meant), mistaken(What.PRICE_AMOUNT_TAKEN, draft, option)
 
 
 def _requery(
     state: State, reseller: Reseller, transaction: Transaction, command: CreatePayment, now: datetime
 ) -> PaymentAnswer | PaymentRefused:
-    if state.assumes("refid-reused-with-other-parameters", "reject") and not _is_same(transaction, command):
+    kept = _kept(state, transaction, command)
+    if kept and state.assumes("refid-reused-with-other-parameters", "reject") and kept.keys() != {"remarks"}:
+        other = detail(What.REFID_CONFLICT, refid=transaction.refid, kept=kept)
         return PaymentRefused(
-            Reason.REFID, state.codes[Reason.REFID], reseller.wallet.balance, transaction.product_name
+            Reason.REFID, state.codes[Reason.REFID], reseller.wallet.balance, transaction.product_name, detail=other
         )
     requeried(state, transaction, now)
+    note = detail(What.REFID_EXISTS, refid=transaction.refid, kept=kept) if kept else None
     result = transaction.result
     balance = result.balance if state.assumes("requery-balance", "own_entry") else reseller.wallet.balance
-    return PaymentAnswer(transaction, result, balance, False, transaction.rule)
+    return PaymentAnswer(transaction, result, balance, False, transaction.rule, note)
 
 
-def _is_same(transaction: Transaction, command: CreatePayment) -> bool:
-    return (transaction.product, transaction.account, transaction.amount, transaction.extras) == (
-        command.product,
-        command.account,
-        parse_amount(command.amount),
-        command.extras,
-    )
+def _kept(state: State, transaction: Transaction, command: CreatePayment) -> dict[str, object]:
+    """What the payment was made with, where the request says otherwise."""
+    kept: dict[str, object] = {}
+    if transaction.product != command.product:
+        kept["product"] = transaction.product
+    if transaction.account != command.account:
+        kept["account"] = transaction.account
+    amount = parse_amount(command.amount)
+    if transaction.amount != amount and not _is_taken_price(state, transaction, amount):
+        kept["amount"] = transaction.amount
+    if transaction.extras != command.extras:
+        names = {**transaction.extras, **command.extras}
+        kept |= {
+            f"extras.{name}": transaction.extras.get(name)
+            for name in names
+            if transaction.extras.get(name) != command.extras.get(name)
+        }
+    if transaction.remarks != command.remarks:
+        kept["remarks"] = transaction.remarks
+    return kept
+
+
+def _is_taken_price(state: State, transaction: Transaction, amount: Decimal | None) -> bool:
+    """True for the price of what was bought where that is taken for its denomination."""
+    if not state.assumes("price-amount", "taken"):
+        return False
+    product = state.resellers[transaction.reseller].sees(state.catalog, transaction.product)
+    return product is not None and pricing.price(product, transaction.amount) == amount
 
 
 def _refuse(
@@ -76,18 +128,14 @@ def _refuse(
 ) -> PaymentRefused:
     code = state.codes[refusal.reason] if refusal.code is None else refusal.code
     name = product.name if product else ""
-    return PaymentRefused(refusal.reason, code, reseller.wallet.balance, name, refusal.remarks, rule)
+    return PaymentRefused(refusal.reason, code, reseller.wallet.balance, name, refusal.remarks, rule, refusal.detail)
 
 
 def _create(
-    state: State,
-    reseller: Reseller,
-    product: Product,
-    amount: Decimal,
-    cost: Decimal,
-    command: CreatePayment,
-    now: datetime,
+    draft: Draft, reseller: Reseller, cost: Decimal, command: CreatePayment, now: datetime, note: Detail | None
 ) -> PaymentAnswer | PaymentRefused:
+    state, product, amount = draft.state, draft.product, draft.amount
+    assert amount is not None
     book = state.payments
     rule = book.choose(lambda: _facts(command, amount), command.rule, command.account)
     if rule is not None and rule.then.refusal is not None:
@@ -97,23 +145,25 @@ def _create(
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     assert trxid not in state.transactions, "two refids drew the same trxid"
     entry = reseller.wallet.post(TRANSACTION, -cost, now, f"{product.name} {command.account}", trxid)
-    # By place, since names would cost as much again as all the rest of making it.
     transaction = Transaction(
-        trxid,
-        command.refid,
-        reseller.code,
-        product.code,
-        product.name,
-        command.account,
-        amount,
-        cost,
-        command.remarks,
-        command.extras,
-        command.sender,
-        now,
-        rule.label if rule else "",
-        rule.then.callbacks if rule else _AS_USUAL,
-        (entry.id,),
+        trxid=trxid,
+        refid=command.refid,
+        reseller=reseller.code,
+        product=product.code,
+        product_name=product.name,
+        account=command.account,
+        amount=amount,
+        cost=cost,
+        remarks=command.remarks,
+        extras=command.extras,
+        sender=command.sender,
+        created=now,
+        rule=rule.label if rule else "",
+        callbacks=rule.then.callbacks if rule else _AS_USUAL,
+        category=state.catalog.categories.get(product.code),
+        currency=product.denomination_currency or product.currency,
+        face=pricing.face_value(product, amount),
+        entry_ids=(entry.id,),
     )
     reseller.refids[command.refid] = transaction
     state.transactions[trxid] = transaction
@@ -121,7 +171,8 @@ def _create(
         note_payment(state, product, transaction)
     begin(state, transaction, rule.then.steps if rule else ORDINARY_STEPS, now)
     reseller.records.add(transaction)
-    return PaymentAnswer(transaction, transaction.results[-1], reseller.wallet.balance, True, transaction.rule)
+    balance = reseller.wallet.balance
+    return PaymentAnswer(transaction, transaction.results[-1], balance, True, transaction.rule, note)
 
 
 def _facts(command: CreatePayment, amount: Decimal) -> dict[str, object]:

@@ -1,13 +1,16 @@
 """Plan codes: which option of the pricing field a payment buys (SPEC 4.11, rules 2 and 3).
 
-A product has plans when its fulfillment maps `extras.subproduct_code` from its pricing field.
+A product has plans when its fulfillment maps `extras.subproduct_code` from its pricing field. A code that is sent is
+checked before the amount, so that whatever does not fit it is its fault; one that is missing after it.
 """
 
 from collections.abc import Mapping
 from decimal import Decimal
 
 from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.model.catalog import FormField, Product
+from simulator.domain.model.catalog import FormField, Option, OptionList, Product
+from simulator.domain.model.details import Detail, What, detail, near
+from simulator.domain.model.money import spelt
 from simulator.domain.model.transactions import Reason, Refusal
 
 PLAN_CODE = "subproduct_code"
@@ -20,37 +23,52 @@ def plan_field(product: Product) -> FormField | None:
     return field if source is not None and field is not None and source.from_field == field.id else None
 
 
-def check_plan(draft: Draft) -> Refusal | None:
-    """The code must be one that is on sale, in the very letters, at this amount; without one, the amount must be
-    that of a single plan."""
-    product, code = draft.product, draft.extras.get(PLAN_CODE)
-    if code is None and not product.fulfillment.extras:
+def check_plan_code(draft: Draft) -> Refusal | None:
+    """A code that is sent must be one that is on sale, in the very letters, at this amount."""
+    code = draft.extras.get(PLAN_CODE)
+    if code is None or code == "" or not (plan_field(draft.product) or is_checked_all_the_same(draft)):
         return None
-    has_plans = plan_field(product) is not None
-    field = product.pricing
-    if field is None or not (has_plans or _is_checked_all_the_same(draft, field)):
-        return None
-    plans = offered_to(draft, field.id)
-    assert draft.amount is not None, "the amount was checked before"
-    if code is None or code == "":
-        is_clear = not has_plans or len(plans.by_denomination[draft.amount]) == 1
-        return None if is_clear else _refusal(Reason.PLAN_REQUIRED, draft)
-    plan = plans.active.by_code.get(code) if isinstance(code, str) else None
+    plan = named_plan(draft)
     if plan is None:
-        return _refusal(Reason.PLAN_UNKNOWN, draft)
-    return None if plan.denomination == draft.amount else _refusal(Reason.PLAN_MISMATCH, draft)
+        return _refusal(Reason.PLAN_UNKNOWN, draft, _unknown(draft, code))
+    if plan.denomination == draft.amount:
+        return None
+    wrong = detail(What.PLAN_MISMATCH, code=plan.code, denomination=plan.denomination, amount=draft.amount)
+    return _refusal(Reason.PLAN_MISMATCH, draft, wrong)
 
 
-def is_known_plan(draft: Draft) -> bool:
-    """True when the code and the amount are those of one of the product's plans, be it on sale, offered to this
-    account, or neither: what is wrong then is the code, not the amount."""
-    product, code = draft.product, draft.extras.get(PLAN_CODE)
+def check_plan_needed(draft: Draft) -> Refusal | None:
+    """Without a code the amount must be that of a single plan."""
+    product = draft.product
+    if not product.fulfillment.extras or draft.extras.get(PLAN_CODE):
+        return None
     field = plan_field(product)
-    if field is None or not isinstance(code, str):
-        return False
-    written = (found for (field_id, _), found in product.options_for.items() if field_id == field.id)
-    plans = (found.by_code.get(code) for found in (product.options[field.id], *written))
-    return any(plan is not None and plan.denomination == draft.amount for plan in plans)
+    if field is None:
+        return None
+    assert draft.amount is not None, "the amount was checked before"
+    sharing = offered_to(draft, field.id).by_denomination[draft.amount]
+    if len(sharing) == 1:
+        return None
+    wrong = detail(What.PLAN_REQUIRED, amount=draft.amount, codes=tuple(plan.code for plan in sharing))
+    return _refusal(Reason.PLAN_REQUIRED, draft, wrong)
+
+
+def named_plan(draft: Draft) -> Option | None:
+    """The option on sale that the payment's plan code names; None for none."""
+    code = draft.extras.get(PLAN_CODE)
+    return _offered(draft).active.by_code.get(code) if isinstance(code, str) else None
+
+
+def is_checked_all_the_same(draft: Draft) -> bool:
+    """True when a code is held against the options of a product that does not ask for one."""
+    field = draft.product.pricing
+    is_unsupported = PLAN_CODE not in draft.product.fulfillment.extras
+    return (
+        is_unsupported
+        and field is not None
+        and field.type == "select"
+        and draft.state.assumes("unsupported-extras", "check_plan_code")
+    )
 
 
 def remarks(reason: Reason, extras: Mapping[str, object], amount: Decimal) -> str:
@@ -62,16 +80,30 @@ def remarks(reason: Reason, extras: Mapping[str, object], amount: Decimal) -> st
         case Reason.PLAN_UNKNOWN:
             return f"unknown or inactive option code: {code}"
         case Reason.PLAN_MISMATCH:
-            return f"option code does not match the amount: code {code}, amount {amount.normalize():f}"
+            return f"option code does not match the amount: code {code}, amount {spelt(amount)}"
     return ""
 
 
-def _is_checked_all_the_same(draft: Draft, field: FormField) -> bool:
-    """True when a code is held against the options of a product that does not ask for one."""
-    is_unsupported = PLAN_CODE not in draft.product.fulfillment.extras
-    return is_unsupported and field.type == "select" and draft.state.assumes("unsupported-extras", "check_plan_code")
+def _offered(draft: Draft) -> OptionList:
+    field = draft.product.pricing
+    assert field is not None, "a product with plan codes has a pricing field"
+    return offered_to(draft, field.id)
 
 
-def _refusal(reason: Reason, draft: Draft) -> Refusal:
+def _unknown(draft: Draft, code: object) -> Detail:
+    """Why this is the code of no plan that can be bought."""
+    product, name = draft.product, f"extras.{PLAN_CODE}"
+    if not isinstance(code, str):
+        return detail(What.EXTRA_NO_TEXT, name=name)
+    offered, field = _offered(draft), product.pricing
+    if code in offered.by_code:
+        return detail(What.INACTIVE_OPTION, name=name, code=code)
+    written = (found for (field_id, _), found in product.options_for.items() if field and field_id == field.id)
+    if field and any(code in found.by_code for found in (product.options.get(field.id, offered), *written)):
+        return detail(What.OPTION_NOT_OFFERED, name=name, code=code, account=draft.account)
+    return detail(What.NO_OPTION, name=name, product=product.code, code=code, near=near(code, offered.active.by_code))
+
+
+def _refusal(reason: Reason, draft: Draft, wrong: Detail) -> Refusal:
     assert draft.amount is not None
-    return Refusal(reason, remarks=remarks(reason, draft.extras, draft.amount))
+    return Refusal(reason, remarks=remarks(reason, draft.extras, draft.amount), detail=wrong)

@@ -18,7 +18,7 @@ from simulator.domain.due import (
     TreeDue,
     due_of,
 )
-from simulator.domain.handlers import catalog, catalog_events, webhooks
+from simulator.domain.handlers import catalog, webhooks
 from simulator.domain.handlers.reload_resellers import adopt, refuse_foreign
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Limits, Scenario
@@ -107,10 +107,7 @@ def _catalog(state: State, old: Scenario, new: Scenario, now: datetime) -> None:
     """A file that says the same of the catalog leaves what became of it while the sandbox ran."""
     if (old.catalog.groups, old.catalog.products) == (new.catalog.groups, new.catalog.products):
         return
-    before = state.catalog
-    state.catalog = new.catalog
-    state.catalog_updated = catalog.later(state, now)
-    catalog_events.announce(state, before, now)
+    catalog.put_catalog(state, new.catalog, now)
 
 
 def _schedule(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:

@@ -9,7 +9,8 @@ from datetime import datetime
 
 from simulator.domain.commands import ChangeSettings
 from simulator.domain.errors import Conflict
-from simulator.domain.handlers import catalog, catalog_events, webhooks
+from simulator.domain.handlers import catalog_events, webhooks
+from simulator.domain.handlers.catalog_times import later
 from simulator.domain.handlers.resellers import add_key, change_settings, open_account
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.money import ZERO
@@ -80,14 +81,9 @@ def _settings(state: State, reseller: Reseller, was: ResellerStart, start: Resel
 
 
 def _overlay(state: State, reseller: Reseller, start: ResellerStart, now: datetime) -> None:
-    codes = reseller.overlay.keys() | start.overlay.keys()
-    before = {code: reseller.sees(state.catalog, code) for code in sorted(codes)}
-    reseller.overlay = start.overlay
-    reseller.overlay_updated = catalog.later(state, now)
-    for code, was in before.items():
-        product = reseller.sees(state.catalog, code)
-        if product is not None and product != was:
-            catalog_events.announce_overlay(state, reseller.code, product, now)
+    before, reseller.overlay = reseller.overlay, start.overlay
+    reseller.overlay_updated = later(state, now)
+    catalog_events.announce_overlay(state, reseller, before, now)
 
 
 def _webhook(state: State, reseller: Reseller, start: WebhookStart | None, now: datetime) -> None:

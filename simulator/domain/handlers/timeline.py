@@ -7,9 +7,10 @@ since the creation, or with its re-query. A step that cannot follow the status r
 from datetime import date, datetime, timedelta
 from typing import Any
 
+import msgspec
+
 from simulator.domain.due import StepDue
 from simulator.domain.handlers import callbacks
-from simulator.domain.model.made import made
 from simulator.domain.model.money import SERVICE_ZONE, ZERO
 from simulator.domain.model.rules import Fields, Text
 from simulator.domain.model.transactions import (
@@ -84,7 +85,9 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
             cost = ZERO
     code = state.codes[status] if step.code is None else step.code
     balance = wallet.entry(transaction.entry_ids[-1]).balance
-    result = made(Result, (now, status, code, cost, balance, cause, transaction.remarks, "", "", None, "", ""))
+    result = Result(
+        at=now, status=status, code=code, cost=cost, balance=balance, cause=cause, remarks=transaction.remarks
+    )
     if step.texts or step.expiry or status is SUCCESSFUL:
         result = _fulfilled(state, transaction, step, result)
     results.append(result)
@@ -111,7 +114,7 @@ def _fulfilled(state: State, transaction: Transaction, step: Step, result: Resul
     """The result with what the step and the product bring along."""
     expiry = step.expiry or _expiry(state, transaction, step, result.at)
     texts: dict[str, Any] = _texts(state, transaction, step)
-    return result._replace(expiry=expiry, **texts)
+    return msgspec.structs.replace(result, expiry=expiry, **texts)
 
 
 def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]:

@@ -4,12 +4,13 @@ The same seed, product and account give the same bill in every run; only its due
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
 from simulator.domain.model import draw
+from simulator.domain.model.details import Detail
 from simulator.domain.model.money import CENT, SERVICE_ZONE
 
 # Product, account (Ref-1), biller code: whose bill it is.
@@ -77,11 +78,13 @@ class BillError(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BillRefused:
-    """No bill. `label` is what to show the user, when it differs from what `error` says."""
+    """No bill. `label` is what to show the user, when it differs from what `error` says; `rule` is the rule that
+    refused, if one did, and else `detail` says why."""
 
     error: BillError | str
     label: str = ""
     rule: str = ""
+    detail: Detail | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

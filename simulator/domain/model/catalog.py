@@ -3,7 +3,7 @@
 A change makes a new `Catalog`; a reseller's overlay is laid over a product when it is looked at.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -216,6 +216,11 @@ class Product:
             found = next((field_ for field_ in self.fields if field_.role == role), None)
             object.__setattr__(self, role, found)
 
+    @property
+    def is_listed(self) -> bool:
+        """True when a catalog that nobody filters shows it."""
+        return self.is_active and not self.is_hidden
+
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
@@ -250,6 +255,19 @@ class Group:
     name: str
     icon_url: str
     categories: tuple[Category, ...]
+
+
+def tree_of(groups: tuple[Group, ...], codes: Container[str]) -> tuple[Group, ...]:
+    """The groups with only those products that are in `codes`; a category without any stays."""
+    return tuple(
+        replace(group, categories=tuple(_category_of(category, codes) for category in group.categories))
+        for group in groups
+    )
+
+
+def _category_of(category: Category, codes: Container[str]) -> Category:
+    shown = tuple(code for code in category.product_codes if code in codes)
+    return category if shown == category.product_codes else replace(category, product_codes=shown)
 
 
 class TreeKind(StrEnum):

@@ -2,7 +2,7 @@
 
 import re
 from datetime import timedelta, timezone
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Context, Decimal, Inexact, InvalidOperation
 
 ZERO = Decimal(0)
 CENT = Decimal("0.01")
@@ -15,7 +15,14 @@ SERVICE_ZONE = timezone(timedelta(hours=8))
 DIGITS_BEFORE_MAX = 15
 DIGITS_AFTER_MAX = 8
 
+# Longer ones are no amounts that anybody means; reading stops there. A Decimal holds as many digits exactly.
+TEXT_CHARS_MAX = 100
+NUMBER_DIGITS_MAX = 28
+
 _PLAIN = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,8})?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+_BEYOND = 10**NUMBER_DIGITS_MAX
+_EXACT = Context(prec=NUMBER_DIGITS_MAX, traps=[Inexact, InvalidOperation])
 
 
 def cents(value: Decimal) -> Decimal:
@@ -24,30 +31,73 @@ def cents(value: Decimal) -> Decimal:
 
 
 def parse_amount(raw: object) -> Decimal | None:
-    """Read an amount as a client sends it: a JSON number (int or Decimal) or a string in plain decimal notation.
+    """Read an amount as a client sends it: whatever `parse_number` reads, within `DIGITS_BEFORE_MAX` and
+    `DIGITS_AFTER_MAX`; None for everything else."""
+    if isinstance(raw, str) and len(raw) <= TEXT_CHARS_MAX:
+        # As nearly everybody writes them, and in a third of the time.
+        is_whole = len(raw) <= DIGITS_BEFORE_MAX and raw.isdigit() and raw.isascii()
+        if is_whole or _PLAIN.fullmatch(raw):
+            return Decimal(raw)
+    value = parse_number(raw)
+    return value if value is not None and is_bounded(value) else None
 
-    Returns None for what is no number or is beyond `DIGITS_BEFORE_MAX` and `DIGITS_AFTER_MAX`; exponents, blanks,
-    signs other than a leading minus and non-ASCII digits are not read in strings.
+
+def parse_number(raw: object) -> Decimal | None:
+    """Read what denotes an ordinary decimal: a JSON number (int or Decimal), or a string, which may have spaces around
+    it, a sign, an exponent, and nothing on one side of its point.
+
+    Returns None for what is no number, thousands separators and non-ASCII digits among it, and for what needs more
+    than `NUMBER_DIGITS_MAX` digits to write out. Zeros at the end count for nothing.
     """
     if isinstance(raw, str):
-        is_whole = raw.isdigit() and raw.isascii() and len(raw) <= DIGITS_BEFORE_MAX
-        return Decimal(raw) if is_whole or _PLAIN.fullmatch(raw) else None
-    if isinstance(raw, bool) or not isinstance(raw, int | Decimal):
+        text = raw.strip(" ") if len(raw) <= TEXT_CHARS_MAX else ""
+        if not _NUMBER.fullmatch(text):
+            return None
+        raw = text
+    elif isinstance(raw, bool) or not isinstance(raw, int | Decimal):
         return None
+    elif isinstance(raw, int):
+        return Decimal(raw) if abs(raw) < _BEYOND else None
     try:
-        value = Decimal(raw)
+        return _written_out(Decimal(raw))
     except InvalidOperation:
         return None
-    return value if is_bounded(value) else None
+
+
+def denotes_number(raw: object) -> bool:
+    """True for what is a number, be it one with more digits than are read."""
+    if isinstance(raw, str):
+        return _NUMBER.fullmatch(raw[:TEXT_CHARS_MAX].strip(" ")) is not None
+    return isinstance(raw, int | Decimal) and not isinstance(raw, bool)
+
+
+def _written_out(value: Decimal) -> Decimal | None:
+    if is_bounded(value) and value.as_tuple().exponent <= 0:  # type: ignore[operator]  # a finite one has a number
+        return value
+    try:
+        short = _EXACT.normalize(value)
+    except (Inexact, InvalidOperation):
+        return None
+    if not short.is_finite() or abs(short.adjusted()) >= NUMBER_DIGITS_MAX:
+        return None
+    return short.quantize(ZERO) if short == short.to_integral_value() else short
 
 
 def is_bounded(value: Decimal) -> bool:
-    """True for a finite amount that `DIGITS_BEFORE_MAX` and `DIGITS_AFTER_MAX` can hold."""
+    """True for a finite amount that `DIGITS_BEFORE_MAX` and `DIGITS_AFTER_MAX` can hold as it is written."""
     if not value.is_finite():
         return False
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)
     return value.adjusted() < DIGITS_BEFORE_MAX and exponent >= -DIGITS_AFTER_MAX
+
+
+def spelt(amount: Decimal) -> str:
+    """An amount in a sentence: `30`, `5.20`, `0.045`."""
+    plain = f"{amount:f}"
+    whole, _, decimals = plain.partition(".")
+    decimals = decimals.rstrip("0")
+    return f"{whole}.{decimals:0<2}" if decimals else whole
 
 
 def is_whole_cents(value: Decimal) -> bool:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from simulator.domain.model import draw
 from simulator.domain.model.catalog import (
     Catalog,
+    DataSource,
     Option,
     OptionList,
     Product,
@@ -36,10 +37,24 @@ def offered(seed: int, product: Product, field_id: str, account_number: str = ""
 
 def account_source(product: Product, field_id: str) -> str | None:
     """The field whose value is asked for as `account_number` before a dynamic field's options are known."""
-    source = next((field.data_source for field in product.fields if field.id == field_id), None)
+    source = data_source(product, field_id)
     if source is None or source.type != "dynamic":
         return None
     return source.params.get("account_number", {}).get("from_field")
+
+
+def data_source(product: Product, field_id: str) -> DataSource | None:
+    """Where a field's options come from; None for a field that is no select, or that there is not."""
+    return next((field.data_source for field in product.fields if field.id == field_id), None)
+
+
+def dependencies(product: Product, field_id: str) -> dict[str, str]:
+    """What has to be sent to learn a dynamic field's options: parameters and the fields that they are read from."""
+    source = data_source(product, field_id)
+    if source is None or source.type != "dynamic":
+        return {}
+    read = {name: one["from_field"] for name, one in source.params.items() if "from_field" in one}
+    return {name: field for name, field in read.items() if name == "account_number" or field in source.depends_on}
 
 
 def subproduct_field(product: Product) -> str | None:

@@ -3,17 +3,20 @@
 from decimal import Decimal
 
 from simulator.domain.model.catalog import Adjustment, Product
-from simulator.domain.model.money import CENT, ZERO, cents
+from simulator.domain.model.money import CENT, cents
 from simulator.domain.model.options import limits
 
 # Where nothing else bounds an amount.
 LEAST = CENT
+ONE = Decimal(1)
+FREE = Decimal("0.00")
 GREATEST = Decimal(10**9)
 
 
 def face_value(product: Product, amount: Decimal) -> Decimal:
     """The face value in MYR of `amount` units of the product's denomination."""
-    return amount * product.denomination_unit_price
+    unit = product.denomination_unit_price
+    return amount if unit == ONE else amount * unit
 
 
 def cost(product: Product, amount: Decimal) -> Decimal:
@@ -24,16 +27,16 @@ def cost(product: Product, amount: Decimal) -> Decimal:
     face = face_value(product, amount)
     if product.discount.type == "percentage":
         return cents(face * product.discount.unit_price)
-    return max(ZERO, cents(face - abs(product.discount.unit_price)))
+    return max(FREE, cents(face - abs(product.discount.unit_price)))
 
 
 def adjusted(price: Decimal, adjustment: Adjustment | None) -> Decimal:
-    """The selling price after a reseller's adjustment, in whole cents."""
+    """The selling price after a reseller's adjustment, in whole cents, never below zero."""
     if adjustment is None:
         return cents(price)
     if adjustment.type == "fixed":
-        return max(ZERO, cents(price + adjustment.value))
-    return cents(price * adjustment.value)
+        return max(FREE, cents(price + adjustment.value))
+    return max(FREE, cents(price * adjustment.value))
 
 
 def price(product: Product, amount: Decimal) -> Decimal:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from simulator.domain.model import draw
 
@@ -93,6 +93,10 @@ class Choice(NamedTuple, Generic[Then]):
     waits: bool = False
 
 
+NOTHING: Choice[Any] = Choice(None)
+WAITING: Choice[Any] = Choice(None, waits=True)
+
+
 class RuleBook(Generic[Then]):
     """The rules of one section in one sandbox, in order, with their counts.
 
@@ -151,10 +155,12 @@ class RuleBook(Generic[Then]):
 
         `gather` makes the facts of the request, and is called only when a rule has to look at them.
         """
-        always = self._always
-        if always is not None and not wanted and self._magic.of(account) is None:
-            self.count((always.id,), always.id)
-            return always
+        if not wanted and self._magic.of(account) is None:
+            if not self._has_rules:
+                return None
+            if (always := self._always) is not None:
+                self.count((always.id,), always.id)
+                return always
         rule, matched, _ = self.find(gather, wanted, account)
         self.count(matched, rule.id if rule is not None else "")
         return rule
@@ -172,10 +178,10 @@ class RuleBook(Generic[Then]):
         rules whose ids are in `passed` were looked at then."""
         if wanted and (named := self.named(wanted)):
             return Choice(named, (named.id,))
-        magic = self._magic.of(account)
         waits = before_body and self._has_magic
+        magic = None if before_body else self._magic.of(account)
         if magic is None and not self._has_rules:
-            return Choice(None, waits=waits)
+            return WAITING if waits else NOTHING
         facts = gather()
         matched: list[str] = []
         for rule in chain(self.rules, () if magic is None else (magic,), self._fallbacks):

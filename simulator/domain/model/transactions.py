@@ -6,14 +6,18 @@ back. `Succesful` and `Failed` are final for the provider; a void alone leads ou
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
+import msgspec
+
 from simulator.domain.model.agenda import Ticket
+from simulator.domain.model.catalog import Category
+from simulator.domain.model.details import Detail
 from simulator.domain.model.rules import Text
 
 
@@ -115,6 +119,7 @@ class Refusal(NamedTuple):
     reason: Reason
     code: int | None = None
     remarks: str = ""
+    detail: Detail | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,7 @@ class PaymentThen:
     refusal: Refusal | None = None
 
 
-class Result(NamedTuple):
+class Result(msgspec.Struct, frozen=True, gc=False):
     """What was true of a transaction from `at` on: the variable half of SPEC 2.3.
 
     `cost` is 0 once the wallet got it back; `balance` is the wallet's after the last entry that this transaction made
@@ -149,9 +154,9 @@ class Result(NamedTuple):
     voucherlink: str = ""
 
 
-@dataclass(slots=True)
-class Transaction:
-    """A payment. `results` has one entry for each status it had, the last one is current; `entry_ids` are its
+class Transaction(msgspec.Struct, eq=False):
+    """A payment. `category`, `currency` and `face`, the amount in ringgit, are what they were when it was created, like
+    `product_name`. `results` has one entry for each status it had, the last one is current; `entry_ids` are its
     ledger entries; `place` counts its reseller's transactions from 0; `steps`, `ticket` and `requeries` serve the
     timeline while it is not settled; the ticket is the agenda's for the next step that has a date."""
 
@@ -169,8 +174,11 @@ class Transaction:
     created: datetime
     rule: str
     callbacks: CallbackPlan
+    category: Category | None
+    currency: str
+    face: Decimal
     entry_ids: tuple[int, ...] = ()
-    results: list[Result] = field(default_factory=list)
+    results: list[Result] = []
     steps: tuple[Step, ...] = ()
     ticket: Ticket | None = None
     requeries: int = 0

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import NamedTuple
 
-from simulator.domain.model.made import made
+import msgspec
+
 from simulator.domain.model.money import ZERO
 
 
@@ -24,7 +24,7 @@ class EntryType(StrEnum):
 DEPOSIT, TRANSACTION, REFUND = EntryType.DEPOSIT, EntryType.TRANSACTION, EntryType.REFUND
 
 
-class Entry(NamedTuple):
+class Entry(msgspec.Struct, frozen=True, gc=False):
     """One change of a wallet. `amount` is signed, `balance` is the wallet after it; `trxid` is empty for credits
     that belong to no transaction."""
 
@@ -63,7 +63,9 @@ class Wallet:
         balance = before + amount
         assert balance >= ZERO, "a debit must be covered"
         self.balance = balance
-        entry = made(Entry, (len(entries) + 1, now, type_, amount, balance, remarks, trxid))
+        entry = Entry(
+            id=len(entries) + 1, at=now, type=type_, amount=amount, balance=balance, remarks=remarks, trxid=trxid
+        )
         entries.append(entry)
         if balance < self.threshold <= before and self.on_low:
             self.on_low(entry)

@@ -81,13 +81,18 @@ class BalanceAdded:
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """What a catalog event tells: one resource. An option comes with its product and the field that offers it, what
-    changed for one reseller alone with that reseller's code."""
+    """What a catalog event shows: one resource, in the shape that was the default then. An option comes with its
+    product and the field that offers it, what changed for one reseller alone with that reseller's code.
+
+    `has_loss_risk` is a product's, whose options are not kept; `by_denomination` is the shape of 2026-09-16.
+    """
 
     resource: Product | Option | Category | Group
     product: Product | None = None
     field_id: str = ""
     reseller: str = ""
+    has_loss_risk: bool = False
+    by_denomination: bool = False
 
 
 EventData = BalanceAdded | CatalogEntry

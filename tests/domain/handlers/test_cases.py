@@ -188,10 +188,10 @@ def test_trxid_wins_over_refid_and_both_belong_to_the_reseller() -> None:
     pay(box, order("b"))
     foreign = pay(box, order("c", reseller="R2")).transaction
     assert ask(box, refid="b", trxid=first.trxid).transaction is first
-    assert unknown(box, refid="b", trxid="none") == NoSuchTransaction("trxid")
-    assert unknown(box, trxid=foreign.trxid) == NoSuchTransaction("trxid")
-    assert unknown(box, refid="c") == NoSuchTransaction("refid")
-    assert unknown(box) == NoSuchTransaction("refid")
+    assert unknown(box, refid="b", trxid="none").named_by == "trxid"
+    assert unknown(box, trxid=foreign.trxid).named_by == "trxid"
+    assert unknown(box, refid="c").named_by == "refid"
+    assert unknown(box).named_by == "refid"
     assert ask(box, refid="c", reseller="R2").transaction is foreign
 
 

@@ -13,6 +13,8 @@ from simulator.domain.model.catalog import (
     Adjustment,
     Catalog,
     Category,
+    Discount,
+    Fulfilled,
     Group,
     Option,
     OptionList,
@@ -54,13 +56,41 @@ OTHER = Option("OTHER", "Other")
 CASES: list[tuple[str, Catalog, list[str]]] = [
     ("nothing", BEFORE, []),
     ("equal things that are other objects", with_products(BILL=replace(BEFORE.products["BILL"])), []),
-    ("a product goes off sale", with_products(BILL=money_product(is_active=False)), ["product.updated BILL"]),
+    (
+        "a product goes off sale, and leaves the tree",
+        with_products(BILL=money_product(is_active=False)),
+        ["group.updated group", "category.updated shelf", "product.updated BILL"],
+    ),
+    (
+        "a product is hidden",
+        with_products(BILL=replace(BEFORE.products["BILL"], is_hidden=True)),
+        ["group.updated group", "category.updated shelf", "product.deleted BILL"],
+    ),
+    (
+        "what nobody is shown",
+        with_products(BILL=replace(BEFORE.products["BILL"], voidable=True, fulfilled=Fulfilled())),
+        [],
+    ),
     ("a product comes", with_products(NEW=money_product("NEW")), ["product.created NEW"]),
-    ("a product goes with its options", with_products(CARD=None), ["product.deleted CARD"]),
+    (
+        "a product goes with its options",
+        with_products(CARD=None),
+        ["group.updated group", "category.updated shelf", "product.deleted CARD"],
+    ),
+    (
+        "a price adjustment changes the price of each option",
+        with_products(CARD=replace(CARD, price_adjustment=Adjustment("fixed", Decimal(1)))),
+        ["product.updated CARD", "option.updated CARD amount CARD-5", "option.updated CARD amount CARD-10"],
+    ),
+    (
+        "a discount changes the cost of each option",
+        with_products(CARD=replace(CARD, discount=Discount("fixed", Decimal("-0.40"), "40 sen"))),
+        ["product.updated CARD", "option.updated CARD amount CARD-5", "option.updated CARD amount CARD-10"],
+    ),
     (
         "one option goes off sale",
         with_options(lambda old: OptionList((replace(old[0], is_active=False), *old[1:]))),
-        ["option.updated CARD amount CARD-5"],
+        ["option.deleted CARD amount CARD-5"],
     ),
     (
         "one option for another",
@@ -122,16 +152,11 @@ def test_each_event_is_a_delivery_to_the_scenarios_target_in_the_shape_of_the_co
 
 def test_an_option_is_told_with_what_it_is_an_option_of() -> None:
     box = box_with(WebhookStart("inbox:catalog"))
-    box.state.catalog = CASES[5][1]
+    box.state.catalog = with_options(lambda old: OptionList((replace(old[0], label="Five"), *old[1:])))
     announce(box.state, BEFORE, START)
     (one,) = box.state.deliveries
     data = webhooks.event(one.event)["data"]
-    assert (data["product_code"], data["field_id"], data["code"], data["denomination"]) == (
-        "CARD",
-        "amount",
-        "CARD-5",
-        5,
-    )
+    assert (data["product_code"], data["field_id"], data["code"], data["label"]) == ("CARD", "amount", "CARD-5", "Five")
     assert len(one.webhook.secret) == 64
 
 
@@ -162,7 +187,30 @@ def test_an_event_keeps_no_list_of_options_alive_that_it_does_not_show() -> None
 
 def test_a_product_is_told_with_the_loss_risk_that_its_options_have() -> None:
     loss = replace(CARD, price_adjustment=Adjustment("percentage", Decimal("0.1")))
-    (change,) = changes(BEFORE, with_products(CARD=loss))
+    change, *_ = changes(BEFORE, with_products(CARD=loss))
     box = box_with(WebhookStart("inbox:catalog"))
     told = emit(box.state, box.state.catalog_webhook, "", change.type, change.entry, START)
     assert webhooks.event(told.event)["data"]["pricing"]["has_loss_risk"] is True
+
+
+def test_a_loss_risk_that_goes_with_a_plan_is_told_of_the_product() -> None:
+    """5.00 is sold for 4.50 and costs 4.60, 10.00 for 9.50 and costs 9.20."""
+    discount = Discount("percentage", Decimal("0.92"), "8%")
+    card = replace(CARD, price_adjustment=Adjustment("fixed", Decimal("-0.50")), discount=discount)
+    five, ten = card.options["amount"]
+    without = replace(card, options={"amount": OptionList((replace(five, is_active=False), ten))})
+    found = list(changes(with_products(CARD=card), with_products(CARD=without)))
+    assert [change.type for change in found] == ["product.updated", "option.deleted"]
+    assert found[0].entry.has_loss_risk is False
+    found = list(changes(with_products(CARD=without), with_products(CARD=card)))
+    assert [change.type for change in found] == ["product.updated", "option.created"]
+    assert found[0].entry.has_loss_risk is True
+
+
+def test_a_deleted_option_is_told_with_the_prices_that_it_had() -> None:
+    five, ten = CARD.options["amount"]
+    after = replace(CARD, price_adjustment=Adjustment("fixed", Decimal(1)), options={"amount": OptionList((ten,))})
+    gone = list(changes(BEFORE, with_products(CARD=after)))[-1]
+    assert (gone.type, gone.key[-1]) == ("option.deleted", five.code)
+    assert gone.entry.product is not None
+    assert gone.entry.product.price_adjustment is None

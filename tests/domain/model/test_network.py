@@ -46,5 +46,5 @@ def test_a_status_that_was_set_stays_whatever_was_planned() -> None:
 
 
 def test_there_must_be_such_a_product() -> None:
-    with pytest.raises(Unknown, match="there is no product 'NONE'"):
+    with pytest.raises(Unknown, match="this sandbox has no product 'NONE'"):
         sandbox().apply(SetNetwork("NONE", HEALTHY), seconds(0))

@@ -12,7 +12,7 @@ from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.catalog import Adjustment, Discount, Product
-from simulator.domain.model.money import cents, parse_amount
+from simulator.domain.model.money import cents, parse_amount, parse_number
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import ResellerStart, ScheduledDeposit
 from simulator.domain.model.wallet import EntryType
@@ -63,16 +63,35 @@ def test_identities_do_not_run_into_each_other() -> None:
 
 AMOUNTS = [
     ("10", "10"), ("10.50", "10.50"), ("-1", "-1"), (7, "7"), (Decimal("1E1"), "10"), ("0", "0"), ("007", "7"),
-    ("", None), (" 1", None), ("1 ", None), ("+1", None), ("1e2", None), ("0x1", None), ("1_0", None), (".5", None),
-    ("5.", None), ("1,5", None), ("NaN", None), ("Infinity", None), ("٣", None), ("１", None), ("1" * 16, None),
-    ("0.123456789", None), (True, None), (None, None), ([], None), (10**15, None), (Decimal("1E+400"), None),
-    (Decimal("1E-9"), None), (Decimal("NaN"), None), ("1\n", None), (10**14, "1E14"),
+    (" 1", "1"), ("1 ", "1"), ("  10.5  ", "10.5"), ("+1", "1"), ("1e2", "100"), ("1E+1", "10"), ("1.05e1", "10.5"),
+    ("100e-1", "10.0"), (".5", "0.5"), ("-.5", "-0.5"), ("5.", "5"), ("10.000000000", "10"), ("0e999", "0"),
+    (Decimal("10.000000000"), "10"), (Decimal("1E+14"), "100000000000000"), (10**14, "100000000000000"),
+    ("0" * 90 + "7", "7"), ("7." + "0" * 90, "7"), ("", None), (" ", None), ("1 0", None), ("\t1", None), ("1\n", None),
+    ("0x1", None), ("1_0", None), ("1,5", None), ("1,000", None), ("NaN", None), ("Infinity", None), ("-inf", None),
+    ("٣", None), ("１", None), ("1" * 16, None), ("9" * 60, None), ("1e15", None), ("1e400", None), ("1e-9", None),
+    ("0.123456789", None), ("e1", None), ("1e", None), (".", None), ("+", None), ("--1", None), ("1e1e1", None),
+    (f"1e{9**40}", None), ("1" * 100_000, None), (True, None), (None, None), ([], None), (10**15, None),
+    (10**4000, None), (Decimal("1E+400"), None), (Decimal("1E-9"), None), (Decimal("NaN"), None),
+    (Decimal("Infinity"), None), (Decimal("1E-999999999"), None),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("raw", "expected"), AMOUNTS)
-def test_amounts_are_read_in_plain_notation_and_within_bounds(raw: object, expected: str | None) -> None:
-    assert parse_amount(raw) == (Decimal(expected) if expected is not None else None)
+@pytest.mark.parametrize(("raw", "expected"), AMOUNTS, ids=lambda one: repr(one)[:30])
+def test_amounts_are_read_however_they_are_spelt_and_within_bounds(raw: object, expected: str | None) -> None:
+    assert str(parse_amount(raw)) == str(expected)
+
+
+NUMBERS = [
+    (Decimal("10.000000001"), "10.000000001"), ("1000000000000000", "1000000000000000"), ("1e20", "1" + "0" * 20),
+    (10**27, "1" + "0" * 27), (10**28, None), ("1e28", None), ("1.0000000000000000000000000001", None),
+    ("1.000000000000000000000000001", "1.000000000000000000000000001"), ("1e-400", None), ("NaN", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("raw", "expected"), NUMBERS, ids=lambda one: repr(one)[:30])
+def test_numbers_that_are_no_amounts_are_read_to_be_echoed(raw: object, expected: str | None) -> None:
+    assert parse_amount(raw) is None
+    assert str(parse_number(raw)) == str(expected)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from decimal import Decimal
 
+import msgspec
 import pytest
 
 from simulator.domain.commands import Credit, SetWebhook
@@ -32,7 +33,7 @@ def lose_money(box: Sandbox, _: Transaction) -> None:
 
 def change_an_entry(box: Sandbox, _: Transaction) -> None:
     wallet = box.state.resellers["R1"].wallet
-    wallet.entries[0] = wallet.entries[0]._replace(amount=Decimal(-1))
+    wallet.entries[0] = msgspec.structs.replace(wallet.entries[0], amount=Decimal(-1))
 
 
 def debit_twice(box: Sandbox, transaction: Transaction) -> None:
@@ -40,7 +41,7 @@ def debit_twice(box: Sandbox, transaction: Transaction) -> None:
 
 
 def end_twice(box: Sandbox, transaction: Transaction) -> None:
-    transaction.results.append(transaction.result._replace(status=Status.FAILED))
+    transaction.results.append(msgspec.structs.replace(transaction.result, status=Status.FAILED))
 
 
 def lose_a_refid(box: Sandbox, transaction: Transaction) -> None:
@@ -48,7 +49,7 @@ def lose_a_refid(box: Sandbox, transaction: Transaction) -> None:
 
 
 def refund_without_a_void(box: Sandbox, transaction: Transaction) -> None:
-    transaction.results.append(transaction.result._replace(status=Status.REFUNDED))
+    transaction.results.append(msgspec.structs.replace(transaction.result, status=Status.REFUNDED))
 
 
 def try_too_often(box: Sandbox, _: Transaction) -> None:

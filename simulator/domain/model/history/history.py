@@ -52,7 +52,7 @@ class Wanted(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What a whole search holds: how many of each status, and what the successful ones add up to."""
+    """What a whole search holds: how many of each status, and what the successful ones add up to, in ringgit."""
 
     counts: Mapping[HistoryStatus, int]
     amount: Decimal
@@ -67,7 +67,7 @@ class Figures(NamedTuple):
             status = HISTORY_STATUSES[one.result.status]
             counts[status] += 1
             if status is HistoryStatus.SUCCESSFUL:
-                amount += one.amount
+                amount += one.face
                 price += one.cost
         return cls(counts, amount, price)
 
@@ -94,10 +94,10 @@ class TransactionIndex:
         """Give a transaction another status."""
         self.statuses.change(bisect_left(self.places, one.place), after)
         if after == HistoryStatus.SUCCESSFUL:
-            self.amounts.add(day, one.amount)
+            self.amounts.add(day, one.face)
             self.prices.add(day, one.cost)
         elif before == HistoryStatus.SUCCESSFUL:
-            self.amounts.add(day, -one.amount)
+            self.amounts.add(day, -one.face)
             self.prices.add(day, -one.cost)
 
     def figures(self, wanted: Wanted, low: int, high: int) -> Figures:
@@ -259,7 +259,7 @@ def _index(
     amounts = prices = ZERO
     for product, positions in by_product.items():
         paid = [ones[at] for at in positions if statuses[at] == HistoryStatus.SUCCESSFUL]
-        amount, price = sum([one.amount for one in paid], ZERO), sum([one.cost for one in paid], ZERO)
+        amount, price = sum([one.face for one in paid], ZERO), sum([one.cost for one in paid], ZERO)
         index = of_product.get(product) or of_product.setdefault(product, TransactionIndex())
         own = bytes([statuses[at] for at in positions])
         index.extend([ones[at].place for at in positions], own, day, amount, price)

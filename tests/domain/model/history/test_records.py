@@ -26,6 +26,7 @@ START = datetime(2026, 11, 1, tzinfo=UTC)
 FIRST, LAST = date(2026, 11, 1), date(2026, 12, 31)
 PLAN = CallbackPlan()
 PRICE = Decimal("9.70")
+UNIT_PRICE = Decimal("0.045")
 
 
 class Books:
@@ -53,6 +54,9 @@ class Books:
             created=at,
             rule="",
             callbacks=PLAN,
+            category=None,
+            currency="MYR",
+            face=Decimal(amount) * UNIT_PRICE,
         )
         self.all.append(one)
         self.set(one, at, status)

@@ -1,0 +1,78 @@
+"""What a request says that nobody reads, or that is read otherwise than it was meant: noted in `X-Sim-Diagnosis` and
+in the journal.
+
+What an endpoint knows comes from the contract's own schema of its query, so that a good request is held against one
+set of names and nothing else.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from simulator.api.call import Call, Endpoint, Problems
+from simulator.api.versions import version_problem
+from simulator.auth import headers as names
+from simulator.contract.query import admits_several, decode_query, parameters
+from simulator.contract.schemas import Schema
+from simulator.domain.model.details import near
+from simulator.domain.model.options import data_source
+from simulator.wire.diagnoses import shown
+
+NAMES_MAX = 5
+
+
+def note(call: Call, text: str) -> None:
+    """Add a sentence to a request's diagnosis, unless it stands there."""
+    told = call.exchange.diagnosis
+    if text not in told:
+        call.exchange.diagnosis = f"{told}; {text}" if told else text
+
+
+def note_problems(call: Call, problems: Problems) -> None:
+    """Note what is wrong with the parameters of a request that is refused."""
+    note(call, "; ".join(f"{name} {' '.join(texts)}".strip() for name, texts in problems.items()))
+
+
+def note_unread(call: Call, endpoint: Endpoint) -> None:
+    """Note what a request carries beside what its endpoint reads: a body, a query, a version that is none."""
+    exchange, source = call.exchange, endpoint.source
+    if exchange.body and (source == "query" or not source):
+        read = "the parameters belong in the query" if source else "this endpoint reads none"
+        note(call, f"a body was sent, but {read}")
+    if exchange.query and source != "query":
+        values, problems = decode_query(exchange.query)
+        _note_unknown(call, [*values, *problems], {})
+    if (version := call.headers.get(names.API_VERSION)) is not None and (problem := version_problem(version)):
+        note(call, problem)
+
+
+def note_unknown(call: Call, endpoint: Endpoint) -> None:
+    """Note the parameters of a query that the endpoint does not have; cheap when there is none."""
+    known = parameters(endpoint.schema)
+    if not call.fields.keys() <= known.keys():
+        further = _of_data_source(call)
+        _note_unknown(call, [name for name in call.fields if name not in known and name not in further], known)
+
+
+def hint(wrong: str, known: Iterable[str]) -> str:
+    """`; did you mean X?` when one of `known` is near, else nothing."""
+    likely = near(wrong, known)
+    return f"; did you mean {likely}?" if likely else ""
+
+
+def _note_unknown(call: Call, unknown: list[str], known: Mapping[str, Schema]) -> None:
+    for name in unknown[:NAMES_MAX]:
+        note(call, f"no parameter {shown(name) or 'without a name'}{_hint(name, known)}")
+    if len(unknown) > NAMES_MAX:
+        note(call, f"and {len(unknown) - NAMES_MAX} more that are not known")
+
+
+def _hint(name: str, known: Mapping[str, Schema]) -> str:
+    if name.endswith("[]") and name[:-2] in known:
+        return f"; send {name[:-2]} itself{', once for each value' if admits_several(known[name[:-2]]) else ''}"
+    return hint(name, known) or (f"; there are {', '.join(known)}" if known else "; this endpoint reads none")
+
+
+def _of_data_source(call: Call) -> Collection[str]:
+    """The parameters that the catalog itself asks to be sent for a select field (SPEC 2.1)."""
+    product = call.sandbox.core.state.catalog.products.get(str(call.fields.get("product_code")))
+    source = product and data_source(product, str(call.fields.get("field_id")))
+    return source.params.keys() if source else ()

@@ -1,0 +1,43 @@
+"""What is wrong with an amount, in the details of payments and of bill look-ups alike, and which options were near."""
+
+from collections.abc import Collection
+from decimal import Decimal
+from heapq import nsmallest
+
+from simulator.domain.model.details import Detail, What, detail
+from simulator.domain.model.money import denotes_number, is_whole_cents
+
+# Of what a product sells, this many are named: those nearest to what was asked for.
+SOLD_SHOWN_MAX = 10
+SENT_CHARS_MAX = 60
+
+
+def no_amount(sent: object) -> Detail:
+    """Why `parse_amount` did not read what was sent."""
+    amount = f'"{sent[:SENT_CHARS_MAX]}"' if isinstance(sent, str) else sent
+    return detail(What.TOO_MANY_DIGITS if denotes_number(sent) else What.NO_NUMBER, amount=amount)
+
+
+def bad_money(amount: Decimal) -> Detail | None:
+    """Why nobody can pay this amount of money, if so."""
+    if amount <= 0:
+        return detail(What.NOT_POSITIVE, amount=amount)
+    return None if is_whole_cents(amount) else detail(What.NO_CENTS, amount=amount)
+
+
+def beyond_limits(amount: Decimal, low: Decimal | None, high: Decimal | None, biller: str = "") -> Detail | None:
+    """Which of the limits, those of the biller with this code if they are, the amount is beyond, if it is."""
+    if low is not None and amount < low:
+        return detail(What.TOO_LITTLE, amount=amount, low=low, biller=biller)
+    if high is not None and amount > high:
+        return detail(What.TOO_MUCH, amount=amount, high=high, biller=biller)
+    return None
+
+
+def not_sold(product: str, amount: Decimal, sold: Collection[Decimal]) -> Detail:
+    """The amount is none of those that the product is sold in."""
+    if not sold:
+        return detail(What.NOTHING_SOLD, product=product)
+    nearest = sorted(nsmallest(SOLD_SHOWN_MAX, sold, key=lambda one: abs(one - amount)))
+    left_out = len(sold) - len(nearest) or None
+    return detail(What.NOT_SOLD, product=product, amount=amount, sold=tuple(nearest), left_out=left_out)

@@ -1,0 +1,53 @@
+"""Payments of an option's `price.amount` instead of its denomination, which clients send that read the catalog as it is
+before the version that shows the denomination (SPEC 2.1, 9)."""
+
+from decimal import Decimal
+
+from simulator.domain.handlers.draft import Draft, offered_to
+from simulator.domain.handlers.plans import PLAN_CODE, named_plan
+from simulator.domain.model import pricing
+from simulator.domain.model.catalog import Money, Option
+from simulator.domain.model.details import Detail, What, detail
+from simulator.domain.model.money import CENT, ZERO
+from simulator.domain.model.transactions import Reason, Refusal
+
+_OF_THE_AMOUNT = (Reason.DENOMINATION, Reason.PLAN_MISMATCH)
+
+
+def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
+    """The option that the refused amount is the price of: the one that a plan code names, else the only one; None when
+    the amount is nothing of that kind."""
+    field = draft.product.pricing
+    if refusal.reason not in _OF_THE_AMOUNT or draft.amount is None or field is None or field.type != "select":
+        return None
+    if draft.extras.get(PLAN_CODE) and (plan := named_plan(draft)):
+        return plan if _is_price(draft, plan) else None
+    low, high = _between(draft)
+    by_denomination = offered_to(draft, field.id).by_denomination
+    found = [options[0] for each, options in by_denomination.items() if low <= each <= high]
+    priced = [option for option in found if _is_price(draft, option)]
+    return priced[0] if len(priced) == 1 else None
+
+
+def mistaken(what: What, draft: Draft, option: Option) -> Detail:
+    """What is said about it."""
+    assert draft.amount is not None
+    price = Money(draft.amount, draft.product.currency)
+    return detail(what, price=price, code=option.code, denomination=option.denomination)
+
+
+def _between(draft: Draft) -> tuple[Decimal, Decimal]:
+    """Where the denominations lie that may have this price, which is rounded; there may be thousands of others, whose
+    own prices would take long to reckon."""
+    amount, adjustment = draft.amount, draft.product.price_adjustment
+    assert amount is not None
+    slope = draft.product.denomination_unit_price
+    if adjustment is not None and adjustment.type == "fixed":
+        amount -= adjustment.value
+    elif adjustment is not None:
+        slope *= adjustment.value
+    return ((amount - CENT) / slope, (amount + CENT) / slope) if slope > 0 else (ZERO, -CENT)
+
+
+def _is_price(draft: Draft, option: Option) -> bool:
+    return option.denomination is not None and pricing.price(draft.product, option.denomination) == draft.amount

@@ -1,0 +1,13 @@
+"""Why a product is not to be had."""
+
+from simulator.domain.model.catalog import Product
+from simulator.domain.model.details import Detail, What, detail, near
+from simulator.domain.state import State
+
+
+def not_on_sale(state: State, product: Product | None, code: str) -> Detail:
+    """There is no product of this code, or it is inactive; hidden ones are not suggested."""
+    if product is not None:
+        return detail(What.INACTIVE_PRODUCT, product=product.code)
+    shown = (each.code for each in state.catalog.products.values() if not each.is_hidden)
+    return detail(What.NO_PRODUCT, product=code, near=near(code, shown))

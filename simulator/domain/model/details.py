@@ -1,0 +1,87 @@
+"""Why something was refused, ignored or answered otherwise than asked, as facts; `wire/diagnoses` puts them into words.
+
+A detail is made only where something is not as it should be, so that it costs a good request nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from enum import StrEnum, auto
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+# Beyond these a likeness is not looked for, since that takes milliseconds, and then not even a difference of case.
+NEAR_WORDS_MAX = 100
+FOLDED_WORDS_MAX = 2000
+NEAR_CHARS_MAX = 40
+
+
+class What(StrEnum):
+    """Kinds of details; the facts that each has are those that its sentence names."""
+
+    NO_PRODUCT = auto()
+    INACTIVE_PRODUCT = auto()
+    NO_ACCOUNT = auto()
+    ACCOUNT_PATTERN = auto()
+    ACCOUNT_OF_OPTION = auto()
+    MISSING = auto()
+    EXTRA_NO_TEXT = auto()
+    EXTRA_PATTERN = auto()
+    NO_OPTION = auto()
+    INACTIVE_OPTION = auto()
+    OPTION_NOT_OFFERED = auto()
+    UNSUPPORTED_EXTRAS = auto()
+    IGNORED_EXTRAS = auto()
+    NO_NUMBER = auto()
+    TOO_MANY_DIGITS = auto()
+    NOT_POSITIVE = auto()
+    NOT_WHOLE = auto()
+    NO_CENTS = auto()
+    NOT_SOLD = auto()
+    NOTHING_SOLD = auto()
+    TOO_LITTLE = auto()
+    TOO_MUCH = auto()
+    PRICE_AMOUNT = auto()
+    PRICE_AMOUNT_TAKEN = auto()
+    PLAN_MISMATCH = auto()
+    PLAN_REQUIRED = auto()
+    BALANCE = auto()
+    REFID_EXISTS = auto()
+    REFID_CONFLICT = auto()
+    NO_TRANSACTION = auto()
+    OTHER_REFERENCE = auto()
+    OTHER_RESELLER = auto()
+    REFID_IGNORED = auto()
+    NOT_SUCCESSFUL = auto()
+    CASE_EXISTS = auto()
+    NOT_VOIDABLE = auto()
+    NO_BILLS = auto()
+    IGNORED_BILLER = auto()
+
+
+class Detail(NamedTuple):
+    """One of them with its facts: texts, Decimals (amounts), `Money`, statuses, tuples of these, and mappings of a
+    field's name to its value. An empty fact leaves out the part of the sentence that would name it."""
+
+    what: What
+    facts: Mapping[str, object]
+
+
+def detail(what: What, **facts: object) -> Detail:
+    """A detail with these facts."""
+    return Detail(what, facts)
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """The known word that was probably meant, whatever its case; empty when none is like it."""
+    words = tuple(islice(known, FOLDED_WORDS_MAX + 1))
+    by_folded = {one.casefold(): one for one in words} if len(words) <= FOLDED_WORDS_MAX else {}
+    folded = word.strip().casefold()
+    if folded in by_folded or len(by_folded) > NEAR_WORDS_MAX or len(word) > NEAR_CHARS_MAX:
+        return by_folded.get(folded, "")
+    return by_folded.get(_alike(folded, tuple(by_folded)), "")
+
+
+@lru_cache(maxsize=256)
+def _alike(word: str, words: tuple[str, ...]) -> str:
+    return next(iter(get_close_matches(word, words, 1)), "")

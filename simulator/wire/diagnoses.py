@@ -1,0 +1,98 @@
+"""Details in words, for `X-Sim-Diagnosis` and the journal: what was wrong, and what would have been right.
+
+A sentence is made of parts; one that names a fact which is empty is left out.
+"""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from string import Formatter
+
+from simulator.domain.model.catalog import Money
+from simulator.domain.model.details import Detail, What
+from simulator.domain.model.money import spelt
+from simulator.domain.model.transactions import Status
+from simulator.wire.money import amount_text
+from simulator.wire.payment import STATUS_NAMES
+
+SENTENCE_CHARS_MAX = 300
+VALUE_CHARS_MAX = 100
+ITEMS_MAX = 12
+
+SENTENCES: Mapping[What, tuple[str, ...]] = {
+    What.NO_PRODUCT: ("no product {product}", "; did you mean {near}?"),
+    What.INACTIVE_PRODUCT: ("product {product} is inactive",),
+    What.NO_ACCOUNT: ("account is empty", "; it must match {pattern}", " ({message})"),
+    What.ACCOUNT_PATTERN: ("account must match {pattern}", " ({message})"),
+    What.ACCOUNT_OF_OPTION: ("account is none of this identity's", " of {code}", ": {accounts}"),
+    What.MISSING: ("{name} is missing", ", biller {biller} wants it", ", {product} needs it"),
+    What.EXTRA_NO_TEXT: ("{name} must be a string",),
+    What.EXTRA_PATTERN: ("{name} must match {pattern}", " ({message})"),
+    What.NO_OPTION: ("{name}: {product} has no option {code}", "; did you mean {near}?"),
+    What.INACTIVE_OPTION: ("{name}: option {code} is inactive",),
+    What.OPTION_NOT_OFFERED: ("{name}: option {code} is not offered to account {account}",),
+    What.UNSUPPORTED_EXTRAS: ("{product} has no {names}", "; it has {known}"),
+    What.IGNORED_EXTRAS: ("{product} has no {names}, ignored",),
+    What.NO_NUMBER: ("amount {amount} is no decimal number such as 10.50",),
+    What.TOO_MANY_DIGITS: ("amount {amount} has more than 15 digits before the point or 8 after it",),
+    What.NOT_POSITIVE: ("amount must be above 0; {amount} is not",),
+    What.NOT_WHOLE: ("{product} takes whole amounts; {amount} is none",),
+    What.NO_CENTS: ("amount {amount} has more than two decimals",),
+    What.NOT_SOLD: ("{product} sells {sold}", " and {left_out} others", "; {amount} is none of them"),
+    What.NOTHING_SOLD: ("{product} has nothing on sale for this account",),
+    What.TOO_LITTLE: ("amount must be at least {low}", " for biller {biller}", "; {amount} is less"),
+    What.TOO_MUCH: ("amount must be at most {high}", " for biller {biller}", "; {amount} is more"),
+    What.PRICE_AMOUNT: ("{price} is {code}'s price.amount; send its denomination {denomination}",),
+    What.PRICE_AMOUNT_TAKEN: ("{price} is {code}'s price.amount and was taken for its denomination {denomination}",),
+    What.PLAN_MISMATCH: ("amount of {code} is {denomination}, not {amount}",),
+    What.PLAN_REQUIRED: ("{amount} is the amount of {codes}; send one of them as extras.subproduct_code",),
+    What.BALANCE: ("the wallet has {balance}, this payment costs {cost}",),
+    What.REFID_EXISTS: ("refid {refid} exists with {kept}; the original was returned",),
+    What.REFID_CONFLICT: ("refid {refid} exists with {kept}; send that again, or a new refid",),
+    What.NO_TRANSACTION: (
+        "no transaction has {field} {reference}",
+        "; did you mean {near}?",
+        "; a payment that was refused with 400 leaves none",
+    ),
+    What.OTHER_REFERENCE: ("{reference} is a {field}; send it as {field}",),
+    What.OTHER_RESELLER: ("transaction {reference} is of reseller {owner}, not of {reseller}",),
+    What.REFID_IGNORED: ("trxid wins: refid {refid} was ignored, the transaction has refid {kept}",),
+    What.NOT_SUCCESSFUL: ("transaction {trxid} is {status}; only Succesful ones can be {done}",),
+    What.CASE_EXISTS: ("transaction {trxid} has a {kind} already, {case}, which is {state}",),
+    What.NOT_VOIDABLE: ("{product} is not voidable", "; {able} are"),
+    What.NO_BILLS: ("{product} has no bill presentment", "; {able} have"),
+    What.IGNORED_BILLER: ("{product} has no billers: {names} ignored",),
+}
+
+_PARTS: Mapping[What, tuple[tuple[str, frozenset[str]], ...]] = {
+    what: tuple((part, frozenset(name for _, name, _, _ in Formatter().parse(part) if name)) for part in parts)
+    for what, parts in SENTENCES.items()
+}
+
+
+def sentence(detail: Detail) -> str:
+    """A detail in words, of at most `SENTENCE_CHARS_MAX` characters."""
+    facts = {name: shown(value) for name, value in detail.facts.items()}
+    parts = (part for part, names in _PARTS[detail.what] if all(facts.get(name) for name in names))
+    return "".join(parts).format_map(facts)[:SENTENCE_CHARS_MAX]
+
+
+def shown(value: object) -> str:
+    """A fact as a sentence names it, within bounds; empty for one that says nothing."""
+    if value is None or value is False or value == ():
+        return ""
+    if isinstance(value, Status):
+        return STATUS_NAMES[value]
+    if isinstance(value, Money):
+        return amount_text(value.amount)
+    if isinstance(value, Decimal):
+        return _within(spelt(value) if value.is_finite() and abs(value.adjusted()) < VALUE_CHARS_MAX else str(value))
+    if isinstance(value, tuple):
+        more = [f"{len(value) - ITEMS_MAX} more"] if len(value) > ITEMS_MAX else []
+        return ", ".join([*map(shown, value[:ITEMS_MAX]), *more])
+    if isinstance(value, Mapping):
+        return " and ".join(f"{name} {shown(one) or '(none)'}" for name, one in value.items())
+    return _within(str(value))
+
+
+def _within(text: str) -> str:
+    return text if len(text) <= VALUE_CHARS_MAX else text[:VALUE_CHARS_MAX] + "..."

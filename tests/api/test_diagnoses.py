@@ -1,0 +1,341 @@
+"""What a refusal says that its body may not: one of each, in the header and in the journal (SPEC 4.10 to 4.13)."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.api.test_cases import CHECK, PAID, VOID, pay_bill, trxid_of
+from tests.support.client import Client, Response, running
+
+IC = "900101145678"
+RELOAD = {"product": "RELOAD", "account": "0123456789", "amount": "10"}
+DATA = {"product": "DATA", "account": "0123456789", "amount": "10"}
+ELECTRIC = {"product": "ELECTRIC", "account": "210012345678", "amount": "100"}
+INTERBANK = {
+    "product": "INTERBANK",
+    "account": "12345678",
+    "amount": "25.50",
+    "extras": {"biller_code": "1001", "ic_number": IC},
+}
+LOAN = {
+    "product": "STUDENTLOAN",
+    "account": "1029384756",
+    "amount": "50",
+    "extras": {"subproduct_code": "K", "ic_number": IC},
+}
+MANY = {
+    "code": "MANY",
+    "name": "Many",
+    "image_url": "https://images.example.com/many.png",
+    "processing_time": "instant",
+    "discount": {"type": "percentage", "value": 1},
+    "fields": [
+        {"id": "amount", "role": "pricing", "type": "select", "label": "Amount", "options": list(range(100, 200))}
+    ],
+}
+
+
+def extras(**changes: Any) -> dict[str, Any]:
+    return {"extras": {name: value for name, value in (INTERBANK["extras"] | changes).items() if value is not ...}}  # type: ignore[operator]
+
+
+def code(plan: Any) -> dict[str, Any]:
+    return {"extras": {"subproduct_code": plan}}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with running(PAID | {"catalog": {"products": [MANY]}, "resellers": [{"code": "RS001", "balance": "2000"}]}) as made:
+        yield made
+
+
+def told(client: Client, answer: Response) -> str:
+    """The diagnosis of the header, which is the journal's, too."""
+    said = answer.headers.get("x-sim-diagnosis", "")
+    newest = client.sim("GET", "/sandboxes/default/requests").json["requests"][0]
+    assert newest["diagnosis"].encode("unicode_escape").decode() == said
+    return said
+
+
+def topup(client: Client, body: dict[str, Any]) -> Response:
+    return client.call("POST", "/v2/topup", {"refid": "new"} | body)
+
+
+PATTERN = "^01[0-9]{8,9}$"
+PHONE = f"account must match {PATTERN} (A mobile number is 01 and 8 or 9 digits more)"
+REFUSED: list[tuple[int, dict[str, Any], str]] = [
+    (40, ELECTRIC | {"amount": "9999.99"}, "the wallet has 2000.00, this payment costs 9999.69"),
+    (41, RELOAD | {"product": "RELOADX"}, "no product RELOADX; did you mean RELOAD?"),
+    (41, RELOAD | {"product": "reload"}, "no product reload; did you mean RELOAD?"),
+    (41, RELOAD | {"product": "NOTHING-LIKE-IT"}, "no product NOTHING-LIKE-IT"),
+    (41, RELOAD | {"product": "RETIRED"}, "product RETIRED is inactive"),
+    (42, RELOAD | {"account": "012345"}, PHONE),
+    (42, RELOAD | {"account": ""}, PHONE.replace("account", "account is empty; it", 1)),
+    (42, RELOAD | {"product": "GIFTCARD", "account": ""}, "account is empty"),
+    (42, LOAN | {"account": "9999999999"}, "account is none of this identity's of K: 1029384756"),
+    (43, INTERBANK | extras(ic_number=...), "extras.ic_number is missing, INTERBANK needs it"),
+    (43, INTERBANK | {"extras": None}, "extras.biller_code is missing, INTERBANK needs it"),
+    (43, INTERBANK | extras(biller_code="1004"), "extras.ref2 is missing, biller 1004 wants it"),
+    (43, INTERBANK | extras(biller_code=1001), "extras.biller_code must be a string"),
+    (
+        43,
+        INTERBANK | extras(ic_number="900101-14"),
+        "extras.ic_number must match ^[A-Za-z0-9]{5,20}$ (An identity number without dashes, or a passport number)",
+    ),
+    (43, INTERBANK | extras(biller_code="10O1"), "INTERBANK has no option 10O1; did you mean 10"),
+    (43, INTERBANK | extras(biller_code="1045"), "extras.biller_code: option 1045 is inactive"),
+    (58, RELOAD | {"amount": "7"}, "RELOAD sells 5, 10, 20, 30, 50, 100; 7 is none of them"),
+    (
+        58,
+        RELOAD | {"product": "MANY", "amount": "150.5"},
+        "MANY sells 146, 147, 148, 149, 150, 151, 152, 153, 154, 155 and 90 others; 150.50 is none of them",
+    ),
+    (58, RELOAD | {"amount": "ten"}, 'amount "ten" is no decimal number such as 10.50'),
+    (58, RELOAD | {"amount": ""}, 'amount "" is no decimal number such as 10.50'),
+    (58, RELOAD | {"amount": "9" * 60}, f'amount "{"9" * 60}" has more than 15 digits before the point or 8 after it'),
+    (58, RELOAD | {"amount": "1e400"}, 'amount "1e400" has more than 15 digits before the point or 8 after it'),
+    (58, RELOAD | {"amount": "1" * 100_000}, "has more than 15 digits before the point or 8 after it"),
+    (58, RELOAD | {"amount": 10**16}, f"amount {10**16} has more than 15 digits before the point or 8 after it"),
+    (58, ELECTRIC | {"amount": "-5"}, "amount must be above 0; -5 is not"),
+    (58, ELECTRIC | {"amount": "10.005"}, "amount 10.005 has more than two decimals"),
+    (58, ELECTRIC | {"amount": "0.5"}, "amount must be at least 1; 0.50 is less"),
+    (58, ELECTRIC | {"amount": "10000.01"}, "amount must be at most 10000; 10000.01 is more"),
+    (58, INTERBANK | extras(biller_code="1005") | {"amount": "5"}, "amount must be at least 10 for biller 1005; 5 is"),
+    (58, RELOAD | {"product": "PARKING", "amount": "1.5"}, "PARKING takes whole amounts; 1.50 is none"),
+    (58, RELOAD | {"product": "PARKING", "amount": "201"}, "amount must be at most 200; 201 is more"),
+    (58, DATA | {"amount": "5.20"}, "5.20 is D5's price.amount; send its denomination 5"),
+    (58, RELOAD | {"product": "GAME", "amount": 4.5}, "4.50 is GAME-100's price.amount; send its denomination 100"),
+    (44, DATA | {"amount": "30.20"} | code("D30"), "30.20 is D30's price.amount; send its denomination 30"),
+    (44, DATA | {"amount": "7"} | code("D30"), "amount of D30 is 30, not 7"),
+    (44, DATA | code("D10X"), "extras.subproduct_code: DATA has no option D10X; did you mean D10"),
+    (44, DATA | code("D15"), "extras.subproduct_code: option D15 is inactive"),
+    (44, DATA, "10 is the amount of D10W, D10M, D10N; send one of them as extras.subproduct_code"),
+    (45, RELOAD | {"refid": 7}, "refid must be a string of 1 to 50 characters"),
+    (45, RELOAD | {"remarks": "r" * 10_001}, "remarks must be a string of at most 10000 characters"),
+]
+
+
+@pytest.mark.parametrize(("status", "body", "said"), REFUSED, ids=lambda one: str(one)[:60])
+def test_a_refused_payment_says_what_would_have_been_right(
+    client: Client, status: int, body: dict[str, Any], said: str
+) -> None:
+    answer = topup(client, body)
+    assert (answer.status, answer.data["statusCode"]) == (400, status)
+    assert said in told(client, answer)
+
+
+def test_the_price_of_one_option_among_thousands_is_found() -> None:
+    every = [{"code": f"N{n}", "label": str(n), "denomination": n} for n in range(1, 4001)]
+    field = MANY["fields"][0] | {"options": every}  # type: ignore[index]
+    adjusted = {"price_adjustment": {"type": "percentage", "value": 1.5}, "denomination_unit_price": 0.045}
+    with running({"catalog": {"products": [MANY | {"fields": [field]} | adjusted]}}) as client:
+        said = "67.50 is N1000's price.amount; send its denomination 1000"
+        assert told(client, topup(client, RELOAD | {"product": "MANY", "amount": "67.5"})) == said
+        said = " and 3990 others; 0.01 is none of them"
+        assert said in told(client, topup(client, RELOAD | {"product": "MANY", "amount": "0.01"}))
+
+
+def test_a_plan_that_is_not_offered_to_the_account_is_named(client: Client) -> None:
+    answers = [topup(client, DATA | code("D20L") | {"account": f"01{n:08}", "amount": "21"}) for n in range(1000, 1008)]
+    said = {answer.headers["x-sim-diagnosis"] for answer in answers}
+    assert any(one.startswith("extras.subproduct_code: option D20L is not offered to account 01") for one in said)
+    assert "amount of D20L is 20, not 21" in said
+
+
+def test_a_good_payment_has_no_diagnosis(client: Client) -> None:
+    for _ in range(2):
+        answer = topup(client, RELOAD | {"refid": "good", "remarks": None, "extras": None})
+        assert answer.status == 200
+        assert told(client, answer) == ""
+
+
+IGNORED = [
+    (code("X"), "RELOAD has no extras.subproduct_code, ignored"),
+    ({"remark": "x"}, "remark is not known here and was ignored; did you mean remarks?"),
+    (
+        {"subproduct_code": "x"} | code("X"),
+        "RELOAD has no extras.subproduct_code, ignored; subproduct_code is not known",
+    ),
+]
+
+
+@pytest.mark.parametrize(("more", "said"), IGNORED)
+def test_what_a_payment_ignores_is_said(client: Client, more: dict[str, Any], said: str) -> None:
+    answer = topup(client, RELOAD | {"refid": said[:50]} | more)
+    assert answer.status == 200
+    assert said in told(client, answer)
+
+
+REQUERIES = [
+    ({"amount": "20"}, "refid order-2 exists with amount 10; the original was returned"),
+    ({"amount": "ten"}, "refid order-2 exists with amount 10; the original was returned"),
+    ({"amount": "1e1"}, ""),
+    ({"product": "DATA"}, "refid order-2 exists with product RELOAD; the original was returned"),
+    (
+        {"account": "", "amount": 5},
+        "refid order-2 exists with account 0123456789 and amount 10; the original was returned",
+    ),
+    (code("X"), "refid order-2 exists with extras.subproduct_code (none); the original was returned"),
+    ({"remarks": "mine"}, "refid order-2 exists with remarks (none); the original was returned"),
+]
+
+
+@pytest.mark.parametrize(("changes", "said"), REQUERIES)
+def test_a_requery_with_other_parameters_says_what_the_original_has(
+    client: Client, changes: dict[str, Any], said: str
+) -> None:
+    assert topup(client, RELOAD | {"refid": "order-2"}).status == 200
+    answer = topup(client, RELOAD | {"refid": "order-2"} | changes)
+    assert answer.status == 200
+    assert told(client, answer) == said
+
+
+def test_a_refid_that_is_refused_with_other_parameters_says_what_the_original_has() -> None:
+    with running({"assume": {"refid-reused-with-other-parameters": "reject"}}) as client:
+        assert client.pay("order-2").status == 200
+        answer = client.pay("order-2", "20")
+        assert answer.data["statusCode"] == 46
+        assert told(client, answer) == "refid order-2 exists with amount 10; send that again, or a new refid"
+        assert client.pay("order-2", "1e1", remarks="other").status == 200
+
+
+def test_extras_that_a_scenario_rejects_are_named() -> None:
+    with running({"assume": {"unsupported-extras": "reject"}}) as client:
+        assert told(client, client.pay(extras={"b": "1", "a": "2"})) == "RELOAD has no extras.a, extras.b"
+        assert client.pay(extras={"b": None}).status == 200
+
+
+def test_a_rule_that_refuses_is_named() -> None:
+    rules: dict[str, Any] = {
+        "payments": [{"name": "no money", "times": 1, "then": {"refuse": "Insufficient_Balance"}}, *PAID["payments"]],
+        "voids": [{"name": "no void", "then": {"status": "Failed"}}],
+        "bills": [{"name": "no bill", "then": {"error": "On holiday"}}],
+    }
+    with running(rules) as client:
+        assert told(client, client.pay()) == "the rule no money refused it"
+        pay_bill(client)
+        assert (
+            told(client, client.call("POST", VOID, {"refid": "ref-1", "refund_type": 1}))
+            == "the rule no void refused it"
+        )
+        assert told(client, look_up(client, account="210012345678")) == "the rule no bill refused it"
+
+
+def look_up(client: Client, **query: str) -> Response:
+    return client.call("GET", f"/v2/bill-presentment?{urlencode({'product': 'ELECTRIC'} | query)}")
+
+
+BILLS = [
+    ({"product": "ELECTRICS", "account": "1"}, "no product ELECTRICS; did you mean ELECTRIC?"),
+    ({"product": "RETIRED", "account": "1"}, "product RETIRED is inactive"),
+    ({"product": "RELOAD", "account": "1"}, "RELOAD has no bill presentment; ELECTRIC, WATER, INTERBANK have"),
+    ({"account": "123"}, "account must match ^[0-9]{12}$ (An account number has 12 digits)"),
+    ({"product": "INTERBANK", "account": "12345"}, "biller_code is missing, INTERBANK needs it"),
+    ({"product": "INTERBANK", "account": "12345", "biller_code": "1045"}, "biller_code: option 1045 is inactive"),
+    ({"product": "INTERBANK", "account": "12345", "biller_code": "100l"}, "INTERBANK has no option 100l; did you mean"),
+    ({"product": "INTERBANK", "account": "12345", "biller_code": "1004"}, "ref2 is missing, biller 1004 wants it"),
+    ({"account": "210012345678", "amount": "ten"}, 'amount "ten" is no decimal number such as 10.50'),
+    ({"account": "210012345678", "amount": "0.999"}, "amount 0.999 has more than two decimals"),
+    ({"account": "210012345678", "amount": "0.99"}, "amount must be at least 1; 0.99 is less"),
+    ({"account": ""}, "account must be a string of 1 to 100 characters"),
+]
+
+
+@pytest.mark.parametrize(("query", "said"), BILLS)
+def test_a_refused_look_up_says_what_would_have_been_right(client: Client, query: dict[str, str], said: str) -> None:
+    answer = look_up(client, **query)
+    assert answer.status == 400
+    assert said in told(client, answer)
+
+
+def test_a_network_of_no_product_says_which_was_meant(client: Client) -> None:
+    answer = client.call("GET", "/v2/networkstatus?product=electrics")
+    assert answer.status == 400
+    assert told(client, answer).startswith("no product electrics; did you mean ELECTRIC?")
+
+
+def test_a_biller_that_a_look_up_ignores_is_said(client: Client) -> None:
+    answer = look_up(client, account="210012345678", biller_code="1001", ref2="A")
+    assert (answer.status, told(client, answer)) == (200, "ELECTRIC has no billers: biller_code, ref2 ignored")
+
+
+@pytest.fixture
+def paid() -> Iterator[Client]:
+    second = {
+        "code": "RS002",
+        "balance": "1000.00",
+        "api_keys": [{"key": "test_key_RS002", "secret": "bm90LWEtc2VjcmV0LW9ubHktZm9yLXRlc3RpbmctMTE="}],
+    }
+    slow = {"when": {"refid": "slow"}, "then": [{"status": "Processing"}]}
+    failed = {"when": {"refid": "failed"}, "then": [{"status": "Failed"}]}
+    with running({"resellers": [second], "payments": [slow, failed, *PAID["payments"]]}) as made:
+        for refid in ("ref-1", "slow", "failed"):
+            pay_bill(made, refid)
+        made.pay("reload")
+        made.pay("foreign", key="test_key_RS002", secret="bm90LWEtc2VjcmV0LW9ubHktZm9yLXRlc3RpbmctMTE=")
+        yield made
+
+
+LEAVES_NONE = "; a payment that was refused with 400 leaves none"
+CASES: list[tuple[str, dict[str, Any], str]] = [
+    (VOID, {"refid": "reload"}, "RELOAD is not voidable; ELECTRIC, WATER, INTERBANK are"),
+    (VOID, {"refid": "slow"}, "transaction {slow} is Processing; only Succesful ones can be voided"),
+    (CHECK, {"refid": "failed"}, "transaction {failed} is Failed; only Succesful ones can be disputed"),
+    (VOID, {"refid": "nothing"}, "no transaction has refid nothing" + LEAVES_NONE),
+    (VOID, {"refid": "REF-1"}, "no transaction has refid REF-1; did you mean ref-1?" + LEAVES_NONE),
+    (CHECK, {"trxid": "123"}, "no transaction has trxid 123" + LEAVES_NONE),
+    (CHECK, {"trxid": "ref-1"}, "ref-1 is a refid; send it as refid"),
+    (CHECK, {"refid": "{ref-1}"}, "{ref-1} is a trxid; send it as trxid"),
+    (CHECK, {"trxid": "{foreign}"}, "transaction {foreign} is of reseller RS002, not of RS001"),
+    (VOID, {}, "must be given with refid or trxid"),
+    (VOID, {"refid": "", "trxid": ""}, "must be given with refid or trxid"),
+    (VOID, {"refid": None, "trxid": None}, "must be given with refid or trxid"),
+    (VOID, {"refid": "ref-1", "refund_type": 3, "refund_reason": None}, "refund_reason is required"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "said"), CASES)
+def test_a_refused_case_says_what_would_have_been_right(
+    paid: Client, path: str, body: dict[str, Any], said: str
+) -> None:
+    ids = {refid: trxid_of(paid, refid) for refid in ("slow", "failed", "ref-1", "foreign")}
+    filled = {name: value.format_map(ids) if isinstance(value, str) else value for name, value in body.items()}
+    answer = paid.call("POST", path, {"refund_type": 1} | filled if path == VOID else filled)
+    assert (answer.status, answer.json.get("data", {}).get("status", "Failed")) in ((400, "Failed"), (200, "Failed"))
+    assert told(paid, answer).startswith(said.format_map(ids))
+    if answer.status == 400 and "refund_reason" not in body:
+        assert list(answer.json["errors"]) == ["trxid"]
+
+
+def test_a_second_case_is_told_of_the_first(paid: Client) -> None:
+    trxid = trxid_of(paid, "ref-1")
+    void = {"refid": "ref-1", "refund_type": 1}
+    assert told(paid, paid.call("POST", VOID, void)) == ""
+    said = f"transaction {trxid} has a void already, case-1, which is approved"
+    assert told(paid, paid.call("POST", VOID, void)) == said
+    paid.advance(60)
+    said = f"transaction {trxid} is Refund; only Succesful ones can be disputed"
+    assert told(paid, paid.call("POST", CHECK, {"refid": "ref-1"})) == said
+
+
+def test_what_a_case_ignores_is_said(paid: Client) -> None:
+    body = {"refid": "reload", "trxid": trxid_of(paid, "ref-1"), "email": ["a@example.com"]}
+    said = told(paid, paid.call("POST", CHECK, body))
+    assert "trxid wins: refid reload was ignored, the transaction has refid ref-1" in said
+    assert "email is not known here and was ignored; did you mean user_email?" in said
+
+
+MISSPELT = [
+    ("/v2/topup", {"refId": "a"}, "refId is not known here and was ignored; did you mean refid?"),
+    (VOID, {"Refid": "a", "refund_type": 1}, "Refid is not known here and was ignored; did you mean refid?"),
+    (CHECK, {"trx_id": "a"}, "trx_id is not known here and was ignored; did you mean trxid?"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "said"), MISSPELT)
+def test_a_misspelt_member_that_is_missing_is_told(paid: Client, path: str, body: dict[str, Any], said: str) -> None:
+    answer = paid.call("POST", path, body)
+    assert answer.status == 400
+    assert said in told(paid, answer)

@@ -1,0 +1,201 @@
+"""What a request says that nobody reads, or that is read otherwise, is noted: in `X-Sim-Diagnosis`, in the journal."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.client import Client, Response, running
+
+OPTIONS = "/v2/options?product_code=RELOAD&field_id=amount"
+PLANS = "/v2/options?product_code=DATA&field_id=plan&account_number=0123456789"
+BILLERS = "/v1/interbank/billers"
+HISTORY = "/v2/transactions?date=2026-11-21&limit=10"
+STATEMENT = "/v2/balance-statement?date=2026-11-21"
+BILL = "/v2/bill-presentment?product=ELECTRIC&account=210012345678"
+DELIVERIES = "/v2/balance-webhook/deliveries"
+CATALOG_HAS = "there are product_code, is_active, include_inactive"
+
+NOTED: list[tuple[str, int, str]] = [
+    ("/v2/catalog?is_actve=false", 200, "no parameter is_actve; did you mean is_active?"),
+    ("/v2/catalog?IS_ACTIVE=false", 200, "no parameter IS_ACTIVE; did you mean is_active?"),
+    ("/v2/catalog?colour=red", 200, f"no parameter colour; {CATALOG_HAS}"),
+    ("/v2/catalog?productCode=DATA", 200, "no parameter productCode; did you mean product_code?"),
+    ("/v2/catalog?product_code[]=DATA", 200, "no parameter product_code[]; send product_code itself"),
+    (f"/v2/catalog?{'x' * 199}=1", 200, f"no parameter {'x' * 100}...; {CATALOG_HAS}"),
+    ("/v2/catalog?=1", 200, f"no parameter without a name; {CATALOG_HAS}"),
+    ("/v2/catalog?product_code=RELOADX", 200, "no product RELOADX; did you mean RELOAD?"),
+    ("/v2/catalog?product_code=retired", 200, "no product retired; did you mean RETIRED?"),
+    ("/v2/catalog?product_code=RETIRED", 200, "RETIRED is inactive; include_inactive=true shows it"),
+    ("/v2/catalog?product_code=GAME&is_active=false", 200, "GAME is active; include_inactive=true shows it"),
+    (
+        "/v2/catalog?is_active=false&include_inactive=true",
+        200,
+        "is_active was ignored, since include_inactive=true shows both",
+    ),
+    ("/v2/catalog?is_active=yes", 400, "is_active must be true or false"),
+    ("/v2/catalog?is_active=true&is_active=true", 400, "is_active was sent 2 times"),
+    (f"{OPTIONS}&limit=25001", 200, "a limit of 25001 was taken as 25000, the most that one page holds"),
+    (f"{OPTIONS}&per_page=99999", 200, "a limit of 99999 was taken as 25000, the most that one page holds"),
+    (f"{OPTIONS}&limit=2&per_page=3", 200, "per_page was ignored beside limit, whose other name it is"),
+    (f"{OPTIONS}&account_number=1", 200, "account_number was ignored: amount offers the same to every account"),
+    (f"{OPTIONS}&biller_code=1001", 200, "biller_code was ignored: amount lists no billers"),
+    (f"{PLANS}&is_active=false", 200, "is_active was ignored: plan is dynamic and offers active options alone"),
+    (
+        "/v2/options?product=RELOAD&field_id=amount",
+        400,
+        "no parameter product; did you mean product_code?; product_code is required",
+    ),
+    ("/v2/options?product_code=RELOADX&field_id=amount", 404, "no product RELOADX; did you mean RELOAD?"),
+    (
+        "/v2/options?product_code=RELOAD&field_id=amonut",
+        404,
+        "RELOAD has no select field amonut; its select fields are amount; did you mean amount?",
+    ),
+    ("/v2/options?product_code=WATER&field_id=amount", 404, "WATER has no select field amount; it has none"),
+    ("/v2/options?product_code=RETIRED&field_id=amount", 404, "RETIRED is inactive; include_inactive=true finds it"),
+    (
+        "/v2/options?product_code=DATA&field_id=plan",
+        400,
+        "account_number is required: the options of 'plan' depend on the value of 'phone'",
+    ),
+    ("/v2/options?product_code=INTERBANK&field_id=biller&biller_code=9", 200, "no biller 9"),
+    (f"{BILLERS}?page=2", 400, "page must be used with limit"),
+    (f"{BILLERS}?page=2&limit=", 400, "page must be used with limit"),
+    (
+        f"{BILLERS}?product_code=INTERBANK",
+        200,
+        "no parameter product_code; there are page, limit, biller_code, suggested_category",
+    ),
+    (f"{BILLERS}?biller_code=1001X", 200, "no biller 1001X; did you mean 1001?"),
+    (f"{BILLERS}?suggested_category=internet", 200, "no category internet; did you mean Internet?"),
+    (f"{HISTORY}&status[]=FAILED", 200, "no parameter status[]; send status itself, once for each value"),
+    (f"{HISTORY}&status%5B%5D=FAILED", 200, "no parameter status[]; send status itself, once for each value"),
+    ("/v2/transactions?date=2026-11-21&limit=1001", 200, "a limit of 1001 was taken as 1000, the most that one page"),
+    (
+        f"{HISTORY}&status=FAILED&status=FOO",
+        400,
+        "status must be one or several of SUCCESSFUL, PENDING",
+    ),
+    (f"{HISTORY}&product=RELAOD", 400, "no product RELAOD; did you mean RELOAD?; product must be a product"),
+    (f"{HISTORY}&page=2", 200, "no parameter page; there are limit, date, status, account, offset, product"),
+    (f"{STATEMENT}&limit=1001", 200, "a limit of 1001 was taken as 1000, the most that one page holds"),
+    (f"{STATEMENT}&offset=3", 200, "no parameter offset; there are date, type, page, limit"),
+    (f"{DELIVERIES}?status=x", 400, "status must be one of all, success, failed"),
+    (f"{DELIVERIES}?form=2026-11-21", 200, "no parameter form; did you mean from?"),
+    ("/v2/balance?currency=MYR", 200, "no parameter currency; this endpoint reads none"),
+    ("/v2/product-list?product_code=RELOAD", 200, "no parameter product_code; this endpoint reads none"),
+    (
+        "/v2/subproducts?product_code=INTERBANK&account_number=1",
+        200,
+        "account_number was ignored: INTERBANK",
+    ),
+    ("/v2/networkstatus?product=RELAOD", 400, "no product RELAOD; did you mean RELOAD?; product is no product"),
+    (f"{BILL}&biller_code=1&ref2=2", 200, "ELECTRIC has no billers: biller_code, ref2 ignored"),
+    (f"{BILL}&acount=1", 200, "no parameter acount; did you mean account?"),
+    ("/v2/networkstatus?product=RELOAD&account=1", 200, "no parameter account; there are product"),
+]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with running() as client:
+        yield client
+
+
+def diagnosed(client: Client, answer: Response) -> str:
+    """The header, which is also what the journal says."""
+    told = answer.headers["x-sim-diagnosis"]
+    entry = client.sim("GET", f"/sandboxes/default/requests/{answer.headers['x-sim-request-id']}").json
+    assert entry["diagnosis"] == told
+    return told
+
+
+@pytest.mark.parametrize(("target", "status", "text"), NOTED, ids=[target for target, _, _ in NOTED])
+def test_what_is_ignored_or_read_otherwise_is_noted(client: Client, target: str, status: int, text: str) -> None:
+    answer = client.call("GET", target)
+    assert answer.status == status
+    assert diagnosed(client, answer).startswith(text)
+
+
+GOOD = [
+    "/v2/catalog?product_code=DATA&is_active=true",
+    "/v2/catalog?product_code=&is_active=&include_inactive=",
+    f"{OPTIONS}&limit=25000&page=1&is_active=true&include_hidden=true",
+    PLANS,
+    "/v2/options?product_code=INTERBANK&field_id=biller&biller_code=1001",
+    f"{BILLERS}?limit=5&page=1&suggested_category=Internet",
+    f"{HISTORY}&status=FAILED&status=PENDING&product=RELOAD&account=1&offset=0",
+    f"{STATEMENT}&type=REFUND&page=1&limit=1000",
+    DELIVERIES,
+    "/v2/balance",
+    f"{BILL}&amount=10&ref2=",
+    "/v2/subproducts?product_code=DATA&account_number=0123456789&limit=",
+]
+
+
+@pytest.mark.parametrize("target", GOOD)
+def test_a_good_request_has_no_diagnosis(client: Client, target: str) -> None:
+    answer = client.call("GET", target, headers={"X-API-Version": "2026-09-16"})
+    assert answer.status == 200
+    assert "x-sim-diagnosis" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("version", "text"),
+    [
+        ("newest", "X-API-Version 'newest' is no date of the form yyyy-MM-dd and was ignored"),
+        ("2026-9-16", "X-API-Version '2026-9-16' is no date of the form yyyy-MM-dd and was ignored"),
+        ("2026-02-30", "X-API-Version '2026-02-30' is no day of the calendar and was ignored"),
+        ("", "X-API-Version '' is no date of the form yyyy-MM-dd and was ignored"),
+    ],
+)
+def test_a_version_that_is_none_is_noted_everywhere(client: Client, version: str, text: str) -> None:
+    headers = {"X-API-Version": version}
+    for target in ("/v2/catalog", OPTIONS, "/v2/balance", BILLERS):
+        assert diagnosed(client, client.call("GET", target, headers=headers)) == text
+    assert diagnosed(client, client.pay(f"version-{version}", headers=headers)) == text
+
+
+def test_a_body_that_nobody_reads_is_noted(client: Client) -> None:
+    for target in ("/v2/catalog", "/v2/options?product_code=RELOAD&field_id=amount"):
+        told = diagnosed(client, client.call("GET", target, b'{"is_active": false}'))
+        assert told == "a body was sent, but the parameters belong in the query"
+    told = diagnosed(client, client.call("GET", "/v2/balance", b"{}"))
+    assert told == "a body was sent, but this endpoint reads none"
+
+
+def test_a_query_beside_a_body_is_noted(client: Client) -> None:
+    body = {"refid": "query", "product": "RELOAD", "account": "0123456789", "amount": "10"}
+    answer = client.call("POST", "/v2/topup?amount=20", body)
+    assert (answer.status, answer.data["amount"]) == (200, 10)
+    assert diagnosed(client, answer) == "no parameter amount; this endpoint reads none"
+
+
+def test_a_query_that_sets_something_is_noted_alike(client: Client) -> None:
+    answer = client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST&mehtod=GET")
+    assert (answer.status, diagnosed(client, answer)) == (200, "no parameter mehtod; did you mean method?")
+    answer = client.call("POST", "/v2/low-balance-threshold", {"amount": "10"})
+    told = "a body was sent, but the parameters belong in the query; amount is required"
+    assert (answer.status, diagnosed(client, answer)) == (400, told)
+
+
+def test_several_notes_are_joined_and_few(client: Client) -> None:
+    told = diagnosed(client, client.call("GET", "/v2/catalog?" + "&".join(f"zz{n}=1" for n in range(30))))
+    assert told.count("no parameter") == 5
+    assert told.endswith("and 25 more that are not known")
+    both = diagnosed(client, client.call("GET", "/v2/catalog?is_actve=1", headers={"X-API-Version": "x"}))
+    assert [part[:13] for part in both.split("; ")] == ["X-API-Version", "no parameter ", "did you mean "]
+
+
+def test_a_rule_whose_name_is_no_ascii_can_be_picked_by_what_was_printed() -> None:
+    rules = [
+        {"name": "zurück", "when": {"account": "0123456789"}, "then": [{"status": "Failed"}]},
+        {"name": "100%25", "when": {"account": "none"}, "then": [{"status": "Processing"}]},
+    ]
+    with running({"payments": rules}) as client:
+        printed = client.pay("a").headers["x-sim-rule"]
+        again = client.pay("b", account="0199999999", headers={"X-Sim-Rule": printed})
+        assert (again.data["status"], again.headers["x-sim-rule"]) == ("Failed", printed)
+        literal = client.pay("c", account="0199999999", headers={"X-Sim-Rule": "100%25"})
+        assert (literal.data["status"], literal.headers["x-sim-rule"]) == ("Processing", "100%2525")
+        assert client.pay("d", account="0199999999", headers={"X-Sim-Rule": "100%2525"}).data["status"] == "Processing"

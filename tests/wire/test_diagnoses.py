@@ -1,0 +1,75 @@
+"""Details in words: every kind has a sentence, within bounds, whatever its facts are."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.domain.model.catalog import Money
+from simulator.domain.model.details import NEAR_WORDS_MAX, Detail, What, detail, near
+from simulator.domain.model.transactions import Status
+from simulator.wire.diagnoses import SENTENCE_CHARS_MAX, SENTENCES, sentence, shown
+
+
+def test_every_kind_of_detail_has_a_sentence() -> None:
+    assert set(SENTENCES) == set(What)
+
+
+SHOWN: list[tuple[Any, str]] = [
+    (Decimal("10"), "10"),
+    (Decimal("10.00"), "10"),
+    (Decimal("5.2"), "5.20"),
+    (Decimal("0.045"), "0.045"),
+    (Decimal("1E+400"), "1E+400"),
+    (Money(Decimal("5.2")), "5.20"),
+    (Money(Decimal(5)), "5.00"),
+    (Status.SUCCESSFUL, "Succesful"),
+    (("a", Decimal(5)), "a, 5"),
+    (tuple(map(str, range(100))), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 88 more"),
+    ({"amount": Decimal(10), "extras.ref2": None}, "amount 10 and extras.ref2 (none)"),
+    ("x" * 101, "x" * 100 + "..."),
+    (None, ""),
+    ((), ""),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), SHOWN, ids=lambda one: str(one)[:30])
+def test_a_fact_is_shown_as_people_write_it(value: Any, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_a_part_that_has_nothing_to_say_is_left_out() -> None:
+    assert sentence(detail(What.NO_PRODUCT, product="X", near="")) == "no product X"
+    assert sentence(detail(What.NO_PRODUCT, product="X", near="Y")) == "no product X; did you mean Y?"
+
+
+@given(st.sampled_from(What), st.one_of(st.text(), st.decimals(), st.integers(), st.tuples(st.text()), st.none()))
+def test_whatever_the_facts_are_there_is_a_sentence_within_bounds(what: What, value: Any) -> None:
+    names = {name for part in SENTENCES[what] for name in part.replace("{", "}").split("}")[1::2]}
+    assert len(sentence(Detail(what, dict.fromkeys(names, value)))) <= SENTENCE_CHARS_MAX
+
+
+NEAR = [
+    ("RELOADX", "RELOAD"),
+    ("reload", "RELOAD"),
+    ("electrics", "ELECTRIC"),
+    (" RELOAD ", "RELOAD"),
+    ("ELECTRICITY", "ELECTRIC"),
+    ("", ""),
+    ("something else", ""),
+    ("x" * 10_000, ""),
+]
+
+
+@pytest.mark.parametrize(("word", "meant"), NEAR, ids=lambda one: one[:20])
+def test_what_was_meant_is_guessed_within_reason(word: str, meant: str) -> None:
+    assert near(word, ("RELOAD", "ELECTRIC", "DATA")) == meant
+
+
+def test_of_very_many_words_only_the_same_one_in_other_letters_is_found() -> None:
+    words = [f"CODE-{number}" for number in range(NEAR_WORDS_MAX + 1)]
+    assert near("code-7", words) == "CODE-7"
+    assert near("CODE-x", words) == ""
+    assert near("code-7", words * 20) == ""
