@@ -29,19 +29,23 @@ class Deadline:
         """Replace the deadline by this time of the loop's clock."""
         self._at = at
         if at < self._fires_at:
-            self.end()
-            self._fires_at = at
-            self._timer = self._timer_at(at, self._fire)
+            self._arm()
 
     def end(self) -> None:
-        """Do not call."""
+        """Never call again, and let go of the callback."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer, self._fires_at = None, math.inf
+        self._on_due = lambda: None
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._fires_at = self._at
+        self._timer = self._timer_at(self._at, self._fire)
 
     def _fire(self) -> None:
-        self.end()
+        self._timer, self._fires_at = None, math.inf
         if self._now() < self._at:
-            self.set_at(self._at)
+            self._arm()
         else:
             self._on_due()
