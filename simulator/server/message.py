@@ -20,7 +20,7 @@ STATUS_LINE: Final = {
 }
 
 
-class HttpRequest(msgspec.Struct, gc=False):  # of which nothing leads back to it
+class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     """A request whose head is in order. `headers` have names in lower case and values without blanks around them,
     `body` is what has come and nobody took yet. `is_plain`: the application may answer it at once, when it is whole."""
 

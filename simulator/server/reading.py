@@ -20,6 +20,8 @@ class Reader:
     A budget for bodies in flight belongs into `on_body`, through which every byte of them comes.
     """
 
+    __slots__ = ("_limits", "_parser", "_since_progress", "headers", "noted", "request", "requests", "state", "url")
+
     def __init__(self, limits: Limits) -> None:
         self.state = states.OPENED
         self.requests: deque[HttpRequest] = deque()

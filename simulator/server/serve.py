@@ -1,4 +1,4 @@
-"""Runs an ASGI application on our protocol: the socket, the server around it."""
+"""Runs an ASGI application on our protocol: the listening socket and the server around it."""
 
 import asyncio
 import errno

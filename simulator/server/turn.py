@@ -21,7 +21,7 @@ from simulator.server.message import header_lines
 
 class Ending(Protocol):
     """How an answer ends, which is a value of the application's. `name` is empty where the whole answer goes out, `cut`
-    where half of its body does, anything else where nothing does; `bytes_per_second` is its body's pace, 0 for none."""
+    where half of its body does, anything else where nothing does; `bytes_per_second` is its body's pace, 0 for at once."""
 
     @property
     def name(self) -> str: ...
@@ -34,7 +34,6 @@ PromptAnswer = tuple[int, bytes, bytes, Ending]
 Making = Coroutine[Any, Any, PromptAnswer]
 Prompt = Callable[[str, str, bytes, list[tuple[bytes, bytes]], str, bytes], Making | None]
 """Makes an answer of method, path, query, headers, client's address and body; None for what it does not take so."""
-
 
 _LOG: Final = logging.getLogger(__name__)
 
