@@ -20,8 +20,11 @@ from simulator.server.message import header_lines
 
 
 class Ending(Protocol):
-    """How an answer ends: a value of the application's. `name` is empty where the whole answer goes out, `cut` where half
-    of its body does, anything else where nothing does; `bytes_per_second` is its body's pace, 0 for at once."""
+    """How an answer ends: a value of the application's.
+
+    `name` is empty where the whole answer goes out, `cut` where half of its body does, anything else where nothing
+    does; `bytes_per_second` is its body's pace, 0 for at once.
+    """
 
     @property
     def name(self) -> str: ...
