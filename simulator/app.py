@@ -18,8 +18,8 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
 from simulator.scenario.library import load_scenario
-from simulator.server.message import trimmed
-from simulator.server.responder import deliver
+from simulator.server.message import BODYLESS, header_pairs, unframed
+from simulator.server.responder import responder_of
 
 if TYPE_CHECKING:
     from simulator.control.app import ControlApp
@@ -55,7 +55,8 @@ class App:
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
             return
-        scope["headers"] = trimmed(scope["headers"])  # as our own server has them, other servers may not
+        # Blanks around a value are no part of it (RFC 9110 5.5); our own server has stripped them, others may not have.
+        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         if _is_control(scope["path"]):
             await self._controlled(scope, receive, send)
         else:
@@ -63,7 +64,7 @@ class App:
             address = client[0] if client else ""
             request = Incoming(scope["method"], scope["query_string"], scope["headers"], address, None, receive)
             answer = await self._answer(scope["path"], request)
-            await deliver(scope, send, *answer)
+            await _deliver(scope, send, answer)
 
     def prompt(
         self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], client: str, body: bytes
@@ -120,6 +121,21 @@ class App:
         if isinstance(self._sender, HttpSender):
             await self._sender.close()
         await send({"type": "lifespan.shutdown.complete"})
+
+
+async def _deliver(scope: Any, send: Any, answer: Answer) -> None:
+    """Send an answer in the way that its ending says. On another server than ours it goes out by ASGI's two messages,
+    and what those cannot do is not done."""
+    status, lines, body, ending = answer
+    headers = header_pairs(lines)
+    responder = responder_of(scope)
+    if responder is not None:
+        await responder.answer(status, headers, body, ending)
+    elif not ending.name:
+        if status in BODYLESS:
+            headers, body = unframed(headers), b""
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
 
 def build_app(

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -18,10 +18,36 @@ from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
 from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import LiveSandbox
-from simulator.server.endings import WHOLE, Ending
 
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
 Receive = Callable[[], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the answer to a request ends: one of the constants below, or a `drip`. `name` is empty where the whole answer
+    goes out, if slowly; `bytes_per_second` is the pace of its body, 0 for at once. The server reads both."""
+
+    name: str
+    bytes_per_second: float = 0.0
+
+
+WHOLE: Final = Ending("")
+"""As usual: all of it, and the connection is kept."""
+
+ABORT: Final = Ending("abort")
+"""The connection is closed without a byte."""
+
+CUT: Final = Ending("cut")
+"""The connection is closed in the middle of the body."""
+
+GONE: Final = Ending("gone")
+"""The client had left, and nothing is sent."""
+
+
+def drip(bytes_per_second: float) -> Ending:
+    """The head at once and the body at this pace."""
+    return Ending("", bytes_per_second)
 
 
 class Incoming(msgspec.Struct, frozen=True):

@@ -1,9 +1,9 @@
 """Counting answers where the journal is written: by endpoint, status, error and what became of the connection."""
 
+from simulator.api.call import ABORT, Ending
 from simulator.api.paths import PathTable
 from simulator.runtime.counters import Counters
 from simulator.runtime.journal import Exchange
-from simulator.server.endings import ABORT, Ending
 
 
 def count_answer(counters: Counters, paths: PathTable, exchange: Exchange, ending: Ending) -> None:

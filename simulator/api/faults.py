@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from simulator.api.bearer import claimed_reseller
-from simulator.api.call import Call, MetFault, Reply
+from simulator.api.call import ABORT, CUT, Call, MetFault, Reply, drip
 from simulator.auth import headers as names
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
@@ -26,7 +26,6 @@ from simulator.domain.model.faults import (
     ScriptedAnswer,
 )
 from simulator.domain.model.rules import Fields, Rule
-from simulator.server.endings import ABORT, CUT, drip
 from simulator.wire import errors
 from simulator.wire.json import encode
 

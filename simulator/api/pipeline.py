@@ -20,6 +20,7 @@ from simulator.api.authentication import (
 )
 from simulator.api.body import BodyTooLarge, ClientGone, read_body
 from simulator.api.call import (
+    GONE,
     Answer,
     Call,
     Endpoint,
@@ -40,7 +41,6 @@ from simulator.contract.validate import validator
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.rule_names import meant
 from simulator.runtime.sandboxes import LiveSandbox
-from simulator.server.endings import GONE
 from simulator.wire.json import encode
 
 

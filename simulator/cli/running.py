@@ -9,12 +9,13 @@ from typing import Any
 
 from simulator.app import App, build_app
 from simulator.cli.flags import CannotStart, ServerFlags
+from simulator.cli.process import tune_gc
 from simulator.control import render
 from simulator.domain.errors import DomainError
 from simulator.options import Options
 from simulator.runtime.sandboxes import DEFAULT, LiveSandbox
 from simulator.scenario.load import ScenarioError
-from simulator.server.serve import CannotListen, Server, make_server, tune_gc
+from simulator.server.serve import CannotListen, Server, make_server
 
 CONTROL = "/_sim"
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with

@@ -35,9 +35,9 @@ def command(json: bool, watch: bool, **flags: Any) -> None:
         signal.signal(number, _stop)
     gc.disable()  # what start-up makes stays: looking through it again and again would cost a tenth of the time
     from simulator.cli import banner
+    from simulator.cli.process import raise_file_limit
     from simulator.cli.running import Running, prepare
     from simulator.runtime.watch import Watch
-    from simulator.server.serve import raise_file_limit
 
     raise_file_limit()
     unwritable: list[OSError] = []
