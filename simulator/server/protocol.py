@@ -98,13 +98,16 @@ class HttpProtocol(asyncio.Protocol):
                 self._deadline.set(self._limits.head_timeout_s)
 
     def eof_received(self) -> bool:
-        """Answer a client that closes its side behind its request. True keeps our side open until that is done."""
+        """Answer a client that closes its side behind its request, without waiting: it may have left altogether."""
         self.answer(self._loop.time())
         self.flush()
-        if self._running is None or not self._running.request.is_whole or self._reader.state >= LINGERING:
-            return False
-        self._answer_no_more()
-        return True
+        running = self._running
+        stays = running is not None and running.request.is_whole and self._reader.state < LINGERING
+        if running is not None and stays:
+            self._answer_no_more()
+            self.ended.set()
+            running.news.set()
+        return stays
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Carry out what came whole before the client left, and let go."""
@@ -285,10 +288,9 @@ class HttpProtocol(asyncio.Protocol):
 
     def _answer_no_more(self) -> None:
         """Close behind the answer to the newest request that was read."""
-        assert self._running is not None, "there is an answer to close behind"
         self._reader.move(STOP)
-        newest = self._reader.requests[-1] if self._reader.requests else self._running.request
-        newest.keep_alive = False
+        running = [] if self._running is None else [self._running.request]
+        [*running, *self._reader.requests][-1].keep_alive = False
 
     def hang_up(self) -> None:
         """Close now, whatever is going on; the application sees that its client has left."""

@@ -27,12 +27,13 @@ _LOG: Final = logging.getLogger(__name__)
 class Responder:
     """One request that an application answers in a task of its own."""
 
-    __slots__ = ("_connection", "_is_bodyless", "_is_chunked", "_left", "news", "request", "stage")
+    __slots__ = ("_connection", "_is_bodyless", "_is_chunked", "_is_read", "_left", "news", "request", "stage")
 
     def __init__(self, connection: Any, request: HttpRequest) -> None:
         self._connection = connection  # an HttpProtocol, whose module imports this one
         self.request = request
         self.stage: Answer = AWAITED
+        self._is_read = False  # the application has all of the body
         self.news = asyncio.Event()  # something for `receive`
         if request.body or request.is_whole:
             self.news.set()
@@ -62,7 +63,9 @@ class Responder:
             _LOG.error("The application failed to answer", exc_info=error)
             self._fail()
         else:
-            if self.is_open:
+            if self.is_open and self._connection.ended.is_set():  # it was told that its client has left
+                self.abort()
+            elif self.is_open:
                 _LOG.error("The application returned without a complete answer")
                 self._fail()
 
@@ -113,8 +116,9 @@ class Responder:
             self._connection.read_on()
             await self.news.wait()
             self.news.clear()
-        if not self.is_open:
+        if not self.is_open or self._is_read:
             return {"type": "http.disconnect"}
+        self._is_read = request.is_whole
         return {"type": "http.request", "body": request.take(), "more_body": not request.is_whole}
 
     async def send(self, message: Mapping[str, Any]) -> None:
