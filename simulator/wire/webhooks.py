@@ -22,7 +22,7 @@ SECRET_SHOWN_CHARS = 4
 
 
 def configuration(webhook: Webhook) -> dict[str, Any]:
-    """The answer to GET; empty strings, false and nulls when there is none."""
+    """The answer to GET; empty strings, false and nulls when there is no webhook."""
     return {
         "webhook_url": webhook.url,
         "enabled": webhook.enabled,
@@ -33,12 +33,12 @@ def configuration(webhook: Webhook) -> dict[str, Any]:
 
 
 def url_alone(webhook: Webhook) -> dict[str, Any]:
-    """The answer to a PUT that updated."""
+    """The answer to a PUT that updates."""
     return {"webhook_url": webhook.url}
 
 
 def with_secret(webhook: Webhook, *, masked: bool = False) -> dict[str, Any]:
-    """The answer to creation and rotation, or the same with a secret that is as long and shows its end alone."""
+    """The answer to creation and rotation; `masked` hides all but the end of the secret, at equal length."""
     secret = webhook.secret
     if masked:
         secret = "*" * (len(secret) - SECRET_SHOWN_CHARS) + secret[-SECRET_SHOWN_CHARS:]
@@ -46,7 +46,7 @@ def with_secret(webhook: Webhook, *, masked: bool = False) -> dict[str, Any]:
 
 
 def event(one: Event) -> dict[str, Any]:
-    """The body that is sent."""
+    """The event's body."""
     return {
         "type": one.type,
         "version": EVENT_VERSION,
@@ -80,9 +80,9 @@ def _resource(told: CatalogEntry) -> dict[str, Any]:
 
 
 def record(one: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:
-    """A delivery record. What the receiver answered is that of the latest attempt, null where nothing came.
+    """A delivery record. The receiver's answer is that of the latest attempt, null when there was none.
 
-    `retryCount` is that of the retries, or with `counts_attempts` that of all attempts.
+    `retryCount` counts retries, or with `counts_attempts` all attempts.
     """
     outcome = one.attempts[-1].outcome if one.attempts else None
     answered = outcome if outcome is not None and outcome.ending is Ending.ANSWERED else None
@@ -119,5 +119,5 @@ def bulk_done(job: str, made: Delivery) -> dict[str, Any]:
 
 
 def bulk_refused(job: str, text: str) -> dict[str, Any]:
-    """One result of a bulk replay that was refused."""
+    """One refused result of a bulk replay."""
     return {"jobId": job, "success": False, "newJobId": None, "error": text}
