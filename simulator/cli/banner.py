@@ -1,4 +1,4 @@
-"""What `serve` prints when it answers: for programs one line of JSON, for people a page with a request to paste."""
+"""The output of `serve` once it answers: one line of JSON for programs, a page with a request to paste for people."""
 
 import secrets
 import shutil
@@ -17,7 +17,7 @@ from simulator.domain.model.resellers import Reseller
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
 
-# What the request to paste pays for, where the scenario sells it; an ordinary account and a usual denomination.
+# The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.
 EXAMPLE_PRODUCT, EXAMPLE_ACCOUNT, EXAMPLE_AMOUNT = "RELOAD", "0123456789", 10
 
 
@@ -98,7 +98,7 @@ def _first_steps(running: Running) -> list[str]:
 
 
 def _example(sandbox: LiveSandbox, owner: Reseller) -> tuple[str, str, bytes]:
-    """A payment where the scenario sells what we know how to buy, else a look at the balance."""
+    """A payment where the scenario sells the example product, else a balance query."""
     product = owner.sees(sandbox.scenario.catalog, EXAMPLE_PRODUCT)
     if product is None or not product.is_active:
         return "GET", "/v2/balance", b""
@@ -118,7 +118,7 @@ def _call(running: Running, credentials: Credentials, method: str, path: str, bo
 
 
 def _program() -> str:
-    """How this program is called from where the user stands: a virtual environment may not be on the PATH."""
+    """How to call this program from the user's shell: a virtual environment may not be on the PATH."""
     called = Path(sys.argv[0])
     if shutil.which("reseller-sim"):
         return "reseller-sim"

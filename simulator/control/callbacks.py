@@ -14,7 +14,7 @@ from simulator.wire.payment import CALLBACK_STATUS_NAMES
 
 
 def attempt(one: Attempt) -> dict[str, Any]:
-    """One try; `ending` is null while it is in the air."""
+    """One attempt; `ending` is null while it is in flight."""
     outcome = one.outcome
     return {
         "number": one.number,
@@ -27,7 +27,7 @@ def attempt(one: Attempt) -> dict[str, Any]:
 
 
 def callback(one: Callback) -> dict[str, Any]:
-    """One notification with its attempts."""
+    """One callback with its attempts."""
     return {
         "id": one.id,
         "state": one.state.value,
@@ -55,7 +55,7 @@ def _row(one: Callback, tried: Attempt) -> dict[str, Any]:
 
 
 async def list_all(request: Request) -> Response:
-    """Attempts, oldest callback first; with `wait_for`, once that many ended or the time is up."""
+    """Attempts, oldest callback first; with `wait_for`, once that many ended or the timeout passes."""
     live = sandbox_of(request)
     refuse_other_parameters(request, "refid", "trxid", "limit", "cursor", "wait_for", "timeout")
     asked = page_of(request)

@@ -39,12 +39,12 @@ def _shown(live: LiveSandbox) -> dict[str, Any]:
 
 
 async def show(request: Request) -> Response:
-    """Mode, time, rate, and what is due."""
+    """Mode, time, rate, and due entries."""
     return reply(_shown(sandbox_of(request)))
 
 
 async def put(request: Request) -> Response:
-    """Change mode, rate or time; time never goes back."""
+    """Change mode, rate or time; time never decreases."""
     live = sandbox_of(request)
     wanted = await body_of(request, "clock-request")
     rate = float(wanted["rate"]) if "rate" in wanted else None
@@ -56,13 +56,13 @@ async def put(request: Request) -> Response:
 
 
 def refuse_idle_rate(mode: str | None, rate: float | None) -> None:
-    """Raise `Bad` for a rate beside a mode that has none."""
+    """Raise `Bad` for a rate with a mode that has none."""
     if rate is not None and mode != "xN":
         raise Bad(f"a {mode} clock has no rate; the mode xN has", "rate")
 
 
 async def advance(request: Request) -> Response:
-    """Let time pass, deliveries included, and say what happened."""
+    """Advance time, deliveries included, and report what happened."""
     live = sandbox_of(request)
     wanted = await body_of(request, "advance-request")
     if len(wanted) != 1:
@@ -130,7 +130,7 @@ def _fired(one: Fired) -> dict[str, Any]:
 
 
 def _case_ended(case: Case, is_refund: bool) -> dict[str, Any]:
-    """A refund is a status of the transaction; a refusal changes the case alone."""
+    """A refund is a status of the transaction; a refusal changes only the case."""
     one = case.transaction
     told: dict[str, Any] = {"kind": "status" if is_refund else "case", "trxid": one.trxid, "refid": one.refid}
     told |= {"case": case.id, "state": case.state.value}

@@ -1,4 +1,4 @@
-"""`POST /_sim/sandboxes/{id}/probes`: adversarial deliveries to a reseller's receivers, and what they answered."""
+"""`POST /_sim/sandboxes/{id}/probes`: adversarial deliveries to a reseller's receivers, and their answers."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _BY_NAME = {probe.name: probe for probe in PROBES}
 
 
 async def send(request: Request) -> Response:
-    """Send the probes that are named, or all of them, one after the other."""
+    """Send the named probes, or all of them, sequentially."""
     live = sandbox_of(request)
     wanted = await body_of(request, "probes-request", may_be_empty=True)
     reseller = _reseller(live, wanted.get("reseller"))
@@ -27,7 +27,7 @@ async def send(request: Request) -> Response:
 
 
 def _reseller(live: LiveSandbox, code: str | None) -> Reseller:
-    """The reseller that is named, else the first one."""
+    """The named reseller, else the first one."""
     if code is not None:
         return reseller_of(live.core.state, code)
     first = next(iter(live.core.state.resellers.values()), None)

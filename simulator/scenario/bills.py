@@ -1,4 +1,4 @@
-"""Bills of a scenario: what a product's biller tells, and what a rule of `bills` makes of a look-up."""
+"""Bills of a scenario: the profile of a product's biller, and what a rule of `bills` does to a look-up."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -47,7 +47,7 @@ def _cents(item: Reader, usual: Decimal) -> Decimal:
 
 
 def presented(item: Reader) -> BillThen:
-    """The `then` of a bill rule: `bill`, laid over what would be drawn, or `error`."""
+    """The `then` of a bill rule: `bill`, which overrides the drawn bill, or `error`."""
     bill, error, label = item["bill"], item["error"], item["error_message"]
     if bill.is_given and error.is_given:
         error.problem("misplaced", "a look-up is answered with 'bill' or refused with 'error', not both", at_key=True)
@@ -62,7 +62,7 @@ def presented(item: Reader) -> BillThen:
 
 
 def _error(text: str) -> BillError | str:
-    """A known error by its name, else the very text."""
+    """A known error by its name, else a custom text."""
     return next((error for error in BillError if error == text), text)
 
 
@@ -86,7 +86,7 @@ def _anything(item: Reader) -> object:
     return item.node.plain() if item.node is not None else None
 
 
-# The names of SPEC 2.6, what the domain calls them, and how they are read.
+# The names of SPEC 2.6, the domain's names, and the readers.
 FIELDS: Mapping[str, tuple[str, Callable[[Reader], object]]] = {
     "message": ("message", _text),
     "BillerName": ("biller_name", _name),

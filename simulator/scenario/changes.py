@@ -1,4 +1,4 @@
-"""Changes of products, categories and groups: in a scenario's schedule, or brought by the control API."""
+"""Changes of products, categories and groups: from a scenario's schedule or the control API."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ SHARED_ONLY = ("name", "note", "discount", "options")
 
 
 class Changes(NamedTuple):
-    """Properties of the product, and options put on sale or taken off it."""
+    """Properties of the product, and options to put on sale or take off sale."""
 
     properties: Mapping[str, Any]
     options: Mapping[str, bool]
@@ -47,7 +47,7 @@ def scheduled_tree_change(item: Reader, kind: TreeKind, found: Catalog) -> Sched
 
 
 def build_tree_changes(data: Mapping[str, object], kind: TreeKind, found: Catalog) -> Mapping[str, Any]:
-    """Changes of a category or group from an object. Raises `ScenarioError`."""
+    """Read changes of a category or group from an object. Raises `ScenarioError`."""
     document = load_object(data, kind)
     report = Report(document.problems)
     check(document, report, f"{kind}_changes")
@@ -57,7 +57,7 @@ def build_tree_changes(data: Mapping[str, object], kind: TreeKind, found: Catalo
 
 
 def tree_changes(item: Reader, kind: TreeKind, products: Mapping[str, Product]) -> Mapping[str, Any]:
-    """What is to change of a category or group."""
+    """Read the changes of a category or group."""
     made: dict[str, Any] = {}
     if item["name"].is_given:
         made["name"] = item["name"].text()
@@ -69,7 +69,7 @@ def tree_changes(item: Reader, kind: TreeKind, products: Mapping[str, Product]) 
 
 
 def build_changes(data: Mapping[str, object], product: Product, *, is_overlay: bool) -> Changes:
-    """Changes from an object. Raises `ScenarioError`."""
+    """Read changes from an object. Raises `ScenarioError`."""
     document = load_object(data, "product")
     report = Report(document.problems)
     check(document, report, "product_changes")
@@ -79,7 +79,7 @@ def build_changes(data: Mapping[str, object], product: Product, *, is_overlay: b
 
 
 def changes(item: Reader, product: Product | None, *, is_overlay: bool) -> Changes:
-    """What is to change; of an overlay null gives a property back to the product."""
+    """Read the changes; in an overlay null resets a property to the product's own value."""
     if is_overlay:
         for name in SHARED_ONLY:
             if item[name].is_given:

@@ -58,7 +58,7 @@ def product_codes(item: Reader, products: Mapping[str, Product]) -> tuple[str, .
 
 
 def product(item: Reader) -> Product:
-    """One product. What the form says by its roles need not be repeated in `fulfillment`."""
+    """One product. `fulfillment` need not repeat what the form's roles define."""
     code = item["code"].text()
     currency = item["currency"].text(MYR)
     forms = item["fields"].items()

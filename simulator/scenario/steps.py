@@ -1,4 +1,4 @@
-"""Timelines: the statuses that a payment rule leads a transaction through, and whether they can follow each other."""
+"""Timelines: the statuses of a payment rule, and whether their order is valid."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -21,7 +21,7 @@ TEXTS = ("remarks", "sn", "pin", "note", "voucherlink")
 
 
 def steps(section: Reader) -> tuple[Step, ...]:
-    """The steps of a `then`. What cannot happen is reported."""
+    """The steps of a `then`. Impossible ones are reported."""
     items = section.items()
     made = tuple(_step(item) for item in items)
     _check_times(items)
@@ -46,7 +46,7 @@ def _step(item: Reader) -> Step:
 
 
 def _check_times(items: list[Reader]) -> None:
-    """The first step is the answer; every later one has one time, and neither kind of time goes back."""
+    """The first step is the answer; each later one has one time, and neither kind of time decreases."""
     latest_after, latest_requery = timedelta(0), 0
     for place, item in enumerate(items):
         after, requery = item["after"], item["requery"]
@@ -68,7 +68,7 @@ def _check_times(items: list[Reader]) -> None:
 
 
 def _check_statuses(items: list[Reader], made: tuple[Step, ...]) -> None:
-    """Dated steps follow each other, and so do those of re-queries; between the two whichever comes first wins."""
+    """Dated steps must be a valid sequence, and so must re-query steps; between the two whichever comes first wins."""
     if not made:
         return
     reached = {"after": made[0].status, "requery": made[0].status}
