@@ -23,13 +23,13 @@ EXAMPLE_PRODUCT, EXAMPLE_ACCOUNT, EXAMPLE_AMOUNT = "RELOAD", "0123456789", 10
 
 def json_line(running: Running) -> str:
     """`{"url", "sandbox", "control_token", "resellers"}`."""
-    told = {
+    fields = {
         "url": running.url,
         "sandbox": running.sandbox.id,
         "control_token": running.control_token,
         "resellers": running.resellers(),
     }
-    return encode(told).decode()
+    return encode(fields).decode()
 
 
 def page(running: Running) -> str:
@@ -48,12 +48,12 @@ def _facts(running: Running) -> list[tuple[str, str]]:
     owner = _first_reseller(sandbox)
     if owner is None:
         return [*facts, ("reseller", "none in this scenario; POST /_sim/sandboxes/default/resellers makes one")]
-    told = next(one for one in running.resellers() if one["code"] == owner.code)
+    shown = next(one for one in running.resellers() if one["code"] == owner.code)
     facts.append(("reseller", f"{owner.code}, balance {owner.wallet.balance:.2f} MYR"))
-    if told["api_key"]:
-        facts += [("API key", told["api_key"]), ("secret", told["api_secret"])]
-    if told["username"]:
-        facts.append(("user", f"{told['username']}, password {told['password']}"))
+    if shown["api_key"]:
+        facts += [("API key", shown["api_key"]), ("secret", shown["api_secret"])]
+    if shown["username"]:
+        facts.append(("user", f"{shown['username']}, password {shown['password']}"))
     return [*facts, *_callbacks(running, owner)]
 
 

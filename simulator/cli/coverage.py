@@ -9,10 +9,10 @@ from simulator.cli.running import Running
 
 def page(running: Running) -> str:
     """The coverage of all sandboxes that the server had."""
-    from simulator.control.coverage import told  # imports what answers the control API, which a run may never need
+    from simulator.control.coverage import rendered  # imports what answers the control API, which a run may never need
 
     figures = running.app.sandboxes.figures()
-    return text(told(figures), figures.sandboxes)
+    return text(rendered(figures), figures.sandboxes)
 
 
 def text(coverage: Mapping[str, Any], sandboxes: int = 1) -> str:

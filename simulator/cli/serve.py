@@ -53,14 +53,14 @@ def command(json: bool, watch: bool, **flags: Any) -> None:
         if files is not None:
             files.start()
 
-    files = Watch(flags["scenario"], lambda scenario: running.app.load(scenario), _tell) if watch else None
+    files = Watch(flags["scenario"], lambda scenario: running.app.load(scenario), _print_lines) if watch else None
     running = prepare(ServerFlags(**flags), on_ready)
     running.server.run()
     if unwritable:
         raise CannotStart(f"reseller-sim serve: stdout cannot be written: {unwritable[0].strerror}")
 
 
-def _tell(lines: list[str]) -> None:
+def _print_lines(lines: list[str]) -> None:
     with suppress(OSError):  # a closed stderr is no reason to stop serving
         click.echo("\n".join(lines), err=True)
 

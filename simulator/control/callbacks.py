@@ -42,15 +42,15 @@ def callback(one: Callback) -> dict[str, Any]:
 def _row(one: Callback, tried: Attempt) -> dict[str, Any]:
     whole = callback(one)
     del whole["attempts"]
-    told = attempt(tried)
+    fields = attempt(tried)
     return {
         "callback": whole.pop("id"),
-        "attempt": told.pop("number"),
+        "attempt": fields.pop("number"),
         "trxid": one.transaction.trxid,
         "refid": one.transaction.refid,
         "reseller": one.transaction.reseller,
         **whole,
-        **told,
+        **fields,
     }
 
 
@@ -73,5 +73,5 @@ async def list_all(request: Request) -> Response:
     complete = True
     if wait_for:
         complete = await live.driver.bell.wait_until(lambda: ended() >= wait_for, timeout_s)
-    told = page("callbacks", asked, matching(), lambda pair: _row(*pair))
-    return reply(told | {"left_out": live.core.state.callbacks.left_out, "complete": complete})
+    answer = page("callbacks", asked, matching(), lambda pair: _row(*pair))
+    return reply(answer | {"left_out": live.core.state.callbacks.left_out, "complete": complete})

@@ -21,10 +21,10 @@ Endpoint = tuple[str, str]
 async def show(request: Request) -> Response:
     """The figures of one sandbox since its start or last reset."""
     refuse_other_parameters(request)
-    return reply(told(sandbox_of(request).figures()))
+    return reply(rendered(sandbox_of(request).figures()))
 
 
-def told(figures: Figures) -> dict[str, Any]:
+def rendered(figures: Figures) -> dict[str, Any]:
     """Figures in the form of the control API."""
     parts = {
         "rules": _rules(figures),

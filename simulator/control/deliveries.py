@@ -65,8 +65,8 @@ async def list_all(request: Request) -> Response:
     if wait_for:
         complete = await live.driver.bell.wait_until(lambda: ended() >= wait_for, timeout_s)
     behind = (one for one in matching() if one.serial > asked.cursor)
-    told = page("deliveries", asked, behind, row, lambda one: one.serial)
-    return reply(told | {"left_out": log.left_out, "complete": complete})
+    answer = page("deliveries", asked, behind, row, lambda one: one.serial)
+    return reply(answer | {"left_out": log.left_out, "complete": complete})
 
 
 async def show(request: Request) -> Response:

@@ -47,5 +47,5 @@ async def list_all(request: Request) -> Response:
             lambda: sum(1 for _ in matching()) >= wait_for, timeout_s, live.journal.bell
         )
     later = (one for one in matching() if one.n > asked.cursor)
-    told = page("notifications", asked, later, row, lambda one: one.n)
-    return reply(told | {"left_out": log.left_out, "complete": complete})
+    answer = page("notifications", asked, later, row, lambda one: one.n)
+    return reply(answer | {"left_out": log.left_out, "complete": complete})

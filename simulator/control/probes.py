@@ -21,9 +21,9 @@ async def send(request: Request) -> Response:
     reseller = _reseller(live, wanted.get("reseller"))
     timeout_s = float(wanted["timeout"]) if "timeout" in wanted else None
     names = wanted.get("probes", list(_BY_NAME))
-    told = [await _one(live, reseller, _BY_NAME[name], timeout_s) for name in names]
-    findings = sum(one["verdict"] == "finding" for one in told)
-    return reply({"reseller": reseller.code, "findings": findings, "probes": told})
+    rows = [await _one(live, reseller, _BY_NAME[name], timeout_s) for name in names]
+    findings = sum(one["verdict"] == "finding" for one in rows)
+    return reply({"reseller": reseller.code, "findings": findings, "probes": rows})
 
 
 def _reseller(live: LiveSandbox, code: str | None) -> Reseller:
@@ -37,15 +37,15 @@ def _reseller(live: LiveSandbox, code: str | None) -> Reseller:
 
 
 async def _one(live: LiveSandbox, reseller: Reseller, probe: Probe, timeout_s: float | None) -> dict[str, Any]:
-    told: dict[str, Any] = {"probe": probe.name, "about": probe.about}
+    row: dict[str, Any] = {"probe": probe.name, "about": probe.about}
     try:
         shots = probe.make(live, reseller)
     except Skipped as skipped:
-        return told | {"verdict": "skipped", "reason": str(skipped), "requests": []}
+        return row | {"verdict": "skipped", "reason": str(skipped), "requests": []}
     results = await shoot(live, shots, timeout_s)
     verdicts = [one.verdict for one in results]
     worst = next((word for word in ("finding", "inconclusive") if word in verdicts), "ok")
-    return told | {"verdict": worst, "reason": "", "requests": [_request(one) for one in results]}
+    return row | {"verdict": worst, "reason": "", "requests": [_request(one) for one in results]}
 
 
 def _request(one: ProbeResult) -> dict[str, Any]:

@@ -73,8 +73,8 @@ async def list_all(request: Request) -> Response:
     if wait_for:
         complete = await live.journal.bell.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
     earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
-    told = page("requests", asked, earlier, row, lambda one: one.n)
-    return reply(told | {"left_out": live.journal.left_out, "complete": complete})
+    answer = page("requests", asked, earlier, row, lambda one: one.n)
+    return reply(answer | {"left_out": live.journal.left_out, "complete": complete})
 
 
 async def show(request: Request) -> Response:
@@ -85,13 +85,13 @@ async def show(request: Request) -> Response:
     exchange = live.journal.find(int(number)) if is_number else None
     if exchange is None:
         return error(404, "unknown_request", "the journal has no such request, or let go of it")
-    told = row(exchange) | {"sandbox": live.id}
-    told["request"] = {"headers": _headers(exchange.headers), **_body(exchange.path, exchange.body)}
-    told["response"] = {
+    answer = row(exchange) | {"sandbox": live.id}
+    answer["request"] = {"headers": _headers(exchange.headers), **_body(exchange.path, exchange.body)}
+    answer["response"] = {
         "headers": _headers(reply_header_pairs(live.id, exchange)),
         **_body(exchange.path, exchange.content),
     }
-    return reply(told)
+    return reply(answer)
 
 
 def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> list[list[str]]:

@@ -26,9 +26,9 @@ async def add(request: Request) -> Response:
     wanted = await body_of(request, "reseller-request")
     products = live.core.state.catalog.products.keys()
     start = build_reseller(wanted, products, live.scenario.environment)
-    made = live.apply(AddReseller(start))
+    added = live.apply(AddReseller(start))
     sandboxes_of(request).learn_keys(live)
-    return reply(render.reseller(made), 201)
+    return reply(render.reseller(added), 201)
 
 
 async def deposit(request: Request) -> Response:

@@ -19,8 +19,8 @@ async def list_all(request: Request) -> Response:
 
 
 def _row(section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:
-    told = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
-    return told | {"matched": count.matched, "chosen": count.chosen}
+    row = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
+    return row | {"matched": count.matched, "chosen": count.chosen}
 
 
 async def add(request: Request) -> Response:

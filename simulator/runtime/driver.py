@@ -40,7 +40,7 @@ class Advance:
     stopped: str = ""
     is_idle: bool = False
 
-    def tell(self, fired: Sequence[Fired]) -> None:
+    def record(self, fired: Sequence[Fired]) -> None:
         """Note what happened, within bounds."""
         self.events += len(fired)
         room = FIRED_TOLD_MAX - len(self.fired)
@@ -157,7 +157,7 @@ class Driver:
         self.clock.move_to(due)
         now = max(due, self.clock.now())
         fired: list[Fired] = self._core.apply(PassTime(_FIRED_A_TURN), now)
-        report.tell(fired)
+        report.record(fired)
         await self._deliver_in_order([one.send for one in fired if one.send is not None])
         self.bell.ring()
         await asyncio.sleep(0)
@@ -183,7 +183,7 @@ class Driver:
     def _start(self, fired: list[Fired]) -> None:
         """Start the deliveries that a running clock made due; those of one lane keep their order."""
         if self._advancing is not None:
-            self._report.tell(fired)
+            self._report.record(fired)
         sends = [one.send for one in fired if one.send is not None]
         sends.sort(key=lambda send: send.job.lane)
         for _, group in groupby(sends, key=lambda send: send.job.lane):

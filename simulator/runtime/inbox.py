@@ -88,8 +88,8 @@ class Inboxes:
     def follow(self, replies: Mapping[str, tuple[InboxReply, ...]], before: Iterable[str] = ()) -> None:
         """Answer as a scenario says; inboxes of `before` that it omits answer 200 again."""
         for name in {*before, *replies}:
-            told = replies.get(name, ())
-            self[name].program(InboxAnswer(one.status, one.delay.total_seconds(), one.body.encode()) for one in told)
+            queued = replies.get(name, ())
+            self[name].program(InboxAnswer(one.status, one.delay.total_seconds(), one.body.encode()) for one in queued)
 
     def peek(self, name: str) -> Inbox:
         """The inbox of this name, or an empty one that is not stored when the name is unknown."""

@@ -80,11 +80,11 @@ class Probe:
 
 async def shoot(live: LiveSandbox, shots: list[ProbeRequest], timeout_s: float | None) -> list[ProbeResult]:
     """Send the requests of a probe sequentially."""
-    told = []
+    results = []
     for shot in shots:
         limit_s = live.courier.timeout_s(shot.job, live.clock) if timeout_s is None else timeout_s
-        told.append(ProbeResult(shot, await live.courier.carry(shot.job.url, shot.request, live.clock, limit_s)))
-    return told
+        results.append(ProbeResult(shot, await live.courier.carry(shot.job.url, shot.request, live.clock, limit_s)))
+    return results
 
 
 def _callback(live: LiveSandbox, job: Callback, *, accept: bool) -> ProbeRequest:

@@ -116,14 +116,14 @@ class LiveSandbox:
         """
         assert not self.spec.unique_credentials
         COMPILER.remember(scenario)
-        told: tuple[str, ...] = self.apply(LoadScenario(scenario.name, scenario.document))
+        deferred: tuple[str, ...] = self.apply(LoadScenario(scenario.name, scenario.document))
         if scenario.inboxes != self.scenario.inboxes:
             self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario
         self.courier.follow(scenario)
         self.counters.follow(scenario.expect)
-        return told
+        return deferred
 
     async def reset(self) -> None:
         """Return to the start of the scenario. Raises `Conflict` during an advance."""

@@ -22,15 +22,15 @@ Stamps = dict[Path, tuple[int, int] | None]
 class Watch:
     """Watches the files of `wanted`, a path or a bundled name, from its creation on.
 
-    `load` receives each valid scenario; the lines that it returns, and any problems, are passed to `tell`.
+    `load` receives each valid scenario; the lines that it returns, and any problems, are passed to `report`.
     """
 
     def __init__(
-        self, wanted: str, load: Callable[[Scenario], tuple[str, ...]], tell: Callable[[list[str]], None]
+        self, wanted: str, load: Callable[[Scenario], tuple[str, ...]], report: Callable[[list[str]], None]
     ) -> None:
         self._wanted = wanted
         self._load = load
-        self._tell = tell
+        self._report = report
         self._acted_on = self._seen = self._stamps(files_behind(wanted))
         self._timer: asyncio.TimerHandle | None = None
 
@@ -50,7 +50,7 @@ class Watch:
         if has_settled and now != self._acted_on:
             # Stamps from before the read: a file saved meanwhile is detected by the next poll.
             self._acted_on = self._seen = self._stamps(files_behind(self._wanted))
-            self._tell(self._read())
+            self._report(self._read())
 
     def _tick(self) -> None:
         self.start()

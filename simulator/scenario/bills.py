@@ -15,7 +15,7 @@ from simulator.domain.model.money import is_whole_cents
 from simulator.scenario.people import person_pools
 from simulator.scenario.reader import Reader
 
-TOLD_USUALLY = (BillField.CUSTOMER, BillField.OUTSTANDING, BillField.ADDRESS, BillField.DUE_DATE)
+RETURNED_BY_DEFAULT = (BillField.CUSTOMER, BillField.OUTSTANDING, BillField.ADDRESS, BillField.DUE_DATE)
 LOWEST, HIGHEST = Decimal(20), Decimal(400)
 
 
@@ -24,14 +24,14 @@ def bill_profile(item: Reader) -> BillProfile | None:
     if not item.is_mapping:
         return None
     returns, outstanding = item["returns"], item["outstanding"]
-    told = [entry.text() for entry in returns.items()] if returns.is_given else TOLD_USUALLY
+    returned = [entry.text() for entry in returns.items()] if returns.is_given else RETURNED_BY_DEFAULT
     low, high = _cents(outstanding["min"], LOWEST), _cents(outstanding["max"], HIGHEST)
     if low > high:
         outstanding.problem("out_of_range", f"an outstanding amount from {low} to {high}: there is none")
     custom = item["custom_field"].node
     return BillProfile(
         biller_name=item["biller_name"].text(),
-        told=frozenset(field for field in BillField if field in told),
+        returned=frozenset(field for field in BillField if field in returned),
         lowest=low,
         highest=max(low, high),
         people=person_pools,

@@ -93,12 +93,12 @@ def _catalog(section: Reader) -> Catalog:
     node = section.node
     if node is None:
         return catalog(section)
-    made = _CATALOGS.get(node)
-    if made is None:
-        made = catalog(section)
+    cached = _CATALOGS.get(node)
+    if cached is None:
+        cached = catalog(section)
         if section.is_sound:
-            _CATALOGS[node] = made
-    return made
+            _CATALOGS[node] = cached
+    return cached
 
 
 def _refuse_repeated_labels(root: Reader, taken_by_magic: Magic) -> None:

@@ -81,13 +81,13 @@ def check(document: Document, report: Report, definition: str = "") -> None:
 
 def _keyed(path: list[Any], data: Any) -> Path:
     """The path of an error with keys such as "00" as written; the validator takes them for indexes."""
-    made: list[str | int] = []
+    keyed: list[str | int] = []
     for part in path:
         if isinstance(data, dict) and isinstance(part, int):
             part = next((key for key in data if key.isdecimal() and int(key) == part), part)
-        made.append(part)
+        keyed.append(part)
         data = data[part]
-    return tuple(made)
+    return tuple(keyed)
 
 
 def _schema_of(definition: str) -> dict[str, Any]:

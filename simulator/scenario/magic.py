@@ -19,7 +19,7 @@ from simulator.scenario.matchers import When, compile_when
 from simulator.scenario.reader import Reader
 from simulator.scenario.rules import Known, payment_then, when_of
 
-_MADE: WeakKeyDictionary[Node, Magic] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[Node, Magic] = WeakKeyDictionary()
 _ALWAYS = compile_when({})
 
 
@@ -28,12 +28,12 @@ def magic(section: Reader) -> Magic:
     node = section.node
     if node is None or not section.is_mapping:
         return NO_MAGIC
-    made = _MADE.get(node)
-    if made is None:
-        made = _magic(section)
+    cached = _CACHE.get(node)
+    if cached is None:
+        cached = _magic(section)
         if section.is_sound:
-            _MADE[node] = made
-    return made
+            _CACHE[node] = cached
+    return cached
 
 
 def lasting(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...]:

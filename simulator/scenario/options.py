@@ -20,14 +20,14 @@ PERSONAL = ("share", "account_digits")
 def options(form: Reader, product_code: str, currency: str) -> OptionList:
     """The options of a select field that are offered to everybody or drawn from."""
     written = _options(form["options"], form, product_code, currency)
-    made = OptionList((*written, *_generated(form, {option.code for option in written})))
+    result = OptionList((*written, *_generated(form, {option.code for option in written})))
     if not _is_dynamic(form):
         for item in form["options"].items():
             for key in PERSONAL:
                 if item[key].is_given:
                     text = "only an option of a dynamic field depends on an account number"
                     item[key].problem("misplaced", text, at_key=True)
-    return made
+    return result
 
 
 def options_for(forms: list[Reader], product_code: str, currency: str) -> Mapping[tuple[str, str], OptionList]:
@@ -69,7 +69,7 @@ def _option(item: Reader, product_code: str, currency: str, is_pricing: bool) ->
         item["denomination"].problem("misplaced", text, at_key=True)
     code = item["code"].text()
     denomination = item["denomination"]
-    made = Option(
+    option = Option(
         code=code,
         label=item["label"].text(denomination.text(code)),
         denomination=denomination.optional_amount(),
@@ -87,15 +87,15 @@ def _option(item: Reader, product_code: str, currency: str, is_pricing: bool) ->
         suggested_category=item["suggested_category"].text() or None,
         additional_description=_lines(item["additional_description"]),
     )
-    _check_option(item, made)
-    return made
+    _check_option(item, option)
+    return option
 
 
-def _check_option(item: Reader, made: Option) -> None:
-    _check_limits(item, made.min_amount, made.max_amount)
-    if item["share"].is_given and not Decimal(0) <= made.share <= 1:
-        item["share"].problem("out_of_range", f"a share is between 0 and 1, not {made.share}")
-    if made.account_number and made.account_digits:
+def _check_option(item: Reader, option: Option) -> None:
+    _check_limits(item, option.min_amount, option.max_amount)
+    if item["share"].is_given and not Decimal(0) <= option.share <= 1:
+        item["share"].problem("out_of_range", f"a share is between 0 and 1, not {option.share}")
+    if option.account_number and option.account_digits:
         text = "an account number is written or drawn, not both"
         item["account_digits"].problem("misplaced", text, at_key=True)
 

@@ -23,10 +23,10 @@ TEXTS = ("remarks", "sn", "pin", "note", "voucherlink")
 def steps(section: Reader) -> tuple[Step, ...]:
     """The steps of a `then`. Impossible ones are reported."""
     items = section.items()
-    made = tuple(_step(item) for item in items)
+    timeline = tuple(_step(item) for item in items)
     _check_times(items)
-    _check_statuses(items, made)
-    return made
+    _check_statuses(items, timeline)
+    return timeline
 
 
 def _step(item: Reader) -> Step:
@@ -67,12 +67,12 @@ def _check_times(items: list[Reader]) -> None:
         latest_requery = max(latest_requery, requery.integer(latest_requery))
 
 
-def _check_statuses(items: list[Reader], made: tuple[Step, ...]) -> None:
+def _check_statuses(items: list[Reader], timeline: tuple[Step, ...]) -> None:
     """Dated steps must be a valid sequence, and so must re-query steps; between the two whichever comes first wins."""
-    if not made:
+    if not timeline:
         return
-    reached = {"after": made[0].status, "requery": made[0].status}
-    for item, step in zip(items[1:], made[1:], strict=True):
+    reached = {"after": timeline[0].status, "requery": timeline[0].status}
+    for item, step in zip(items[1:], timeline[1:], strict=True):
         track = "requery" if step.requery is not None else "after"
         if item["status"].text() not in STATUSES:
             continue

@@ -61,12 +61,12 @@ def announce(state: State, before: Catalog, now: datetime) -> None:
     _send(state, shared, "", now)
     if state.assumes("catalog-overlay-events", "not_told"):
         return
-    told = {(change.type, change.key) for change in shared}
+    published = {(change.type, change.key) for change in shared}
     touched = _touched(before, state.catalog)
     for reseller in state.resellers.values():
         if (overlay := reseller.overlay) and not touched.isdisjoint(overlay):
             own = changes(_seen(before, overlay), _seen(state.catalog, overlay), whole_tree=whole_tree)
-            _send(state, [change for change in own if (change.type, change.key) not in told], reseller.code, now)
+            _send(state, [change for change in own if (change.type, change.key) not in published], reseller.code, now)
 
 
 def announce_overlay(state: State, reseller: Reseller, before: Mapping[str, Overlay], now: datetime) -> None:

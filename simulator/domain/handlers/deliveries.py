@@ -109,9 +109,9 @@ def delivered(state: State, delivery: Delivery, attempt: Attempt, outcome: Outco
 
 def replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:
     """Create a new job for the event of a failed one, addressed to the webhook's current URL."""
-    made = _replay(state, command, now)
-    state.noted[Noted.WEBHOOK_REPLAYED if isinstance(made, Delivery) else Noted.REPLAY_REFUSED] += 1
-    return made
+    result = _replay(state, command, now)
+    state.noted[Noted.WEBHOOK_REPLAYED if isinstance(result, Delivery) else Noted.REPLAY_REFUSED] += 1
+    return result
 
 
 def _replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:

@@ -45,19 +45,19 @@ def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
     old, new = state.scenario, state.compiler.scenario(command.document, command.name)
     for start in new.resellers:
         refuse_foreign(state, start)
-    told = [*_seed_and_clock(state, old, new), *_laid_out(old.limits, new.limits)]
+    deferred = [*_seed_and_clock(state, old, new), *_laid_out(old.limits, new.limits)]
     state.scenario = new
     state.nonces_by_reseller = state.assumes("nonce-scope", "reseller")
-    told += _rules(state, old, new)
+    deferred += _rules(state, old, new)
     _limits(state, old.limits, new.limits)
     state.codes = status_codes(new)
     state.network.plan(new.network)
     _catalog(state, old, new, now)
-    told += _schedule(state, old, new, now)
+    deferred += _schedule(state, old, new, now)
     if old.webhooks.catalog != new.webhooks.catalog:
         state.catalog_webhook = webhooks.opened(state, new.webhooks.catalog)
-    told += _resellers(state, old, new, now)
-    return tuple(told)
+    deferred += _resellers(state, old, new, now)
+    return tuple(deferred)
 
 
 def _seed_and_clock(state: State, old: Scenario, new: Scenario) -> Iterator[str]:

@@ -42,7 +42,7 @@ class BillProfile:
     """
 
     biller_name: str
-    told: frozenset[BillField]
+    returned: frozenset[BillField]
     lowest: Decimal
     highest: Decimal
     people: Callable[[], PersonPools]
@@ -101,17 +101,19 @@ class BillThen:
 def drawn_bill(profile: BillProfile, biller_name: str, key: BillKey, seed: int, now: datetime) -> Bill:
     """Draw the bill from the seed."""
     identity = ("bill", *key)
-    told, people = profile.told, profile.people
+    returned, people = profile.returned, profile.people
     return Bill(
         biller_name=biller_name,
-        customer_name=people().name(seed, *identity) if BillField.CUSTOMER in told else None,
-        outstanding=_outstanding(profile, seed, identity) if BillField.OUTSTANDING in told else None,
-        balance=str(_amount(Decimal(0), Decimal(50), seed, identity, "balance")) if BillField.BALANCE in told else None,
-        data=f"{_amount(Decimal(0), Decimal(30), seed, identity, 'data')} GB" if BillField.DATA in told else None,
-        address=people().address(seed, *identity) if BillField.ADDRESS in told else None,
-        e_bill=f"https://bills.example.com/{draw.uuid(seed, *identity)}.pdf" if BillField.E_BILL in told else None,
+        customer_name=people().name(seed, *identity) if BillField.CUSTOMER in returned else None,
+        outstanding=_outstanding(profile, seed, identity) if BillField.OUTSTANDING in returned else None,
+        balance=str(_amount(Decimal(0), Decimal(50), seed, identity, "balance"))
+        if BillField.BALANCE in returned
+        else None,
+        data=f"{_amount(Decimal(0), Decimal(30), seed, identity, 'data')} GB" if BillField.DATA in returned else None,
+        address=people().address(seed, *identity) if BillField.ADDRESS in returned else None,
+        e_bill=f"https://bills.example.com/{draw.uuid(seed, *identity)}.pdf" if BillField.E_BILL in returned else None,
         custom_field=_filled(profile.custom_field, lambda: people().ic_number(seed, *identity)),
-        due_date=_due_date(seed, identity, now) if BillField.DUE_DATE in told else None,
+        due_date=_due_date(seed, identity, now) if BillField.DUE_DATE in returned else None,
     )
 
 

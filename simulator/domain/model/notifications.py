@@ -62,6 +62,6 @@ class NotificationLog:
     ) -> Notification:
         """Record an e-mail to all of `to`."""
         self._count += 1
-        made = Notification(self._count, at, kind, reseller, tuple(to), subject, text, trxid, refid)
-        self._kept.append(made)
-        return made
+        notification = Notification(self._count, at, kind, reseller, tuple(to), subject, text, trxid, refid)
+        self._kept.append(notification)
+        return notification

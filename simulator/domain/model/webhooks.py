@@ -144,5 +144,5 @@ class Delivery:
     def size(self) -> int:
         """The approximate memory of an ended job, in bytes."""
         bodies = sum(len(attempt.outcome.body) for attempt in self.attempts if attempt.outcome)
-        told = len(self.event.data.description) if isinstance(self.event.data, BalanceAdded) else 0
-        return 2000 + 500 * len(self.attempts) + 4 * (bodies + told)
+        length = len(self.event.data.description) if isinstance(self.event.data, BalanceAdded) else 0
+        return 2000 + 500 * len(self.attempts) + 4 * (bodies + length)
