@@ -23,7 +23,7 @@ from simulator.domain.state import State
 
 
 def pass_time(state: State, command: PassTime, now: datetime) -> list[Fired]:
-    """Process entries that are due by `now`. A step that the current status does not allow is skipped."""
+    """Process entries that are due by `now`. A step that may not follow the current status is skipped."""
     fired: list[Fired] = []
     while command.events_max is None or len(fired) < command.events_max:
         due = state.agenda.pop_due(now)

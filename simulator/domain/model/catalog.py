@@ -140,7 +140,7 @@ class OptionList(tuple[Option, ...]):
         return tuple(option for option in self if option.share < 1)
 
     def without(self, left_out: tuple[str, ...]) -> "OptionList":
-        """All options but those with these codes; cached, so that equal lists of accounts share their indexes."""
+        """All but those with these codes; cached, so that account numbers with the same options share its indexes."""
         if not left_out:
             return self
         found = self._parts.get(left_out)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-# Above these, fuzzy matching is skipped, because it takes milliseconds; above the last, case folding is, too.
+# Above these, fuzzy matching is skipped, which takes milliseconds; above `FOLDED_WORDS_MAX`, case folding, too.
 NEAR_WORDS_MAX = 100
 FOLDED_WORDS_MAX = 2000
 NEAR_CHARS_MAX = 40
