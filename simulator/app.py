@@ -1,4 +1,4 @@
-"""The composition root: the only place where everything meets."""
+"""The composition root: the only place that wires all parts together."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -33,12 +33,12 @@ def _is_control(path: str) -> bool:
 
 
 def wall_clock() -> datetime:
-    """The present."""
+    """The current time."""
     return datetime.now(UTC)
 
 
 class App:
-    """The simulator as an ASGI application. `sandboxes` may be read by whoever made it."""
+    """The simulator as an ASGI application. Its creator may read `sandboxes`."""
 
     def __init__(self, options: Options, scenario: Scenario, sandboxes: Sandboxes, sender: Sender) -> None:
         self.options = options
@@ -51,11 +51,11 @@ class App:
         self._warming: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one ASGI request, whatever server carries it."""
+        """Answer one ASGI request from any server."""
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
             return
-        # Blanks around a value are no part of it (RFC 9110 5.5); our own server has stripped them, others may not have.
+        # Other servers than ours may have left blanks around values (RFC 9110 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         if _is_control(scope["path"]):
             await self._controlled(scope, receive, send)
@@ -69,11 +69,11 @@ class App:
     def prompt(
         self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], client: str, body: bytes
     ) -> Coroutine[Any, Any, Answer] | None:
-        """The answer to a request of the reseller API that came whole, which our own server can write at once."""
+        """The answer to a complete request of the reseller API, which our own server can write at once."""
         return None if _is_control(path) else self._answer(path, Incoming(method, query, headers, client, body))
 
     def _answer(self, path: str, request: Incoming) -> Coroutine[Any, Any, Answer]:
-        """Look the path up: a sandbox under its own address, or the default one at the root."""
+        """Select the sandbox by path: one under its own prefix, or the default one at the root."""
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)
@@ -86,13 +86,13 @@ class App:
         return self._pipeline(self._default, path, request)
 
     async def _from_root(self, path: str, request: Incoming) -> Answer:
-        """Answer at the root, where credentials may lead to another sandbox than the default one."""
+        """Answer at the root, where credentials may select a sandbox other than the default one."""
         owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
         return await self._pipeline(owner, path, request, anonymous=self._default)
 
     async def _controlled(self, scope: Any, receive: Any, send: Any) -> None:
         if self._control is None:
-            # Starlette is imported with the first control request, so that the server answers sooner.
+            # Starlette is imported lazily, with the first control request, so that the server starts sooner.
             from simulator.control.app import ControlApp
             from simulator.control.guard import Guard
 
@@ -101,7 +101,7 @@ class App:
         await self._control(scope, receive, send)
 
     def load(self, scenario: Scenario) -> tuple[str, ...]:
-        """Let the default sandbox go on with another scenario, and new ones start from it; see `LiveSandbox.load`."""
+        """Switch the default sandbox and all new ones to another scenario; see `LiveSandbox.load`."""
         told = self._default.load(scenario)
         self.scenario = scenario
         if self._control is not None:
@@ -141,10 +141,10 @@ async def _deliver(scope: Any, send: Any, answer: Answer) -> None:
 def build_app(
     options: Options, clock: Wall = wall_clock, sender: Sender | None = None, *, scenario: Scenario | None = None
 ) -> App:
-    """Put the application together. Raises `ScenarioError` for a scenario that cannot be loaded.
+    """Build the application. Raises `ScenarioError` for a scenario that cannot be loaded.
 
-    `clock` is the wall that sandboxes' clocks follow; `sender` delivers over the network; `scenario` stands in for the
-    one that the options name.
+    `clock` is the wall clock of all sandboxes; `sender` delivers over the network; `scenario` replaces the one that the
+    options name.
     """
     if scenario is None:
         scenario = load_scenario(options.scenario)

@@ -1,4 +1,4 @@
-"""Whose request is it? At the root, credentials that only one sandbox has lead to it (DESIGN 7)."""
+"""Finds the sandbox of a request. At the root, credentials unique to one sandbox select it (DESIGN 7)."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ from simulator.wire.tokens import PATHS, REFRESH_PATH
 async def owner_at_root(
     sandboxes: Sandboxes, default: LiveSandbox, path: str, request: Incoming
 ) -> tuple[LiveSandbox, Incoming]:
-    """The sandbox that a request to the root is for, and the request, whose body is still to be read.
+    """The sandbox of a request to the root, and the request, whose body can still be read.
 
-    `default`, unless the API key, bearer token, username or refresh token is one that it does not know and that
-    leads to one other sandbox alone. A token endpoint's credentials are in its body, which is read for that.
+    This is `default`, unless the API key, bearer token, username or refresh token is unknown to it and belongs to
+    exactly one other sandbox. For a token endpoint the credentials are read from the body.
     """
     headers = dict(request.headers)
     if request.method == "POST" and path in PATHS:
@@ -46,14 +46,14 @@ def _by_credentials(
 
 
 def _by_token(sandboxes: Sandboxes, token: object) -> LiveSandbox | None:
-    """The sandbox that a token names, if credentials lead there; whether the token is good, it says itself."""
+    """The sandbox that a token names, if credentials may select it; that sandbox verifies the token."""
     named = claimed(token).get("aud") if isinstance(token, str) else None
     sandbox = sandboxes.find(named) if isinstance(named, str) else None
     return sandbox if sandbox is not None and sandbox.spec.unique_credentials else None
 
 
 async def _peeked(receive: Receive) -> tuple[bytes, Receive]:
-    """A body's beginning, and a `receive` that brings it again with all that follows."""
+    """The beginning of a body, and a `receive` that replays it before the rest."""
     messages: list[Any] = []
     body, more = b"", True
     while more and len(body) <= FORM_BYTES_MAX:

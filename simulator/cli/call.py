@@ -16,7 +16,7 @@ TIMEOUT_S = 60.0
 
 
 class Lines(click.types.StringParamType):
-    """Texts; several in one variable stand on lines of their own."""
+    """Texts; in an environment variable one per line."""
 
     envvar_list_splitter = "\n"
 
@@ -74,7 +74,7 @@ def command(
 
 
 def _exchange(request: SignedRequest, more: Mapping[str, str]) -> tuple[int, str, list[tuple[str, str]], bytes]:
-    """Send it and return status, reason, headers and body. Raises `CannotStart` when there is no whole answer."""
+    """Send it and return status, reason, headers and body. Raises `CannotStart` without a complete answer."""
     parts = urlsplit(request.url)
     target = request.url.partition("://")[2].partition("/")[2]
     replaced = {name.lower() for name in more}
@@ -114,7 +114,7 @@ def _print_body(body: bytes) -> None:
 
 
 def _indented(body: bytes) -> bytes:
-    """JSON as people read it, its numbers untouched; anything else as it is."""
+    """JSON indented, with its numbers untouched; anything else unchanged."""
     import msgspec
 
     try:

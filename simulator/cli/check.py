@@ -47,7 +47,7 @@ def command(files: tuple[Path, ...], format: str) -> int:
 
 
 def _annotation(problem: "Problem") -> str:
-    """A workflow command of GitHub Actions, which escapes what would end a property or the line."""
+    """A workflow command of GitHub Actions, which escapes the ends of properties and of the line."""
     place = f"file={_property(problem.source)},line={problem.line},col={problem.column}"
     return f"::error {place},title={_property(problem.code)}::{_escaped(problem.message)}"
 

@@ -1,4 +1,4 @@
-"""Flags that several verbs share; each can be given by a variable RESELLER_SIM_<FLAG>."""
+"""Flags that several verbs share; each can be set by a variable RESELLER_SIM_<FLAG>."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ json_flag = partial(option, "--json", is_flag=True)
 
 
 class CannotStart(click.ClickException):
-    """What was asked for could not be begun, or nobody answered; exit code 3."""
+    """The start failed, or there was no answer; exit code 3."""
 
     exit_code: ClassVar[int] = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ServerFlags:
-    """What `serve` and `exec` are told about the server, as `server_flags` hands it over."""
+    """The server options of `serve` and `exec`, as `server_flags` passes them."""
 
     scenario: str
     host: str

@@ -1,4 +1,4 @@
-"""`reseller-sim sign`: how one request is signed, step by step, and the same as a curl command."""
+"""`reseller-sim sign`: shows how a request is signed, step by step, and as a curl command."""
 
 import json as json_module
 

@@ -1,4 +1,4 @@
-"""The `assume` section of `contracts/scenario.schema.json`, which follows from the register of assumptions."""
+"""Generates the `assume` section of `contracts/scenario.schema.json` from the register of assumptions."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ NOTICE = "Generated from assumptions.yaml by `make docs`; change it there."
 
 
 def as_json() -> str:
-    """`contracts/scenario.schema.json` as it is, but with the `assume` section that the register asks for."""
+    """`contracts/scenario.schema.json` with the `assume` section generated from the register."""
     schema = json.loads((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"))
     schema["definitions"]["assume"] = {
         "$comment": NOTICE,
@@ -23,7 +23,7 @@ def as_json() -> str:
 
 
 def _key(row: dict[str, Any]) -> dict[str, Any]:
-    """The schema of one knob: one of its values, or whatever it `accepts` in place of the single one that is listed."""
+    """The schema of one knob: an enum of its values, or what it `accepts` in place of the single listed one."""
     default = row["values"][0]
     if isinstance(default, dict):
         members = {

@@ -1,4 +1,4 @@
-"""The register of assumptions: what SPEC leaves open, what was chosen, and the scenario key that changes it."""
+"""The register of assumptions: what SPEC leaves open, our choice, and the scenario key that changes it."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -22,11 +22,11 @@ SPEC 2.1 and the like name the section of the service's own specification that i
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """One silence of the specification.
+    """Something that the specification leaves open.
 
-    `knob` is the scenario key that changes the choice, None when nothing does. `values` are what the knob accepts,
-    the default first; a single one stands for any other value of its kind, and a knob that is a whole section of the
-    scenario has none.
+    `knob` is the scenario key that changes the choice, None when there is none. `values` are the knob's values, the
+    default first; a single one represents any value of its kind; a knob that is a whole section of the scenario has
+    none.
     """
 
     id: str
@@ -45,8 +45,8 @@ class Assumption:
 
 @cache
 def rows() -> tuple[dict[str, Any], ...]:
-    """The register as it is written, in the order of its file. Not to be changed."""
-    import yaml  # only whoever reads the register needs it
+    """The register's raw rows, in the order of its file. Do not modify them."""
+    import yaml  # imported lazily
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     text = (data_dir("contracts") / "assumptions.yaml").read_bytes()
@@ -55,7 +55,7 @@ def rows() -> tuple[dict[str, Any], ...]:
 
 @cache
 def assumptions() -> tuple[Assumption, ...]:
-    """The register without what its knobs are to editors, in the order of its file."""
+    """The register without its knobs' editor metadata, in the order of its file."""
     return tuple(
         Assumption(
             id=row["id"],
@@ -71,7 +71,7 @@ def assumptions() -> tuple[Assumption, ...]:
 
 
 def as_markdown() -> str:
-    """The register as `docs/assumptions.md` shows it."""
+    """The content of `docs/assumptions.md`."""
     return "\n".join([_INTRODUCTION, *map(_section, assumptions())])
 
 

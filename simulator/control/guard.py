@@ -1,7 +1,7 @@
-"""Who may use the control API: loopback programs, holders of the token, pages of our own; no foreign web page.
+"""Access control of the control API: loopback programs, holders of the token, our own pages; no foreign web page.
 
-`Host` is checked against DNS rebinding, `Origin` and `Sec-Fetch-Site` against other pages. The inbox's own address is
-open, since receivers must be reachable under whatever name a sender knows.
+`Host` is checked against DNS rebinding, `Origin` and `Sec-Fetch-Site` against other pages. The inbox's receiving URL is
+open, since senders may use any host name for it.
 """
 
 import hmac
@@ -15,7 +15,7 @@ _HOST = re.compile(r"(\[[^\[\]@]+\]|[^:\[\]@]+)(?::[0-9]{0,5})?")
 
 @dataclass(frozen=True, slots=True)
 class Forbidden:
-    """Why a request may not pass."""
+    """Why a request is rejected."""
 
     status: int
     code: str
@@ -23,14 +23,14 @@ class Forbidden:
 
 
 class Guard:
-    """`token` None leaves the API open; `hosts` are names beside loopback that `Host` may carry."""
+    """`token` None leaves the API open; `hosts` are names beside loopback that `Host` may have."""
 
     def __init__(self, token: str | None, hosts: tuple[str, ...]) -> None:
         self._token = token.encode() if token is not None else None
         self._hosts = frozenset(name.lower() for name in hosts)
 
     def check(self, headers: Mapping[str, str]) -> Forbidden | None:
-        """Look at a request's headers (names in lower case); None lets it pass."""
+        """Check a request's headers (names in lower case); None accepts it."""
         host = headers.get("host", "")
         if not self._is_our_name(_name_of(host)):
             name = _name_of(host) or host
@@ -60,6 +60,6 @@ class Guard:
 
 
 def _name_of(host: str) -> str:
-    """The name in a Host header, without port and brackets; empty for what is no name and port."""
+    """The name in a Host header, without port and brackets; empty for an invalid one."""
     found = _HOST.fullmatch(host)
     return found[1].strip("[]").lower() if found else ""

@@ -1,8 +1,8 @@
-"""Names, addresses and identity numbers that nobody wants to write, made up by Faker.
+"""Generates fictional names, addresses and identity numbers with Faker.
 
-Faker is imported with the first name that somebody needs, which takes a tenth of a second once, and makes bounded pools
-from fixed seeds. Every sandbox of the process shares them; who is drawn from them is decided by the sandbox's seed.
-A newer Faker may know other names: 40.1 to 40.54 make the same people, the next major version is not allowed unseen.
+Faker is imported lazily, with the first name, which takes a tenth of a second once, and fills bounded pools from fixed
+seeds. Every sandbox of the process shares them; the sandbox's seed decides who is drawn. A newer Faker may have other
+names: 40.1 to 40.54 generate the same people, the next major version is excluded.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,18 +25,18 @@ POOL = 200  # how many there are of each: given names, family names, streets, to
 COMPANIES, PLACES = 400, 250  # their product is as many as a catalog generates
 BORN_FIRST, BORN_LAST = date(1945, 1, 1), date(2004, 12, 31)
 BIRTHPLACES = 16  # states and federal territories
-# The factor is coprime to the number of businesses, so that numbers in a row have names far apart, and none twice.
+# The factor is coprime to the number of businesses, so that consecutive numbers get distant, distinct names.
 _SPREAD = 38_197
 
 
 @cache
 def person_pools() -> PersonPools:
-    """What account holders are made of."""
+    """The pools that account holders are drawn from."""
     return PersonPools(tuple(map(_name_pool, NAME_LOCALES)), _streets(), _towns(), _births())
 
 
 def business(number: int) -> tuple[str, str]:
-    """The name and address of a business. Of 100,000 numbers in a row no two have the same name."""
+    """The name and address of a business. The names of any 100,000 consecutive numbers are distinct."""
     companies, places, streets, towns = _companies(), _places(), _streets(), _towns()
     place, company = divmod(number * _SPREAD % (len(companies) * len(places)), len(companies))
     street, town = number % len(streets), (number // len(streets) + number * 7) % len(towns)  # neighbours live apart
@@ -99,8 +99,8 @@ def _distinct(fake: "Faker", make: Callable[[], str], wanted: int) -> tuple[str,
 
 
 def _texts(fake: "Faker", make: Callable[[], str]) -> Iterator[str]:
-    """Texts for ever, each from a seed of its own, so that one that Faker makes differently leaves the others alone.
-    Only such as can stand in a header and on one line."""
+    """An endless sequence of texts, each from its own seed, so that a change in Faker affects single texts. Only texts
+    valid in a header and on one line."""
     for seed in count(1):
         fake.seed_instance(seed)
         text = make()
@@ -109,7 +109,7 @@ def _texts(fake: "Faker", make: Callable[[], str]) -> Iterator[str]:
 
 
 def _faker(locale: str, *providers: str) -> "Faker":
-    """A Faker with nothing but these providers, and all their words as likely: a tenth of the work of the usual one."""
+    """A Faker with only these providers, and uniform weights: a tenth of the usual cost."""
     from faker import Faker
 
     return Faker(locale, providers=[f"faker.providers.{name}" for name in providers], use_weighting=False)

@@ -1,4 +1,4 @@
-"""The scenario language as a page: every key of `contracts/scenario.schema.json` with what it takes and means."""
+"""Renders the scenario language as a page: every key of `contracts/scenario.schema.json` with its type and meaning."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -28,7 +28,7 @@ _KINDS = {
 
 
 def as_markdown() -> str:
-    """The reference as `docs/scenario-reference.md` shows it."""
+    """The content of `docs/scenario-reference.md`."""
     definitions: dict[str, Part] = schema()["definitions"]
     objects = [name for name, one in definitions.items() if _has_keys(one)]
     values = [name for name in definitions if name not in objects]
@@ -59,7 +59,7 @@ def _table(one: Part) -> str:
 
 
 def _rows(one: Part, prefix: str) -> Iterator[tuple[str, Part]]:
-    """Every key, and below it those of objects that have no definition of their own."""
+    """Every key, followed by those of inline objects."""
     required = one.get("required", ())
     for name, part in one.get("properties", {}).items():
         key = f"`{prefix}{name}`"
@@ -72,7 +72,7 @@ def _rows(one: Part, prefix: str) -> Iterator[tuple[str, Part]]:
 
 
 def _takes(part: Part) -> str:
-    """What may stand there, in a few words."""
+    """The valid values, in a few words."""
     if "$ref" in part:
         name = part["$ref"].rpartition("/")[2]
         return f"[{name}](#{name})"

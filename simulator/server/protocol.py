@@ -289,8 +289,8 @@ class HttpProtocol(asyncio.Protocol):
     def _answer_no_more(self) -> None:
         """Close behind the answer to the newest request that was read."""
         self._reader.move(STOP)
-        running = [] if self._running is None else [self._running.request]
-        [*running, *self._reader.requests][-1].keep_alive = False
+        ahead = [] if self._running is None else [self._running.request]
+        [*ahead, *self._reader.requests][-1].keep_alive = False
 
     def hang_up(self) -> None:
         """Close now, whatever is going on; the application sees that its client has left."""

@@ -1,7 +1,7 @@
-"""Made-up people: what they are drawn from, and who is drawn.
+"""Fictional people: the pools they are drawn from, and the draw.
 
-The pools are plain values that are handed in, since making names up is no subject of the domain. The seed and a stable
-identity, such as an account, decide who is taken from them, so that it is the same person in every run.
+The pools are plain values and injected, since generating names is not a concern of the domain. Each person is drawn
+from the seed and a stable identity, such as an account, and so is the same in every run.
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ class NamePool:
 
 @dataclass(frozen=True, slots=True)
 class PersonPools:
-    """What people are made of. No pool is empty; `births` are the first eight digits of identity numbers: the date of
-    birth as yymmdd and the place of birth."""
+    """The parts that people are drawn from. No pool is empty; `births` are the first eight digits of identity numbers:
+    date of birth as yymmdd and place of birth."""
 
     names: tuple[NamePool, ...]
     streets: tuple[str, ...]
@@ -31,16 +31,16 @@ class PersonPools:
     births: tuple[str, ...]
 
     def name(self, seed: int, *identity: str) -> str:
-        """Whose name it is that (seed, identity) decides."""
+        """The name drawn for (seed, identity)."""
         pool = _pick(self.names, seed, identity, "language")
         return f"{_pick(pool.given, seed, identity, 'given')} {_pick(pool.family, seed, identity, 'family')}"
 
     def address(self, seed: int, *identity: str) -> str:
-        """Where they live, on one line."""
+        """The address, on one line."""
         return f"{_pick(self.streets, seed, identity, 'street')}, {_pick(self.towns, seed, identity, 'town')}"
 
     def ic_number(self, seed: int, *identity: str) -> str:
-        """Their identity number: 12 digits without dashes."""
+        """The identity number: 12 digits without dashes."""
         return _pick(self.births, seed, identity, "birth") + draw.digits(seed, 4, *identity, "serial")
 
 

@@ -59,7 +59,7 @@ BILLERS = OptionList(
 SCHEME = money_product(
     "SCHEME",
     fields=(FormField("biller", "select", "text", "Biller"), *money_product().fields),
-    bill=replace(PROFILE, biller_name="", told=frozenset({BillField.OUTSTANDING})),
+    bill=replace(PROFILE, biller_name="", returned=frozenset({BillField.OUTSTANDING})),
     options={"biller": BILLERS},
     fulfillment=Fulfillment(Source("account"), Source("amount"), {"biller_code": Source("biller", "code")}),
 )
@@ -100,7 +100,7 @@ def test_an_account_holder_is_asked_for_by_those_bills_alone_that_tell_one() -> 
         raise AssertionError("nobody was needed")
 
     told = frozenset(BillField) - {BillField.CUSTOMER, BillField.ADDRESS}
-    made = drawn_bill(replace(PROFILE, told=told, people=nobody, custom_field={"a": ["b"]}), "B", KEY, 1, NOON)
+    made = drawn_bill(replace(PROFILE, returned=told, people=nobody, custom_field={"a": ["b"]}), "B", KEY, 1, NOON)
     assert (made.customer_name, made.address, made.custom_field) == (None, None, {"a": ["b"]})
 
 
@@ -113,7 +113,7 @@ def test_the_identity_number_of_the_account_holder_stands_where_the_biller_tells
 
 @pytest.mark.parametrize("told", list(BillField))
 def test_a_biller_tells_what_its_profile_says_and_nothing_else(told: BillField) -> None:
-    made = drawn_bill(replace(PROFILE, told=frozenset({told})), "B", ("P", "1", ""), 1, NOON)
+    made = drawn_bill(replace(PROFILE, returned=frozenset({told})), "B", ("P", "1", ""), 1, NOON)
     fields = {
         BillField.CUSTOMER: made.customer_name,
         BillField.OUTSTANDING: made.outstanding,
