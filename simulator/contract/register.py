@@ -11,9 +11,9 @@ KNOB_PREFIX = "assume."
 _INTRODUCTION = """\
 # Assumptions
 
-What the specification leaves open, what the simulator does instead of asking, and the scenario key that changes it.
+What the specification leaves open, what the simulator does, and the scenario key that changes it.
 SPEC 2.1 and the like name the section of the service's own specification that is silent there.
-Rendered from `contracts/assumptions.yaml`; `reseller-sim assumptions` prints the same.
+Generated from `contracts/assumptions.yaml` by `make docs`; `reseller-sim assumptions` prints the same.
 """
 
 

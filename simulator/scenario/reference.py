@@ -10,8 +10,8 @@ Part = Mapping[str, Any]
 _INTRODUCTION = """\
 # Scenario reference
 
-Every key of a scenario file, rendered from `contracts/scenario.schema.json` by `make docs`.
-[scenarios.md](scenarios.md) is the way in. Keys in bold have to be there; unknown keys are errors. `*` stands for a
+Every key of a scenario file, generated from `contracts/scenario.schema.json` by `make docs`.
+[scenarios.md](scenarios.md) is the introduction. Keys in bold are required; unknown keys are errors. `*` stands for a
 name of your own, `[]` for each item of a list.
 """
 _KINDS = {
