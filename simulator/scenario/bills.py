@@ -12,6 +12,7 @@ from simulator.domain.model.bills import (
     BillThen,
 )
 from simulator.domain.model.money import is_whole_cents
+from simulator.scenario.people import person_pools
 from simulator.scenario.reader import Reader
 
 TOLD_USUALLY = (BillField.CUSTOMER, BillField.OUTSTANDING, BillField.ADDRESS, BillField.DUE_DATE)
@@ -33,6 +34,7 @@ def bill_profile(item: Reader) -> BillProfile | None:
         told=frozenset(field for field in BillField if field in told),
         lowest=low,
         highest=max(low, high),
+        people=person_pools,
         custom_field=custom.plain() if custom is not None else None,
     )
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from simulator.domain.model.catalog import Money, Option, OptionList
 from simulator.scenario.accounts import refuse_repeats
+from simulator.scenario.people import business
 from simulator.scenario.pricing import MYR, money
 from simulator.scenario.reader import Reader
 from simulator.scenario.values import ONE
@@ -130,16 +131,23 @@ def _generated(form: Reader, taken: set[str]) -> list[Option]:
         item.problem("duplicate", f"the option {min(clash)!r} is written already; let 'first' begin elsewhere")
     low, high = money(item["min_amount"], MYR), money(item["max_amount"], MYR)
     _check_limits(item, low, high)
-    label, every = item["label"].text("Biller"), item["needs_ref2_every"].integer(0)
+    label, every = item["label"].text(), item["needs_ref2_every"].integer(0)
     categories = _lines(item["suggested_categories"]) or (None,)
+    named = ((number, *_named(label, number)) for number in range(first, first + count))
     return [
         Option(
             code=str(number),
-            label=f"{label} {number}",
+            label=name,
+            description=address,
             min_amount=low,
             max_amount=high,
             needs_ref2=every > 0 and (number - first + 1) % every == 0,
             suggested_category=categories[(number - first) % len(categories)],
         )
-        for number in range(first, first + count)
+        for number, name, address in named
     ]
+
+
+def _named(label: str, number: int) -> tuple[str, str | None]:
+    """The label and description of a generated option: what the scenario calls it, else a made-up business."""
+    return (f"{label} {number}", None) if label else business(number)

@@ -3,7 +3,7 @@
 The same seed, product and account give the same bill in every run; only its due date follows the clock.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -12,14 +12,12 @@ from enum import StrEnum
 from simulator.domain.model import draw
 from simulator.domain.model.details import Detail
 from simulator.domain.model.money import CENT, SERVICE_ZONE
+from simulator.domain.model.people import PersonPools
 
 # Product, account (Ref-1), biller code: whose bill it is.
 BillKey = tuple[str, str, str]
 
-_GIVEN = ("Aina", "Badrul", "Chong", "Devi", "Farah", "Hafiz", "Indra", "Jasmine", "Kumar", "Mei", "Nadia", "Siti")
-_FAMILY = ("Abdullah", "Chandran", "Fong", "Hashim", "Ismail", "Krishnan", "Lim", "Nair", "Ong", "Rahman", "Tan")
-_STREETS = ("Anggerik", "Bunga Raya", "Cempaka", "Damai", "Kenanga", "Mawar", "Melati", "Seroja", "Teratai")
-_TOWNS = ("Ipoh", "Johor Bahru", "Klang", "Kuantan", "Melaka", "Petaling Jaya", "Seremban", "Taiping")
+IC_NUMBER = "{ic_number}"
 _DAY_MAX = 28  # every month has it
 
 
@@ -37,12 +35,17 @@ class BillField(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BillProfile:
-    """What a product's biller presents. Amounts are drawn between `lowest` and `highest`."""
+    """What a product's biller presents. Amounts are drawn between `lowest` and `highest`.
+
+    Account holders are drawn from `people`, which is called when a bill tells something of one. A text in
+    `custom_field` may hold `IC_NUMBER`.
+    """
 
     biller_name: str
     told: frozenset[BillField]
     lowest: Decimal
     highest: Decimal
+    people: Callable[[], PersonPools]
     custom_field: object = None
 
 
@@ -98,42 +101,39 @@ class BillThen:
 def drawn_bill(profile: BillProfile, biller_name: str, key: BillKey, seed: int, now: datetime) -> Bill:
     """The bill that the seed decides."""
     identity = ("bill", *key)
-    told = profile.told
+    told, people = profile.told, profile.people
     return Bill(
         biller_name=biller_name,
-        customer_name=_customer(seed, identity) if BillField.CUSTOMER in told else None,
+        customer_name=people().name(seed, *identity) if BillField.CUSTOMER in told else None,
         outstanding=_outstanding(profile, seed, identity) if BillField.OUTSTANDING in told else None,
         balance=str(_amount(Decimal(0), Decimal(50), seed, identity, "balance")) if BillField.BALANCE in told else None,
         data=f"{_amount(Decimal(0), Decimal(30), seed, identity, 'data')} GB" if BillField.DATA in told else None,
-        address=_address(seed, identity) if BillField.ADDRESS in told else None,
+        address=people().address(seed, *identity) if BillField.ADDRESS in told else None,
         e_bill=f"https://bills.example.com/{draw.uuid(seed, *identity)}.pdf" if BillField.E_BILL in told else None,
-        custom_field=profile.custom_field,
+        custom_field=_filled(profile.custom_field, lambda: people().ic_number(seed, *identity)),
         due_date=_due_date(seed, identity, now) if BillField.DUE_DATE in told else None,
     )
-
-
-def _customer(seed: int, identity: tuple[str, ...]) -> str:
-    return f"{_pick(_GIVEN, seed, identity, 'given')} {_pick(_FAMILY, seed, identity, 'family')}"
 
 
 def _outstanding(profile: BillProfile, seed: int, identity: tuple[str, ...]) -> Decimal:
     return _amount(profile.lowest, profile.highest, seed, identity, "outstanding")
 
 
-def _pick(words: tuple[str, ...], seed: int, identity: tuple[str, ...], what: str) -> str:
-    return words[int(draw.fraction(seed, *identity, what) * len(words))]
+def _filled(value: object, holder: Callable[[], str]) -> object:
+    """`value` with the holder's identity number wherever a text in it asks for that."""
+    if isinstance(value, str):
+        return value.replace(IC_NUMBER, holder()) if IC_NUMBER in value else value
+    if isinstance(value, list):
+        return [_filled(item, holder) for item in value]
+    if isinstance(value, dict):
+        return {key: _filled(item, holder) for key, item in value.items()}
+    return value
 
 
 def _amount(low: Decimal, high: Decimal, seed: int, identity: tuple[str, ...], what: str) -> Decimal:
     """Whole cents from `low` to `high`."""
     steps = int((high - low) / CENT) + 1
     return low.quantize(CENT) + int(draw.digits(seed, 16, *identity, what)) % steps * CENT
-
-
-def _address(seed: int, identity: tuple[str, ...]) -> str:
-    house, postcode = draw.digits(seed, 2, *identity, "house"), draw.digits(seed, 5, *identity, "postcode")
-    street, town = _pick(_STREETS, seed, identity, "street"), _pick(_TOWNS, seed, identity, "town")
-    return f"{int(house) + 1} Jalan {street}, {postcode} {town}"
 
 
 def _due_date(seed: int, identity: tuple[str, ...], now: datetime) -> date:
