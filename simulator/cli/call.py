@@ -27,7 +27,7 @@ class Lines(click.types.StringParamType):
     "--bearer",
     metavar="TOKEN",
     callback=values.token,
-    help="Send this IdToken of POST /v2/token in place of a signature (deprecated).",
+    help="Send this IdToken of POST /v2/token instead of a signature (deprecated).",
 )
 @option(
     "--header",
@@ -36,7 +36,7 @@ class Lines(click.types.StringParamType):
     type=Lines(),
     multiple=True,
     callback=values.headers,
-    help="One more header; it replaces ours of the same name.",
+    help="One more header; it replaces a generated header of that name.",
 )
 def command(
     method: str,
@@ -48,12 +48,12 @@ def command(
     bearer: str | None,
     header: dict[str, str],
 ) -> int:
-    """Send one signed request and print the answer.
+    """Send one signed request and print the response.
 
     The body goes to stdout, indented when that is a terminal; the status and what the simulator adds (X-Sim-*) go to
     stderr. Without flags it talks to the default sandbox on port 8080 with the default credentials; under exec, to
-    that simulator. --url may lead to a sandbox of its own, such as http://127.0.0.1:8080/s/mine. Exit code 1 means
-    that the answer was an error, 3 that none came.
+    that simulator. --url may name a sandbox, such as http://127.0.0.1:8080/s/mine. Exit code 1 means
+    that the response was an error, 3 that none came.
 
     \b
     Examples:

@@ -40,18 +40,18 @@ class WithCommand(click.Command):
 
 @verb("exec", cls=WithCommand)
 @server_flags(port=0, port_variable=False)
-@option("--coverage", is_flag=True, help="Say at the end, on stderr, what was met and what never.")
+@option("--coverage", is_flag=True, help="Report at the end, on stderr, what was exercised and what was not.")
 @click.pass_context
 def command(ctx: click.Context, /, coverage: bool, **flags: Any) -> int:
     """Run a command against a simulator of its own.
 
-    The simulator takes a free port, runs COMMAND, and ends with it; the exit code is COMMAND's, 128+N when signal N
-    ended it, and 3 when it cannot be run; 1 when COMMAND ended well but what the scenario expects did not happen.
-    COMMAND finds RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
+    The simulator selects a free port, runs COMMAND, and ends with it. The exit code is COMMAND's; 128+N when signal N
+    ended it; 3 when it cannot be run; 1 when COMMAND succeeded but an expectation of the scenario is not met. COMMAND
+    reads RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
     RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and, when there is a
-    token, RESELLER_SIM_CONTROL_TOKEN in its environment.
+    token, RESELLER_SIM_CONTROL_TOKEN from its environment.
 
-    With --coverage, or RESELLER_SIM_COVERAGE=1, it says at the end which rules, endpoints and outcomes were met.
+    With --coverage, or RESELLER_SIM_COVERAGE=1, it reports at the end which rules, endpoints and outcomes were met.
 
     \b
     Examples:

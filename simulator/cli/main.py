@@ -18,11 +18,11 @@ UNWRITABLE = 3
 VERBS = {
     "serve": "Run the simulator.",
     "exec": "Run a command against a simulator of its own.",
-    "call": "Send one signed request and print the answer.",
+    "call": "Send one signed request and print the response.",
     "sign": "Print a request's canonical string, headers and curl command.",
     "scenarios": "List the bundled scenarios, print one, or what belongs to them.",
-    "check": "Tell what is wrong with scenario files.",
-    "assumptions": "Print what the specification leaves open, and what was chosen.",
+    "check": "Report the problems of scenario files.",
+    "assumptions": "Print what the specification leaves open, and what we chose.",
     "openapi": "Print the contract as one OpenAPI 3.1 document.",
 }
 
@@ -98,8 +98,8 @@ def _give_up_stdout() -> None:
     cls=Verbs,
     options_metavar="",
     subcommand_metavar="VERB [OPTIONS]",
-    epilog="Every flag of a verb can be given by a variable: --port as RESELLER_SIM_PORT. "
-    "Exit codes: 0 good, 1 the answer is no, 2 wrong usage, 3 it could not start.",
+    epilog="An environment variable can set every flag of a verb: RESELLER_SIM_PORT for --port. "
+    "Exit codes: 0 success, 1 a negative result, 2 wrong usage, 3 could not start.",
 )
 @click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
 def cli() -> None:

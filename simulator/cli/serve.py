@@ -15,13 +15,13 @@ from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, ser
 
 @verb("serve")
 @server_flags()
-@option("--watch", is_flag=True, help="Load the scenario again whenever its file, or one that it extends, is saved.")
-@json_flag(help="Print one line of JSON when it answers, and nothing else.")
+@option("--watch", is_flag=True, help="Reload the scenario whenever its file, or one that it extends, is saved.")
+@json_flag(help="Print one line of JSON when it is ready, and nothing else.")
 def command(json: bool, watch: bool, **flags: Any) -> None:
     """Run the simulator.
 
-    SCENARIO is a file or the name of a bundled scenario, `default` unless told. When it answers it prints its address,
-    its test credentials and one signed request to paste. Ctrl-C or SIGTERM stops it, with exit code 0.
+    SCENARIO is a file or the name of a bundled scenario, by default `default`. When it is ready it prints its
+    address, its test credentials and a signed request to paste. Ctrl-C or SIGTERM stops it, with exit code 0.
 
     \b
     Examples:

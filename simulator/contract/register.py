@@ -14,7 +14,7 @@ _INTRODUCTION = f"""\
 
 # Assumptions
 
-What the specification leaves open, what the simulator does instead of asking, and the scenario key that changes it.
+What the specification leaves open, what the simulator does, and the scenario key that changes it.
 SPEC 2.1 and the like name the section of the service's own specification that is silent there.
 `reseller-sim assumptions` prints the same.
 """

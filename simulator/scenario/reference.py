@@ -14,7 +14,7 @@ _INTRODUCTION = f"""\
 # Scenario reference
 
 Every key of a scenario file.
-[scenarios.md](scenarios.md) is the way in. Keys in bold have to be there; unknown keys are errors. `*` stands for a
+[scenarios.md](scenarios.md) is the introduction. Keys in bold are required; unknown keys are errors. `*` stands for a
 name of your own, `[]` for each item of a list.
 """
 _KINDS = {

@@ -1,8 +1,7 @@
 """One client connection for uvicorn: what is read on one side, answers on the other, and the time that either may take.
 
-At the end of the event loop's turn the connection answers the requests that were read, the oldest first, as far as it
-comes without waiting: a plain request that is whole by the application's `prompt`, any other in a task, behind which
-the rest waits.
+At the end of the event loop's turn the connection answers the requests that were read, the oldest first, until one has
+to wait: a plain request that is whole by the application's `prompt`, any other in a task.
 """
 
 import asyncio
