@@ -17,7 +17,7 @@ _refusals = count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class HttpLimits:
     """What one request may take: counts in headers and bytes, waits in seconds.
 
     `head_bytes` covers the request line and the header lines with their line ends. `head_timeout_s` counts from the
@@ -66,7 +66,7 @@ class HttpRefusal(Exception):
         return STATUS_LINE[self.status] + default_lines + lines + b"connection: close\r\n\r\n" + body
 
 
-def check_size(limits: Limits, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> None:
+def check_size(limits: HttpLimits, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> None:
     """Measure a head, whole or as far as it came, by the sum of its parts; raise HttpRefusal (414, 431)."""
     if len(headers) > limits.headers:
         raise HttpRefusal("too_many_headers", limits.headers)

@@ -12,7 +12,7 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from simulator.server.deadline import Deadline
-from simulator.server.limits import HttpRefusal, Limits
+from simulator.server.limits import HttpLimits, HttpRefusal
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
 from simulator.server.reading import Reader
 from simulator.server.responder import Responder
@@ -35,7 +35,7 @@ class HttpProtocol(asyncio.Protocol):
     _transport: asyncio.Transport
 
     def __init__(
-        self, app: Any, limits: Limits, turn: Turn, *, config: Config, server_state: ServerState, **_: Any
+        self, app: Any, limits: HttpLimits, turn: Turn, *, config: Config, server_state: ServerState, **_: Any
     ) -> None:
         self.ended = asyncio.Event()  # set when the client has left or the server stops
         self._drained: asyncio.Event | None = None  # while the client does not read what was written

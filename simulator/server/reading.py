@@ -6,7 +6,7 @@ from typing import Final
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 
 from simulator.server import states
-from simulator.server.limits import HttpRefusal, Limits, check_size, check_version_and_host, origin_form
+from simulator.server.limits import HttpLimits, HttpRefusal, check_size, check_version_and_host, origin_form
 from simulator.server.message import FRAMING, HttpRequest, header_lines
 
 _NOTED: Final = frozenset({b"host", b"connection", b"expect"})
@@ -22,7 +22,7 @@ class Reader:
 
     __slots__ = ("_limits", "_parser", "_since_progress", "headers", "noted", "request", "requests", "state", "url")
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: HttpLimits) -> None:
         self.state = states.OPENED
         self.requests: deque[HttpRequest] = deque()
         self.request: HttpRequest | None = None

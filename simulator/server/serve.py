@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import uvicorn
 
-from simulator.server.limits import Limits
+from simulator.server.limits import HttpLimits
 from simulator.server.protocol import HttpProtocol
 from simulator.server.turn import Turn
 
@@ -93,7 +93,7 @@ def make_server(
     host: str,
     port: int,
     *,
-    limits: Limits = Limits(),  # noqa: B008 - frozen
+    limits: HttpLimits = HttpLimits(),  # noqa: B008 - frozen
     on_ready: Callable[[], None] | None = None,
 ) -> Server:
     """Bind `host:port` (0: a free one) and return the server for `app`; raises CannotListen.

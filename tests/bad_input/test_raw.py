@@ -19,7 +19,7 @@ import uvloop
 from simulator.app import App, build_app, wall_clock
 from simulator.options import Options
 from simulator.scenario.library import scenario_from_object
-from simulator.server.limits import Limits
+from simulator.server.limits import HttpLimits
 from simulator.server.serve import make_server
 from tests.support.hostile_rows import ids
 from tests.support.signing import sign
@@ -94,7 +94,7 @@ def simulator() -> Iterator[Simulator]:
     scenario = {"scenario": "raw", "extends": "default", "clock": "manual", "limits": {"requests_per_interval": None}}
     app = build_app(Options(), scenario=scenario_from_object(scenario))
     ready = threading.Event()
-    limits = Limits(head_timeout_s=STALL_S, body_timeout_s=STALL_S)
+    limits = HttpLimits(head_timeout_s=STALL_S, body_timeout_s=STALL_S)
     server = make_server(app, "127.0.0.1", 0, limits=limits, on_ready=ready.set)
 
     def run() -> None:

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from simulator.server.limits import Limits
+from simulator.server.limits import HttpLimits
 
 from .prompt_echo import PromptEcho
 from .wire import Answer, Echo, Served, request, serving
 
-SMALL = Limits(head_timeout_s=0.25, body_timeout_s=0.25)
+SMALL = HttpLimits(head_timeout_s=0.25, body_timeout_s=0.25)
 
 
 @pytest.fixture(scope="module", params=[Echo, PromptEcho])

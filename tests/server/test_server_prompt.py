@@ -7,7 +7,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from simulator.server.limits import Limits
+from simulator.server.limits import HttpLimits
 from simulator.server.protocol import HttpProtocol
 from simulator.server.turn import Turn
 
@@ -197,7 +197,7 @@ def test_a_request_counts_although_the_system_no_longer_knows_where_it_came_from
     async def main() -> list[str]:
         app = PromptEcho()
         config = uvicorn.Config(app, interface="asgi3", log_config=None)
-        protocol = HttpProtocol(app, Limits(), Turn(), config=config, server_state=ServerState())
+        protocol = HttpProtocol(app, HttpLimits(), Turn(), config=config, server_state=ServerState())
         protocol.connection_made(Gone())
         protocol.data_received(request("GET", "/gone"))
         protocol.connection_lost(None)

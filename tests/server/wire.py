@@ -10,7 +10,7 @@ from typing import Any
 
 import uvloop
 
-from simulator.server.limits import Limits
+from simulator.server.limits import HttpLimits
 from simulator.server.responder import Responder as Connection
 from simulator.server.responder import responder_of as connection_of
 from simulator.server.serve import Message, make_server
@@ -282,14 +282,14 @@ class Client:
 @contextmanager
 def serving(
     loop: str = "uvloop",
-    limits: Limits | None = None,
+    limits: HttpLimits | None = None,
     keep_alive_s: float | None = None,
     app: Echo | None = None,
 ) -> Iterator[Served]:
     """Run a server in a thread of its own."""
     app = app or Echo()
     ready = threading.Event()
-    server = make_server(app, "127.0.0.1", 0, limits=limits or Limits(), on_ready=ready.set)
+    server = make_server(app, "127.0.0.1", 0, limits=limits or HttpLimits(), on_ready=ready.set)
     if keep_alive_s is not None:
         server.config.timeout_keep_alive = keep_alive_s  # type: ignore[assignment]  # whole seconds are too long here
 

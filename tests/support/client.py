@@ -89,11 +89,16 @@ class Client:
         headers: dict[str, str] | None = None,
         before_body: Callable[[], Awaitable[None]] | None = None,
     ) -> Response:
-        content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        content = self.encoded(body)
         path, _, query = target.partition("?")
         signed = self.signature(method, query, content, key=key, secret=secret, nonce=nonce, timestamp=timestamp)
         prefix = f"/s/{sandbox}" if sandbox else ""
         return await self.asend(method, prefix + path, query, content, signed | (headers or {}), before_body)
+
+    @staticmethod
+    def encoded(body: Any) -> bytes:
+        """A body as it is sent: bytes as they are, nothing for None, JSON for everything else."""
+        return body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
 
     def signature(
         self,
