@@ -42,7 +42,7 @@ class CreatePayment(Command, frozen=True):
 
 class PaymentAnswer(msgspec.Struct, frozen=True, gc=False):
     """A transaction as it stands. `created` is False for a re-query; `rule` is the rule that decided it; `detail` says
-    what of the request did not count."""
+    what of the request was read otherwise, `ignored` which extras were not."""
 
     transaction: Transaction
     result: Result
@@ -50,11 +50,12 @@ class PaymentAnswer(msgspec.Struct, frozen=True, gc=False):
     created: bool
     rule: str
     detail: Detail | None = None
+    ignored: Detail | None = None
 
 
 class PaymentRefused(msgspec.Struct, frozen=True, gc=False):
     """Nothing was created and the refid is free. `remarks` are the reason's name unless given; `rule` is the rule
-    that refused, if one did, and else `detail` says why."""
+    that refused, if one did, and else `detail` says why; `ignored` says which extras were not looked at."""
 
     reason: Reason
     code: int
@@ -63,6 +64,7 @@ class PaymentRefused(msgspec.Struct, frozen=True, gc=False):
     remarks: str = ""
     rule: str = ""
     detail: Detail | None = None
+    ignored: Detail | None = None
 
 
 class SetCallback(Command, frozen=True):
