@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
 
-.PHONY: run test check lint types docs bench bench-history campaign wheel clean
+.PHONY: run test test-fast check lint types docs bench bench-history campaign wheel clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
 
 test: $(DEV_READY)   ## the test suite, on all cores
 	$(BIN)/python -m pytest -n auto $(ARGS)
+
+test-fast: $(DEV_READY)  ## all but the slowest, in well under a minute
+	$(BIN)/python -m pytest -n auto -m "not slow" $(ARGS)
 
 check: lint types test  ## what has to pass before a commit
 
@@ -31,9 +34,8 @@ bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions
 campaign: $(DEV_READY)  ## 10,000 webhooks to a receiver that fails 30 in 100
 	$(BIN)/python -m tests.campaigns.webhooks $(ARGS)
 
-docs: $(DEV_READY)   ## render the pages that follow from contracts/
-	$(BIN)/python -c 'from simulator.contract.register import as_markdown as page; print(page(), end="")' > docs/assumptions.md
-	$(BIN)/python -c 'from simulator.scenario.reference import as_markdown as page; print(page(), end="")' > docs/scenario-reference.md
+docs: $(DEV_READY)   ## write what follows from contracts/: the schema's `assume` section and two pages
+	$(BIN)/python -m tests.support.generated
 
 wheel: $(DEV_READY)
 	$(BIN)/python -m build --wheel --outdir dist .

@@ -1,4 +1,4 @@
-"""The composition root: the only place where everything meets."""
+"""The composition root: the only place that wires all parts together."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
-from simulator.api.call import Answer, Request
+from simulator.api.call import Answer, Incoming
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
 from simulator.api.sandbox_lookup import owner_at_root
@@ -18,8 +18,8 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
 from simulator.scenario.library import load_scenario
-from simulator.server.message import trimmed
-from simulator.server.responder import deliver
+from simulator.server.message import BODYLESS, header_pairs, unframed
+from simulator.server.responder import responder_of
 
 if TYPE_CHECKING:
     from simulator.control.app import ControlApp
@@ -33,12 +33,12 @@ def _is_control(path: str) -> bool:
 
 
 def wall_clock() -> datetime:
-    """The present."""
+    """The current time."""
     return datetime.now(UTC)
 
 
 class App:
-    """The simulator as an ASGI application. `sandboxes` may be read by whoever made it."""
+    """The simulator as an ASGI application. Its creator may read `sandboxes`."""
 
     def __init__(self, options: Options, scenario: Scenario, sandboxes: Sandboxes, sender: Sender) -> None:
         self.options = options
@@ -51,28 +51,29 @@ class App:
         self._warming: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one ASGI request, whatever server carries it."""
+        """Answer one ASGI request from any server."""
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
             return
-        scope["headers"] = trimmed(scope["headers"])  # as our own server has them, other servers may not
+        # Other servers than ours may have left blanks around values (RFC 9110 5.5).
+        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         if _is_control(scope["path"]):
             await self._controlled(scope, receive, send)
         else:
             client = scope.get("client")
             address = client[0] if client else ""
-            request = Request(scope["method"], scope["query_string"], scope["headers"], address, None, receive)
+            request = Incoming(scope["method"], scope["query_string"], scope["headers"], address, None, receive)
             answer = await self._answer(scope["path"], request)
-            await deliver(scope, send, *answer)
+            await _deliver(scope, send, answer)
 
     def prompt(
         self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], client: str, body: bytes
     ) -> Coroutine[Any, Any, Answer] | None:
-        """The answer to a request of the reseller API that came whole, which our own server can write at once."""
-        return None if _is_control(path) else self._answer(path, Request(method, query, headers, client, body))
+        """The answer to a complete request of the reseller API, which our own server can write at once."""
+        return None if _is_control(path) else self._answer(path, Incoming(method, query, headers, client, body))
 
-    def _answer(self, path: str, request: Request) -> Coroutine[Any, Any, Answer]:
-        """Look the path up: a sandbox under its own address, or the default one at the root."""
+    def _answer(self, path: str, request: Incoming) -> Coroutine[Any, Any, Answer]:
+        """Select the sandbox by path: one under its own prefix, or the default one at the root."""
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)
@@ -84,14 +85,14 @@ class App:
             return self._from_root(path, request)
         return self._pipeline(self._default, path, request)
 
-    async def _from_root(self, path: str, request: Request) -> Answer:
-        """Answer at the root, where credentials may lead to another sandbox than the default one."""
+    async def _from_root(self, path: str, request: Incoming) -> Answer:
+        """Answer at the root, where credentials may select a sandbox other than the default one."""
         owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
         return await self._pipeline(owner, path, request, anonymous=self._default)
 
     async def _controlled(self, scope: Any, receive: Any, send: Any) -> None:
         if self._control is None:
-            # Starlette is imported with the first control request, so that the server answers sooner.
+            # Starlette is imported lazily, with the first control request, so that the server starts sooner.
             from simulator.control.app import ControlApp
             from simulator.control.guard import Guard
 
@@ -100,7 +101,7 @@ class App:
         await self._control(scope, receive, send)
 
     def load(self, scenario: Scenario) -> tuple[str, ...]:
-        """Let the default sandbox go on with another scenario, and new ones start from it; see `LiveSandbox.load`."""
+        """Switch the default sandbox and all new ones to another scenario; see `LiveSandbox.load`."""
         told = self._default.load(scenario)
         self.scenario = scenario
         if self._control is not None:
@@ -122,13 +123,28 @@ class App:
         await send({"type": "lifespan.shutdown.complete"})
 
 
+async def _deliver(scope: Any, send: Any, answer: Answer) -> None:
+    """Send an answer in the way that its ending says. On another server than ours it goes out by ASGI's two messages,
+    and what those cannot do is not done."""
+    status, lines, body, ending = answer
+    headers = header_pairs(lines)
+    responder = responder_of(scope)
+    if responder is not None:
+        await responder.answer(status, headers, body, ending)
+    elif not ending.name:
+        if status in BODYLESS:
+            headers, body = unframed(headers), b""
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
 def build_app(
     options: Options, clock: Wall = wall_clock, sender: Sender | None = None, *, scenario: Scenario | None = None
 ) -> App:
-    """Put the application together. Raises `ScenarioError` for a scenario that cannot be loaded.
+    """Build the application. Raises `ScenarioError` for a scenario that cannot be loaded.
 
-    `clock` is the wall that sandboxes' clocks follow; `sender` delivers over the network; `scenario` stands in for the
-    one that the options name.
+    `clock` is the wall clock of all sandboxes; `sender` delivers over the network; `scenario` replaces the one that the
+    options name.
     """
     if scenario is None:
         scenario = load_scenario(options.scenario)

@@ -1,4 +1,4 @@
-"""What the server was asked to be: frozen, from flags and environment."""
+"""The server's options: frozen, from flags and environment."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,10 +9,10 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`scenario` is a path or a bundled name. `mode`, `rate`, `start` and `seed` override what it says.
+    """`scenario` is a path or a bundled name. `mode`, `rate`, `start` and `seed` override the scenario's values.
 
-    `control_token` None leaves the control API open, which is right on a loopback address only. `url` is the address
-    that clients see. `keeps_coverage` lets figures of sandboxes outlive them.
+    `control_token` None leaves the control API open, which is safe on a loopback address only. `url` is the address
+    that clients see. `keeps_coverage` preserves the figures of former sandboxes.
     """
 
     scenario: str = "default"

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "delivery": {"domain", "wire"},
     "tape": {"domain", "scenario"},
     "runtime": {"domain", "scenario", "delivery", "wire"},
-    "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "server"},
+    "api": {"runtime", "auth", "contract", "wire", "domain", "delivery"},
     "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario"},
 }
 # The floors of the domain, lowest first: each imports only from itself and from below.
@@ -55,13 +56,24 @@ def modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def part_of(path: Path) -> str:
     relative = path.relative_to(PACKAGE)
     return relative.parts[0] if len(relative.parts) > 1 else relative.stem
 
 
-def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+@cache
+def imports(path: Path) -> frozenset[str]:
+    """The modules that a file imports, and what it imports from them, by their full names."""
+    return frozenset(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -112,7 +124,7 @@ def _modules_imported(path: Path, known: set[str]) -> set[str]:
     "path", [p for p in modules() if part_of(p) in PURE], ids=lambda p: str(p.relative_to(PACKAGE))
 )
 def test_pure_parts_read_no_clock_no_randomness_and_no_network(path: Path) -> None:
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     named = {
         (node.value.id, node.attr)
         for node in ast.walk(tree)
@@ -137,7 +149,7 @@ def test_the_core_needs_hardly_more_than_the_standard_library(part: str) -> None
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_module_has_one_subject_named_in_its_first_line(path: Path) -> None:
     text = path.read_text()
-    assert ast.get_docstring(ast.parse(text)), "no docstring"
+    assert ast.get_docstring(tree_of(path)), "no docstring"
     assert len(text.splitlines()) <= LINES_MAX, "two subjects?"
 
 
@@ -147,7 +159,7 @@ def test_only_the_door_and_the_driver_behind_it_let_commands_into_a_sandbox() ->
         str(path.relative_to(PACKAGE))
         for path in modules()
         if part_of(path) not in ("domain", "tape")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Attribute) and node.attr == "apply" and _ends_in(node.value, ("core", "_core"))
     }
     assert found == {"runtime/driver.py", "runtime/sandboxes.py"}
@@ -163,7 +175,7 @@ def test_product_codes_do_not_appear_in_python() -> None:
         f"{path.name}: {node.value}"
         for path in modules()
         if part_of(path) not in ("cli",)
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Constant) and node.value in codes
     ]
     assert not found
@@ -173,7 +185,7 @@ def test_the_misspelt_success_is_written_in_wire_and_in_the_scenario_language_al
     found = {
         part_of(path)
         for path in modules()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Constant) and node.value == "Succesful"
     }
     assert found <= {"wire", "scenario"}

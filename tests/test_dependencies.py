@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -27,15 +28,22 @@ def declared(*extras: str) -> set[str]:
     return {re.split(r"[^A-Za-z0-9._-]", line)[0].lower() for line in lines}
 
 
-def imported(*folders: str) -> set[str]:
-    """The distributions that modules of these folders import, wherever in them."""
+@cache
+def named(folder: str) -> frozenset[str]:
+    """The packages that modules of a folder import, wherever in them."""
     found: set[str] = set()
-    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+    for path in (ROOT / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
                 found |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 found.add(node.module.partition(".")[0])
+    return frozenset(found)
+
+
+def imported(*folders: str) -> set[str]:
+    """The distributions that modules of these folders import."""
+    found = set[str]().union(*map(named, folders))
     of_modules = packages_distributions()
     foreign = found - OURS - sys.stdlib_module_names
     return {of_modules.get(name, [name])[0].lower().replace("_", "-") for name in foreign}

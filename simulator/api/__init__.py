@@ -1,1 +1,1 @@
-"""The reseller API: one way through for every request, one module per family of endpoints."""
+"""The reseller API: one pipeline for every request, one module per family of endpoints."""

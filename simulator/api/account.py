@@ -25,7 +25,7 @@ def read_callback_url(call: Call) -> Reply:
 
 
 def set_callback_url(call: Call) -> Reply:
-    """200 with the values set; 400 for an address that cannot be called."""
+    """200 with the values set; 400 for a URL that cannot be called."""
     url, method = call.fields["url"], call.fields["method"]
     if reason := reason_to_refuse(url):
         return invalid_parameters(call, {"url": [reason]})
@@ -34,7 +34,7 @@ def set_callback_url(call: Call) -> Reply:
 
 
 def set_low_balance_threshold(call: Call) -> Reply:
-    """200 with the value set; 400 for what is no amount, or none that may be a threshold."""
+    """200 with the value set; 400 for an invalid amount or threshold."""
     amount = parse_amount(call.fields["amount"])
     if amount is None:
         return _bad_threshold(call)
@@ -52,7 +52,7 @@ def _bad_threshold(call: Call) -> Reply:
 
 
 def reason_to_refuse(url: str) -> str | None:
-    """Why an address cannot be called; a host name is judged when it is called, since only then it has an address."""
+    """Why a URL is rejected. Host names are resolved and checked only when they are called."""
     try:
         target = parse_target(url)
         return AddressPolicy().refuse(ip_address(target.host)) if isinstance(target, HttpTarget) else None

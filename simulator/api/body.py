@@ -1,4 +1,4 @@
-"""Reading a request's body within bounds."""
+"""Reads a request's body within bounds."""
 
 from collections.abc import Mapping
 
@@ -7,18 +7,17 @@ from simulator.auth.signature import BODY_BYTES_MAX
 
 
 class ClientGone(Exception):
-    """The client closed the connection before its request was whole."""
+    """The client closed the connection before its request was complete."""
 
 
 class BodyTooLarge(Exception):
-    """The body is over 10 MB. It was not kept."""
+    """The body exceeds 10 MB. It was discarded."""
 
 
 async def read_body(headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
-    """The whole body. Raises `BodyTooLarge` as soon as that is known, and `ClientGone`.
+    """The whole body. Raises `BodyTooLarge` as early as possible, and `ClientGone`.
 
-    What follows of a body that is too large is read and dropped by the server, so that its sender gets to read the
-    refusal.
+    The server reads and drops the rest of a body that is too large, so that its sender can read the refusal.
     """
     declared = headers.get(b"content-length")
     if declared is None and b"transfer-encoding" not in headers:

@@ -1,14 +1,14 @@
-"""Encoded bodies that are kept for as long as what they show stays the same, within bounds."""
+"""A bounded cache of encoded bodies, valid as long as their contents do not change."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
 
 
 class BodyCache:
-    """Bodies by key, the least recently used dropped first.
+    """Bodies by key, with LRU eviction.
 
-    A key may hold ids of objects: these are given as `anchors` and held beside the body, so that an id cannot come to
-    mean another object.
+    A key may contain ids of objects: these are passed as `anchors` and stored with the body, so that an id cannot be
+    reused for another object.
     """
 
     def __init__(self, entries_max: int = 256, bytes_max: int = 32 * 1024 * 1024) -> None:
@@ -18,7 +18,7 @@ class BodyCache:
         self._bytes = 0
 
     def get(self, key: Hashable) -> bytes | None:
-        """The body that was kept, or None."""
+        """The cached body, or None."""
         found = self._bodies.get(key)
         if found is None:
             return None
@@ -26,7 +26,7 @@ class BodyCache:
         return found[1]
 
     def put(self, key: Hashable, anchors: object, body: bytes) -> None:
-        """Keep a body that `get` did not find."""
+        """Cache a body that `get` did not find."""
         self._bodies[key] = (anchors, body)
         self._bytes += len(body)
         while self._bodies and (len(self._bodies) > self._entries_max or self._bytes > self._bytes_max):

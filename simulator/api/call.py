@@ -1,13 +1,13 @@
-"""What travels through the pipeline: the call that came in and the reply that goes out.
+"""The values that pass through the pipeline: the incoming call and the outgoing reply.
 
-Made for every request, so they are msgspec's structs, which cost a fifth of what Python's own classes do.
+They are created for every request, so they are msgspec structs, at a fifth of the cost of Python's own classes.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -18,15 +18,41 @@ from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
 from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import LiveSandbox
-from simulator.server.endings import WHOLE, Ending
 
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
 Receive = Callable[[], Awaitable[Any]]
 
 
-class Request(msgspec.Struct, frozen=True):
-    """What came in, with lower-case header names and `client` the socket's address. `body` is None when it has to be
-    waited for with `receive`, ASGI's own."""
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the answer to a request ends: one of the constants below, or a `drip`. `name` is empty where the whole answer
+    goes out, if slowly; `bytes_per_second` is the pace of its body, 0 for at once. The server reads both."""
+
+    name: str
+    bytes_per_second: float = 0.0
+
+
+WHOLE: Final = Ending("")
+"""As usual: all of it, and the connection is kept."""
+
+ABORT: Final = Ending("abort")
+"""The connection is closed without a byte."""
+
+CUT: Final = Ending("cut")
+"""The connection is closed in the middle of the body."""
+
+GONE: Final = Ending("gone")
+"""The client had left, and nothing is sent."""
+
+
+def drip(bytes_per_second: float) -> Ending:
+    """The head at once and the body at this pace."""
+    return Ending("", bytes_per_second)
+
+
+class Incoming(msgspec.Struct, frozen=True):
+    """An incoming request, with lower-case header names and `client` the socket's address. `body` is None when it must
+    be awaited from `receive`, ASGI's own."""
 
     method: str
     query: bytes
@@ -36,13 +62,13 @@ class Request(msgspec.Struct, frozen=True):
     receive: Receive | None = None
 
 
-# What goes out: status, header lines with their ends, body, ending.
+# The answer for the server: status, header lines with line ends, body, ending.
 Answer = tuple[int, bytes, bytes, Ending]
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is what becomes of the connection;
-    `journaled` is what the journal keeps of a body that shows a secret, as long as that."""
+    """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is how the connection ends; `journaled`
+    replaces, at equal length, a body with a secret in the journal."""
 
     status: int
     body: Any
@@ -52,9 +78,9 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Access(Enum):
-    """What an endpoint wants to see before it answers.
+    """The authentication that an endpoint requires.
 
-    `SIGNED`: an API key's signature, or a bearer token unless the scenario keeps those to the legacy endpoints.
+    `SIGNED`: an API key's signature, or a bearer token unless the scenario restricts those to the legacy endpoints.
     `LEGACY`: either of them. `OPEN`: neither.
     """
 
@@ -64,7 +90,7 @@ class Access(Enum):
 
 
 class MetFault(msgspec.Struct):
-    """The fault of a call: its rule, whether its delay has passed, and whether that took longer than anything may."""
+    """The fault of a call: its rule, whether its delay has passed, and whether that exceeded the timeout."""
 
     rule: Rule[FaultThen]
     has_waited: bool = False
@@ -72,11 +98,11 @@ class MetFault(msgspec.Struct):
 
 
 class Call(msgspec.Struct):
-    """One request on its way. `now` is the sandbox's time, made of the `wall` that is read once; `named` is the API key
-    that it names and whose it is, `reseller` is known after authentication; `fields` are the
-    decoded and validated body or query; `places` are the values of a path's parameters; `is_unsigned` when no API key
-    let it in; `is_deprecated` when the answer says that what was asked for is (SPEC 9);
-    `prefix` stood before the path and named the sandbox, as `/s/mine` does."""
+    """One request in the pipeline. `now` is the sandbox's time, derived from the `wall` that is read once; `named` is
+    the API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and
+    validated body or query; `places` are path parameters; `is_unsigned` when no API key authenticated it;
+    `is_deprecated` when the answer must say so (SPEC 9); `prefix` is the part of the path that names the sandbox, as
+    `/s/mine` does."""
 
     sandbox: LiveSandbox
     now: datetime
@@ -87,9 +113,10 @@ class Call(msgspec.Struct):
     named: tuple[Reseller, ApiKey] | None = None
     reseller: Reseller | None = None
     places: Mapping[str, str] = {}
-    endpoint: "Endpoint" = None  # type: ignore[assignment]  # found before anybody asks
+    endpoint: "Endpoint" = None  # type: ignore[assignment]  # set before it is read
     claim: Any = None
     fault: MetFault | None = None
+    core: Any = None
     awaits_fault: bool = True
     passed_faults: tuple[str, ...] = ()
     is_unsigned: bool = False
@@ -97,15 +124,21 @@ class Call(msgspec.Struct):
     prefix: str = ""
 
     def apply(self, command: Command) -> Any:
-        """Let a command into the sandbox, at the time of this request; see `LiveSandbox.apply`."""
+        """Apply a command to the sandbox, at the time of this request; see `LiveSandbox.apply`."""
         return self.sandbox.apply(command, self.now)
 
+    @property
+    def is_lost(self) -> bool:
+        """True when its sandbox was deleted or reset since the request came."""
+        return self.sandbox.is_closed or self.sandbox.core is not self.core
+
     def look_again(self) -> None:
-        """Read the time anew, after a wait; what fell due meanwhile happens."""
+        """Read the time again after a wait, and process what fell due meanwhile."""
         clock = self.sandbox.clock
         self.wall = clock.wall()
         self.now = clock.at(self.wall)
-        self.sandbox.driver.catch_up(self.now)
+        if not self.is_lost:
+            self.sandbox.driver.catch_up(self.now)
 
     @property
     def owner(self) -> Reseller:
@@ -119,10 +152,10 @@ Problems = Mapping[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One method of one path. `source` says where `schema` finds its input: `body` (JSON), `form` (a JSON or form
-    body), `query`, or nowhere.
+    """One method of one path. `source` is where `schema` finds its input: `body` (JSON), `form` (a JSON or form body),
+    `query`, or none.
 
-    `invalid` makes the answer to input that violates the schema, `denied` the one to failed authentication.
+    `invalid` builds the answer to input that violates the schema, `denied` the one to failed authentication.
     `may_want_key`: a reseller may close it to bearer tokens (SPEC 5.3). `is_deprecated`: its answers say so (SPEC 9).
     """
 

@@ -1,4 +1,4 @@
-"""`GET /v2/catalog` (SPEC 4.4). An encoded catalog is kept for as long as nothing that it shows changes."""
+"""`GET /v2/catalog` (SPEC 4.4). Encoded catalogs are cached until something that they show changes."""
 
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
@@ -13,13 +13,13 @@ from simulator.wire.json import encode
 
 
 class CatalogEndpoint:
-    """Answers from encoded bodies, kept by catalog, reseller overlay, API version and filters."""
+    """Answers from encoded bodies, cached by catalog, reseller overlay, API version and filters."""
 
     def __init__(self) -> None:
         self._kept = BodyCache()
 
     def __call__(self, call: Call) -> Reply:
-        """200 with the products that the filters leave and the tree of them."""
+        """200 with the products that match the filters, and their tree."""
         state, owner = call.sandbox.core.state, call.owner
         newer = wants_denominations(call)
         updated = last_updated(state, call.now, owner)
@@ -39,7 +39,7 @@ class CatalogEndpoint:
 
 
 def _active(call: Call) -> bool | None:
-    """Which products are wanted: active ones unless told, None for both; `include_inactive` wins over `is_active`."""
+    """The filter on `is_active`: True by default, None for both; `include_inactive` overrides `is_active`."""
     if flag(call.fields, "include_inactive"):
         if "is_active" in call.fields:
             note(call, "is_active was ignored, since include_inactive=true shows both")
@@ -48,20 +48,20 @@ def _active(call: Call) -> bool | None:
 
 
 def _listed(call: Call, active: bool | None) -> dict[str, Product]:
-    """Every product to be shown, as the reseller sees it; hidden ones never are."""
+    """Every product that matches, as the reseller sees it; never hidden ones."""
     catalog = call.sandbox.core.state.catalog
     seen = ((code, call.owner.sees(catalog, code)) for code in catalog.products)
     return {code: one for code, one in seen if one and not one.is_hidden and active in (None, one.is_active)}
 
 
 def _tree(groups: tuple[Group, ...], listed: dict[str, Product], products: list[Product]) -> tuple[Group, ...]:
-    """The tree of the products in the answer; when a `product_code` matches nothing, that of the same answer without
-    it, so that the tree is preserved (SPEC 4.4)."""
+    """The tree of the products in the answer; when a `product_code` matches nothing, the tree without that filter, so
+    that it is preserved (SPEC 4.4)."""
     return tree_of(groups, {product.code for product in products} or listed)
 
 
 def _note_nothing(call: Call, code: str, active: bool | None) -> None:
-    """Say why a `product_code` finds nothing, if so."""
+    """Set a diagnosis when a `product_code` matches nothing."""
     catalog = call.sandbox.core.state.catalog
     product = call.owner.sees(catalog, code)
     if product is None:

@@ -1,17 +1,17 @@
-"""Counting answers where the journal is written: by endpoint, status, error and what became of the connection."""
+"""Counts answers where the journal is written: by endpoint, status, error and ending of the connection."""
 
+from simulator.api.call import ABORT, Ending
 from simulator.api.paths import PathTable
 from simulator.runtime.counters import Counters
 from simulator.runtime.journal import Exchange
-from simulator.server.endings import ABORT, Ending
 
 
 def count_answer(counters: Counters, paths: PathTable, exchange: Exchange, ending: Ending) -> None:
-    """Count one answer; what a client may write at will, unknown paths and methods, is all one."""
+    """Count one answer; unknown paths and methods share one key, so that clients cannot grow the table."""
     answers = counters.answers
     key = (exchange.method, exchange.path, exchange.status, exchange.error, ending.name)
     count = answers.get(key)
-    if count is None:  # what stands there already has the names of the contract
+    if count is None:  # only new keys need normalizing to the names of the contract
         key = (*_named(paths, exchange.method, exchange.path), *key[2:])
         count = answers.get(key, 0)
     answers[key] = count + 1
@@ -20,7 +20,7 @@ def count_answer(counters: Counters, paths: PathTable, exchange: Exchange, endin
 
 
 def _facts(exchange: Exchange, ending: Ending) -> dict[str, object]:
-    """What an expectation may look at; a connection that was closed without an answer has the status 0."""
+    """The facts that an expectation may test; a connection closed without an answer has the status 0."""
     return {
         "method": exchange.method,
         "path": exchange.path,

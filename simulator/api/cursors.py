@@ -1,4 +1,4 @@
-"""Cursors of the delivery list: opaque, made for one reseller and one set of filters, and checked when they return."""
+"""Cursors of the delivery list: opaque, bound to one reseller and one set of filters, verified when they return."""
 
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -15,11 +15,11 @@ TAG_BYTES = 16
 
 
 class BadCursor(ValueError):
-    """A cursor that was not made for this list; the text says why."""
+    """A cursor that does not belong to this list; the text says why."""
 
 
 class Place(NamedTuple):
-    """Where a page ended: number and id of its last job, and the filters that it was made under."""
+    """The end of a page: number and id of its last job, and the filters."""
 
     n: int
     job: str
@@ -27,13 +27,13 @@ class Place(NamedTuple):
 
 
 def made(call: Call, place: Place) -> str:
-    """The cursor for a place."""
+    """Encode a place as a cursor."""
     text = encode([place.n, place.job, place.filters])
     return urlsafe_b64encode(_tag(call, text) + text).decode().rstrip("=")
 
 
 def read(call: Call, cursor: str) -> Place:
-    """The place that a cursor stands for. Raises `BadCursor`."""
+    """Decode and verify a cursor. Raises `BadCursor`."""
     try:
         whole = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
     except (Base64Error, ValueError):

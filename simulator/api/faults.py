@@ -1,7 +1,7 @@
-"""Faults as they meet a call (DESIGN 9): one ordered list, the first rule that matches wins and alone is counted.
+"""Applies faults to a call (DESIGN 9): one ordered list, the first rule that matches wins and alone is counted.
 
-The list is gone through as soon as a call has an endpoint. Where a rule in it needs to know the body, or acts only on
-what was carried out, and no rule before it matches, the rest waits until the call is about to be carried out.
+The list is evaluated as soon as the endpoint is known. Where a rule needs the body, or applies only to executed
+requests, and no earlier rule matches, the evaluation resumes just before the call is executed.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from simulator.api.bearer import claimed_reseller
-from simulator.api.call import Call, MetFault, Reply
+from simulator.api.call import ABORT, CUT, Call, MetFault, Reply, drip
 from simulator.auth import headers as names
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
@@ -26,18 +26,17 @@ from simulator.domain.model.faults import (
     ScriptedAnswer,
 )
 from simulator.domain.model.rules import Fields, Rule
-from simulator.server.endings import ABORT, CUT, drip
 from simulator.wire import errors
 from simulator.wire.json import encode
 
-REFUSED_FROM = 400  # the first status of an answer that says no
+REFUSED_FROM = 400  # the lowest status of a refusal
 ONE_SECOND = timedelta(seconds=1)
 NOTHING = Reply(0, b"")
 ERROR_CODES = {504: ("integration_timeout", "The integration did not answer within 29 seconds.")}
 
 
 def meet_fault(call: Call, *, before_body: bool = False) -> None:
-    """Choose the fault of this call, unless it has one or was passed by all; it is `call.fault` then."""
+    """Choose the fault of this call, unless that is decided already; stores it in `call.fault`."""
     if call.fault is not None or not call.awaits_fault:
         return
     exchange, book = call.exchange, call.sandbox.core.state.faults
@@ -61,9 +60,9 @@ def meet_fault(call: Call, *, before_body: bool = False) -> None:
 
 
 async def wait(call: Call) -> Reply | None:
-    """Let the delay of the call's fault pass, once; 504 when the integration timeout comes first (SPEC 8).
+    """Wait for the delay of the call's fault, once; 504 when the integration timeout comes first (SPEC 8).
 
-    A real wait: wall time, divided by the rate of a faster clock; drawn from the range, the same in every run.
+    A real wait: wall time, divided by the rate of a faster clock; drawn from the range, deterministically.
     """
     met = call.fault
     if met is None or met.has_waited or met.rule.then.delay is None:
@@ -82,8 +81,7 @@ async def wait(call: Call) -> Reply | None:
 
 
 async def damaged(call: Call, reply: Reply) -> Reply:
-    """What the client gets in place of `reply`. A refusal carried nothing out, so that a fault after the commit leaves
-    it alone."""
+    """The answer that replaces `reply`. A refusal executed nothing, so a fault after the commit leaves it unchanged."""
     met = call.fault
     assert met is not None, "only a call that met a fault is damaged"
     if met.rule.then.after_commit:
@@ -104,7 +102,7 @@ def _scripted(call: Call, reply: Reply, damage: ScriptedAnswer) -> Reply:
 
 
 def _closed(call: Call, reply: Reply, damage: NoAnswer) -> Reply:
-    return Reply(reply.status, b"", ending=ABORT)
+    return Reply(0, b"", ending=ABORT)
 
 
 def _cut(call: Call, reply: Reply, damage: CutAnswer) -> Reply:
@@ -117,7 +115,7 @@ def _malformed(call: Call, reply: Reply, damage: MalformedAnswer) -> Reply:
 
 
 def _dripping(call: Call, reply: Reply, damage: DrippingAnswer) -> Reply:
-    """A pace is a wait like any other: a faster clock makes it shorter."""
+    """The pace is divided by the rate of a faster clock, like any wait."""
     pace = damage.bytes_per_second / call.sandbox.clock.wall_seconds(ONE_SECOND)
     return msgspec.structs.replace(reply, ending=drip(pace))
 
@@ -137,7 +135,7 @@ def _answer(scripted: ScriptedAnswer) -> Reply:
 
 
 def _broken(content: bytes) -> bytes:
-    """The first half and a comma, with which no JSON ends."""
+    """The first half and a comma, which is never valid JSON."""
     return content[: len(content) // 2] + b","
 
 

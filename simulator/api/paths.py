@@ -1,4 +1,4 @@
-"""Which endpoints a path has: looked up as it stands first, then by the few paths with parameters (SPEC 4.20)."""
+"""Resolves a path to its endpoints: exact paths first, then the few with parameters (SPEC 4.20)."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ Methods = Mapping[str, Endpoint]
 
 
 class PathTable:
-    """`exact` holds the paths without parameters; `match` is for what is not in there."""
+    """`exact` holds the paths without parameters; `match` resolves the others."""
 
     def __init__(self, routes: Mapping[str, Methods]) -> None:
         self.known = list(routes)
@@ -20,17 +20,17 @@ class PathTable:
                 self._templates.setdefault(len(parts), []).append((parts, methods))
 
     def name_of(self, path: str) -> str:
-        """The path as the contract writes it, its parameters in braces; `*` for one that there is not."""
+        """The path as the contract writes it, with parameters in braces; `*` for an unknown path."""
         return path if path in self.exact else "/".join(self._find(path)[0]) or "*"
 
     def match(self, path: str) -> tuple[Methods | None, Mapping[str, str]]:
-        """The methods of a path with parameters and their values; a parameter is one part of the path, not empty."""
+        """The methods of a path with parameters, and their values; a parameter is one non-empty segment."""
         template, methods = self._find(path)
         pairs = zip(template, path.split("/"), strict=methods is not None)
         return methods, {wanted[1:-1]: part for wanted, part in pairs if wanted[:1] == "{"}
 
     def _find(self, path: str) -> tuple[list[str], Methods | None]:
-        """The template that a path fits, in parts, and its methods; no parts when there is none."""
+        """The matching template, split into segments, and its methods; no segments when there is none."""
         parts = path.split("/")
         for template, methods in self._templates.get(len(parts), ()):
             pairs = zip(template, parts, strict=True)

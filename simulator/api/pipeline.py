@@ -1,11 +1,11 @@
-"""The one way through for every request of the reseller API, to be read from top to bottom.
+"""The pipeline of every request of the reseller API, to be read from top to bottom.
 
 bytes -> admit -> find the endpoint -> claim -> read -> check -> handle -> bytes, journal
 
-A fault of the scenario is asked for in `claim`, and in `handle` when it could not be said there (`api/faults`).
+A scenario's fault is chosen in `claim`, or in `handle` when that is not possible yet (`api/faults`).
 
-It waits for two things alone, the rest of a body and a fault's delay. A request that meets neither is answered without
-a single await that suspends, which is what lets the server answer it at once.
+It awaits only the rest of a body and a fault's delay. A request with neither is answered without any await that
+suspends, so the server can answer it at once.
 """
 
 from time import perf_counter
@@ -20,12 +20,13 @@ from simulator.api.authentication import (
 )
 from simulator.api.body import BodyTooLarge, ClientGone, read_body
 from simulator.api.call import (
+    GONE,
     Answer,
     Call,
     Endpoint,
+    Incoming,
     Problems,
     Reply,
-    Request,
 )
 from simulator.api.counting import count_answer
 from simulator.api.diagnoses import note_ignored
@@ -41,12 +42,11 @@ from simulator.contract.validate import validator
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.rule_names import meant
 from simulator.runtime.sandboxes import LiveSandbox
-from simulator.server.endings import GONE
 from simulator.wire.json import encode
 
 
 class Pipeline:
-    """Answers one request of one sandbox; `routes` says what there is."""
+    """Answers one request of one sandbox; `routes` is the route table."""
 
     def __init__(self, routes: Routes, *, trust_forwarded: bool = False) -> None:
         self._paths = PathTable(routes)
@@ -56,17 +56,17 @@ class Pipeline:
         self,
         sandbox: LiveSandbox,
         path: str,
-        request: Request,
+        request: Incoming,
         *,
         prefix: str = "",
         anonymous: LiveSandbox | None = None,
         refusal: Reply | None = None,
     ) -> Answer:
-        """Answer, write the journal, hand what became due to the driver. `path` is what follows `prefix`, which
-        named the sandbox.
+        """Answer, write the journal, pass due work to the driver. `path` is the part after `prefix`, which named the
+        sandbox.
 
-        A request that is not authenticated belongs to `anonymous`, where its address led; a `refusal` is all that
-        some requests get.
+        An unauthenticated request is recorded in `anonymous`, the sandbox of its URL; `refusal`, if given, is the whole
+        answer.
         """
         began, wall = perf_counter(), sandbox.clock.wall()
         sandbox.is_touched = True
@@ -75,7 +75,7 @@ class Pipeline:
         headers = _joined(request.headers)
         client = client_address(request.client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
         exchange = Exchange(now, request.method, path, request.query, request.headers, client)
-        call = Call(sandbox, now, wall, exchange, headers)
+        call = Call(sandbox, now, wall, exchange, headers, core=sandbox.core)
         call.prefix = prefix
         try:
             reply = refusal or await self._reply(call, request)
@@ -95,8 +95,8 @@ class Pipeline:
         count_answer(sandbox.counters, self._paths, exchange, reply.ending)
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
-    async def _reply(self, call: Call, request: Request) -> Reply:
-        """The way of every call, downward. Each step gives the reply that ends it, or lets it go on."""
+    async def _reply(self, call: Call, request: Incoming) -> Reply:
+        """The steps of every call, in order. Each returns the reply that ends it, or None to continue."""
         reply = (
             admit(call)
             or self._find_endpoint(call)
@@ -124,17 +124,24 @@ class Pipeline:
 
 
 def admit(call: Call) -> Reply | None:
-    """Count the request of its address, where there is a limit (SPEC 8)."""
+    """Count the request against its address's rate limit, if any (SPEC 8)."""
+    if call.is_lost:
+        return refusals.lost_sandbox(call)
     return refuse_blocked(call) if call.sandbox.core.state.rates is not None else None
 
 
 def claim(call: Call) -> Reply | None:
-    """Find the fault that comes instead of everything else, and who the headers say is calling (SPEC 5.2)."""
+    """Find the fault that replaces everything else, and the identity that the headers claim (SPEC 5.2)."""
     if refusal := _check_wanted_rule(call) or refuse_address(call):
         return refusal
     meet_fault(call, before_body=True)
     if call.fault is not None and call.fault.rule.then.comes_instead:
         return NOTHING
+    return identify(call)
+
+
+def identify(call: Call) -> Reply | None:
+    """Note who the headers say is calling, or refuse them."""
     claimed = check_claim(call, call.endpoint)
     if isinstance(claimed, Denied):
         return refusals.deny(call, call.endpoint, claimed)
@@ -144,30 +151,41 @@ def claim(call: Call) -> Reply | None:
     return None
 
 
-async def read(call: Call, request: Request) -> Reply | None:
-    """Wait as long as a fault says, and for the rest of the body."""
-    if call.fault is not None and not call.fault.rule.then.after_commit and (refusal := await wait(call)):
+async def read(call: Call, request: Incoming) -> Reply | None:
+    """Wait for a fault's delay and for the rest of the body, then check again what may have changed meanwhile."""
+    waits = call.fault is not None and not call.fault.rule.then.after_commit
+    if waits and (refusal := await wait(call)):
         return refusal
     if request.body is not None:
         call.exchange.body = request.body
-        return None
+        return _identify_again(call) if waits else None
     assert request.receive is not None, "a body that is not here yet comes from somewhere"
     try:
         call.exchange.body = await read_body(call.headers, request.receive)
     except BodyTooLarge:
         return refusals.deny(call, call.endpoint, Denied("body_too_large", refusals.BODY_BOUND))
-    call.look_again()  # it took time
-    return None
+    return _identify_again(call)
+
+
+def _identify_again(call: Call) -> Reply | None:
+    """Check the sandbox, the address and the headers at the time when the wait has ended."""
+    call.look_again()
+    if call.is_lost:
+        return refusals.lost_sandbox(call)
+    refusal = refuse_address(call) or identify(call)
+    if refusal is not None:
+        call.exchange.diagnosis += " now that the body is here"
+    return refusal
 
 
 def check(call: Call) -> Reply | None:
-    """Verify the signature, spend the nonce, and hold what was sent against the contract."""
+    """Verify the signature, spend the nonce, and validate the input against the contract."""
     fault = None if call.fault is None else call.fault.rule.then
     return authenticate(call, call.endpoint, call.claim, fault) or _check_fields(call, call.endpoint)
 
 
 async def handle(call: Call) -> Reply:
-    """Carry the call out, under the fault that it meets now that everything is known of it, if it meets one."""
+    """Execute the call, under the fault that matches now that everything is known, if any."""
     met_before = call.fault is not None
     meet_fault(call)
     if call.fault is None:
@@ -179,11 +197,11 @@ async def handle(call: Call) -> Reply:
         return NOTHING
     if not fault.after_commit and (refusal := await wait(call)):
         return refusal
-    return call.endpoint.handle(call)
+    return refusals.lost_sandbox(call) if call.is_lost else call.endpoint.handle(call)
 
 
 def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
-    """Decode and validate what the endpoint takes; its own refusal when that is not what the contract says."""
+    """Decode and validate the endpoint's input; the endpoint's own refusal when it violates the contract."""
     note_unread(call, endpoint)
     if not endpoint.schema:
         return None
@@ -195,7 +213,7 @@ def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
 
 
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Headers by name; what was sent twice is joined by a comma, which no format of ours lets through."""
+    """Headers by name; repeated ones are joined by a comma, which none of our formats accepts."""
     headers = dict(pairs)
     if len(headers) < len(pairs):
         headers = {}
@@ -218,7 +236,7 @@ def _check_wanted_rule(call: Call) -> Reply | None:
 
 
 def _validate(call: Call, endpoint: Endpoint) -> Problems:
-    """Decode what the endpoint takes and hold it against its schema; the fields are in the call afterwards."""
+    """Decode the endpoint's input and validate it against its schema; stores the fields in the call."""
     if endpoint.source == "query":
         call.fields, problems = read_query(call.exchange.query, endpoint.schema)
         note_unknown(call, endpoint)

@@ -1,4 +1,4 @@
-"""Refusals that look the same at every endpoint."""
+"""Refusals that are the same for every endpoint."""
 
 from difflib import get_close_matches
 
@@ -35,7 +35,7 @@ def denied_at_catalog(refusal: Denied) -> Reply:
 
 
 def invalid_parameters(call: Call, problems: Problems) -> Reply:
-    """400: `{message, errors}` (SPEC 7.1), and the same in the diagnosis."""
+    """400: `{message, errors}` (SPEC 7.1), repeated in the diagnosis."""
     note_problems(call, problems)
     return refuse_parameters(problems)
 
@@ -75,23 +75,31 @@ def unknown_path(path: str, known: list[str]) -> Reply:
 
 
 def wrong_method(method: str, allowed: list[str]) -> Reply:
-    """405 with the methods that the path has."""
+    """405 with the path's allowed methods."""
     text = ", ".join(sorted(allowed))
     body = errors.parameters(f"{method} is not possible here; use {text}.", {})
     return Reply(405, body, ((b"allow", text.encode()),))
 
 
 def unknown_sandbox(sandbox_id: str) -> Reply:
-    """404 for an address of a sandbox that does not exist."""
+    """404 for the URL of a sandbox that does not exist."""
     return Reply(404, errors.coded("unknown_sandbox", f"There is no sandbox {_shown(sandbox_id)} at this address."))
 
 
+def lost_sandbox(call: Call) -> Reply:
+    """404 for a request whose sandbox was deleted before it was carried out, 409 when the sandbox was reset."""
+    if call.sandbox.is_deleted:
+        return unknown_sandbox(call.sandbox.id)
+    call.exchange.error = "sandbox_reset"
+    return Reply(409, errors.coded("sandbox_reset", "The sandbox was reset before this request was carried out."))
+
+
 def unknown_rule(name: str) -> Reply:
-    """400 for a request that asks for a rule that does not exist."""
+    """400 for a request that selects a rule that does not exist."""
     text = f"X-Sim-Rule names {_shown(name)}, but the sandbox has no rule of that name."
     return Reply(400, errors.coded("unknown_rule", text))
 
 
 def _shown(name: str) -> str:
-    """What a client sent as a message repeats it: quoted, and not longer than a name is."""
+    """Client input as a message quotes it, truncated to the length of a name."""
     return repr(name if len(name) <= NAME_CHARS_MAX else name[:NAME_CHARS_MAX] + "…")

@@ -1,4 +1,4 @@
-"""The reseller API as one table: path, method, and what answers there (SPEC 4.1)."""
+"""The reseller API as one table: path, method, endpoint (SPEC 4.1)."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ Routes = Mapping[str, Mapping[str, Endpoint]]
 
 
 def routes() -> Routes:
-    """Endpoints by path, then by method; made anew for each application, since some keep what they encoded."""
+    """Endpoints by path, then by method; built per application, since some have caches."""
     return {
         PATH: {
             "POST": Endpoint(

@@ -1,9 +1,9 @@
-"""Whose request is it? At the root, credentials that only one sandbox has lead to it (DESIGN 7)."""
+"""Finds the sandbox of a request. At the root, credentials unique to one sandbox select it (DESIGN 7)."""
 
 from typing import Any
 
 from simulator.api.bearer import bearer_of
-from simulator.api.call import Receive, Request
+from simulator.api.call import Incoming, Receive
 from simulator.auth import headers as names
 from simulator.auth.tokens import claimed
 from simulator.contract.form import FORM_BYTES_MAX, decode_form
@@ -12,19 +12,19 @@ from simulator.wire.tokens import PATHS, REFRESH_PATH
 
 
 async def owner_at_root(
-    sandboxes: Sandboxes, default: LiveSandbox, path: str, request: Request
-) -> tuple[LiveSandbox, Request]:
-    """The sandbox that a request to the root is for, and the request, whose body is still to be read.
+    sandboxes: Sandboxes, default: LiveSandbox, path: str, request: Incoming
+) -> tuple[LiveSandbox, Incoming]:
+    """The sandbox of a request to the root, and the request, whose body can still be read.
 
-    `default`, unless the API key, bearer token, username or refresh token is one that it does not know and that
-    leads to one other sandbox alone. A token endpoint's credentials are in its body, which is read for that.
+    This is `default`, unless the API key, bearer token, username or refresh token is unknown to it and belongs to
+    exactly one other sandbox. For a token endpoint the credentials are read from the body.
     """
     headers = dict(request.headers)
     if request.method == "POST" and path in PATHS:
         body = request.body
         if body is None and request.receive is not None:
             body, receive = await _peeked(request.receive)
-            request = Request(request.method, request.query, request.headers, request.client, None, receive)
+            request = Incoming(request.method, request.query, request.headers, request.client, None, receive)
         fields, _ = decode_form(headers.get(b"content-type", b""), body or b"", any_type=True)
         return _by_credentials(sandboxes, default, path, fields) or default, request
     if key := headers.get(names.API_KEY, b"").decode("latin-1"):
@@ -46,14 +46,14 @@ def _by_credentials(
 
 
 def _by_token(sandboxes: Sandboxes, token: object) -> LiveSandbox | None:
-    """The sandbox that a token names, if credentials lead there; whether the token is good, it says itself."""
+    """The sandbox that a token names, if credentials may select it; that sandbox verifies the token."""
     named = claimed(token).get("aud") if isinstance(token, str) else None
     sandbox = sandboxes.find(named) if isinstance(named, str) else None
     return sandbox if sandbox is not None and sandbox.spec.unique_credentials else None
 
 
 async def _peeked(receive: Receive) -> tuple[bytes, Receive]:
-    """A body's beginning, and a `receive` that brings it again with all that follows."""
+    """The beginning of a body, and a `receive` that replays it before the rest."""
     messages: list[Any] = []
     body, more = b"", True
     while more and len(body) <= FORM_BYTES_MAX:

@@ -1,5 +1,5 @@
-"""Versions (SPEC 9): the gate of `X-API-Version`, the day from which everybody gets the new shapes, and `Deprecation`
-on what is to go."""
+"""Versions (SPEC 9): parsing `X-API-Version`, the date when the new shapes become the default, and `Deprecation`
+headers."""
 
 from datetime import date, datetime
 
@@ -16,7 +16,7 @@ SHOWN_CHARS_MAX = 60
 
 
 def api_version(header: bytes | None) -> date | None:
-    """The date that a client asks for; None for no header and for anything that is no real date."""
+    """The requested date; None for no header and for an invalid date."""
     if header is None:
         return None
     try:
@@ -35,7 +35,7 @@ def version_problem(header: bytes) -> str:
 
 
 def by_denomination(header: bytes | None, now: datetime, switch: datetime = SWITCH_IN_SERVICE_ZONE) -> bool:
-    """True when a response has the shapes of 2026-09-16, which all have from `switch` on."""
+    """True when a response has the shapes of 2026-09-16, the default from `switch` on."""
     version = api_version(header)
     return (version is not None and version >= GATE) or now >= switch
 
@@ -46,7 +46,7 @@ def wants_denominations(call: Call) -> bool:
 
 
 def marked_deprecated(call: Call, reply: Reply) -> Reply:
-    """The reply with the header, unless the scenario leaves it out."""
+    """The reply with the header, unless the scenario suppresses it."""
     form = call.sandbox.scenario.assume.get("deprecation-header", "rfc9745")
     if form == "none":
         return reply

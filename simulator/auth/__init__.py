@@ -1,1 +1,1 @@
-"""Who signed a request, and with what: pure functions of the request, the key and the time."""
+"""Authentication: pure functions of the request, the key and the time."""

@@ -1,8 +1,8 @@
 """The canonical string of SPEC 5.1: `v1:<timestamp>:<nonce>:<METHOD>:<query>:<bodyHash>`.
 
-The query is the raw text as sent, split at `&` and sorted by key. Parameters without `=` are left out. SPEC does not
-say how repeated keys are ordered nor whether empty values belong in, so that one request may have several canonical
-strings; the register's choices say which of them count.
+The query is the raw text as sent, split at `&` and sorted by key, without parameters that have no `=`. SPEC leaves open
+how repeated keys are ordered and whether empty values are included, so one request may have several canonical strings;
+the register's choices select the accepted ones.
 """
 
 from base64 import b64encode
@@ -27,17 +27,17 @@ def body_hash(body: bytes) -> bytes:
 
 
 def canonical_string(timestamp: bytes, nonce: bytes, method: bytes, query: bytes, hashed: bytes) -> bytes:
-    """The string to sign, from a query that is in canonical form already."""
+    """The string to sign, from a canonical query."""
     return b":".join((b"v1", timestamp, nonce, method, query, hashed))
 
 
 def canonical_query(raw: bytes) -> bytes:
-    """The form that SPEC's own words give: sorted by key, among equal keys as sent, empty values left in."""
+    """The literal form of SPEC: sorted by key, equal keys in the order sent, empty values included."""
     return canonical_queries(raw, QueryRules("as_sent", "with"))[0]
 
 
 def canonical_queries(raw: bytes, rules: QueryRules) -> list[bytes]:
-    """Every form of a raw query that `rules` accept, the most literal first, without repetition."""
+    """Every form of a raw query that `rules` accept, the most literal first, without duplicates."""
     if not raw:
         return [b""]
     pairs = [part.partition(b"=") for part in raw.split(b"&") if b"=" in part]

@@ -1,6 +1,6 @@
-"""Why a signature does not match: the known mistakes of clients, each tried on the request that came.
+"""Why a signature does not match: tries each known mistake of clients on the request.
 
-One mistake at a time. When exactly that mistake yields the signature that was sent, it is what the client does.
+Mistakes are tried one at a time. The one that reproduces the signature sent is the diagnosis.
 """
 
 import hashlib
@@ -12,14 +12,14 @@ from urllib.parse import unquote_to_bytes
 from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash, canonical_query, canonical_string
 from simulator.auth.signature import Claim
 
-# A large body would make the search itself expensive.
+# Bounds the cost of the search.
 _BODY_BYTES_MAX = 64 * 1024
 
 Mistake = tuple[str, bytes, bytes]  # what the client does, the key it would use, the string it would sign
 
 
 def diagnose(claim: Claim, method: str, path: str, query: bytes, body: bytes) -> str:
-    """Say in one line what a client did that was refused with `invalid_signature`."""
+    """Describe in one line the client's mistake behind `invalid_signature`."""
     for text, key, signed in _mistakes(claim, method, path, query, body):
         if key and _matches(claim, key, signed):
             return text

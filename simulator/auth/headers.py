@@ -1,4 +1,4 @@
-"""The names of the headers that SPEC 5 and 9 define: as clients write them, and as they arrive, in lower case."""
+"""The names of the headers of SPEC 5 and 9: as clients write them, and in lower case, as they arrive."""
 
 WRITTEN_API_KEY = "X-Api-Key"
 WRITTEN_TIMESTAMP = "X-Timestamp"
@@ -14,5 +14,5 @@ SIGNATURE = WRITTEN_SIGNATURE.lower().encode()
 AUTHORIZATION = WRITTEN_AUTHORIZATION.lower().encode()
 API_VERSION = WRITTEN_API_VERSION.lower().encode()
 
-# What a signature needs beside the key.
+# The headers that a signature requires beside the key.
 SIGNATURE_HEADERS = (TIMESTAMP, NONCE, SIGNATURE)

@@ -1,7 +1,7 @@
 """API-key authentication (SPEC 5.1, 5.2): which refusal a request gets, first failure first.
 
-`check_headers` judges what can be judged before the body is read, in the order of SPEC 5.2. `verify` needs the body.
-The nonce comes last and is spent by the sandbox.
+`check_headers` checks what it can before the body is read, in the order of SPEC 5.2. `verify` needs the body. The
+sandbox spends the nonce last.
 """
 
 import binascii
@@ -49,19 +49,19 @@ MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """A refusal: `code` and `message` of SPEC 5.2, and what only the simulator can say in `diagnosis`."""
+    """A refusal: `code` and `message` of SPEC 5.2, and the simulator's own `diagnosis`."""
 
     code: str
     diagnosis: str = ""
 
     @property
     def message(self) -> str:
-        """The text that goes with the code."""
+        """The text of the code."""
         return MESSAGES[self.code]
 
 
 class Held(Protocol):
-    """What is known of an API key: `state` is `active`, `revoked`, `no_secret` or `undecryptable`."""
+    """An API key's record: `state` is `active`, `revoked`, `no_secret` or `undecryptable`."""
 
     @property
     def state(self) -> str:
@@ -75,7 +75,7 @@ class Held(Protocol):
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """Headers that hold together so far. `signature` is decoded; `timestamp_s` is `timestamp` as a number."""
+    """Validated headers, not yet verified. `signature` is decoded; `timestamp_s` is `timestamp` as a number."""
 
     held: Held
     timestamp: bytes
@@ -87,11 +87,10 @@ class Claim(msgspec.Struct, frozen=True):
 def check_headers(
     headers: Mapping[bytes, bytes], held: Held | None, now_s: float, tolerance_s: float
 ) -> Claim | Denied:
-    """Judge the four headers in the order of SPEC 5.2.
+    """Check the four headers in the order of SPEC 5.2.
 
-    `headers` has lower-case names, repeated ones joined by `, `; `held` is what is known of the key
-    that X-Api-Key names, None when it is unknown; `now_s` is the Unix time that
-    X-Timestamp is compared with.
+    `headers` has lower-case names, repeated ones joined by `, `; `held` is the record of the key in X-Api-Key, None
+    when it is unknown; `now_s` is the Unix time that X-Timestamp is compared with.
     """
     raw_key = headers.get(names.API_KEY)
     if not raw_key:
@@ -134,22 +133,23 @@ def check_headers(
 
 
 def check_time(timestamp_s: int, now_s: float, tolerance_s: float) -> Denied | None:
-    """None for a timestamp that is at most the tolerance off, to either side."""
+    """None for a timestamp within the tolerance, in either direction."""
     age_s = now_s - timestamp_s
     if -tolerance_s <= age_s <= tolerance_s:
         return None
     if abs(now_s - timestamp_s / 1000) <= tolerance_s:
         return Denied("timestamp_expired", "the timestamp is in milliseconds; send seconds")
     side = "behind" if age_s > 0 else "ahead of"
-    text = f"the timestamp is {abs(age_s):.0f} s {side} the server's clock, at most {tolerance_s:.0f} s are accepted"
+    off = f"{abs(age_s):.3f}".rstrip("0").rstrip(".")
+    text = f"the timestamp is {off} s {side} the server's clock, at most {tolerance_s:.0f} s are accepted"
     return Denied("timestamp_expired", text)
 
 
 def _decoded(text: bytes) -> bytes | None:
-    """What standard Base64 with its padding holds (RFC 4648 4). None for other spellings of the same bytes, too: a
-    signature that could be written in several ways would be several requests."""
+    """Decode standard Base64 with padding (RFC 4648 4). None for any non-canonical spelling: if a signature had several
+    spellings, one request could be replayed as several."""
     try:
-        decoded = binascii.a2b_base64(text)  # skips what does not belong there, so that it is not met again below
+        decoded = binascii.a2b_base64(text)  # ignores invalid characters, so that the comparison below detects them
     except binascii.Error:
         return None
     return decoded if binascii.b2a_base64(decoded, newline=False) == text else None
@@ -168,7 +168,7 @@ def _misspelling(text: bytes) -> str:
 
 
 def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryRules) -> Denied | None:
-    """Compare the signature with the request, in constant time; None when it matches."""
+    """Compare the signature with the request in constant time; None when it matches."""
     if claim.held.state == "undecryptable":
         return Denied("decryption_error", "the scenario says so of this key (state: undecryptable)")
     hashed = body_hash(body)
@@ -180,7 +180,7 @@ def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryR
 
 
 def hmac_sha256(key: bytes, text: bytes) -> bytes:
-    """The 32 bytes that `hmac.digest(key, text, "sha256")` gives."""
+    """The 32 bytes of `hmac.digest(key, text, "sha256")`."""
     mac = _keyed(key).copy()
     mac.update(text)
     return mac.digest()

@@ -1,10 +1,10 @@
-"""Tokens for a username and password (SPEC 4.2, 4.3, 5.4): JSON Web Tokens, signed with HS256 and nothing else.
+"""Tokens for a username and password (SPEC 4.2, 4.3, 5.4): JSON Web Tokens, signed with HS256 only.
 
-A token is good in one sandbox: the key and the audience are that sandbox's. It carries its use, so that none passes
-for another. PyJWT's own clock checks are off: a token is young or old by the `now` that is passed in.
+A token is valid in one sandbox: the key and the audience are that sandbox's. Its claim of use prevents substitution of
+one kind for another. PyJWT's own clock checks are off: validity is tested at the `now` that is passed in.
 
-`iat` and `exp` are whole seconds, since not every library reads a fraction, and as far apart as the lifetime. A token
-is good from the microsecond it was issued at: `issued_us` is how far that is behind `iat`, and so its end behind `exp`.
+`iat` and `exp` are whole seconds, since not every library reads a fraction, and differ by the lifetime. A token is
+valid from the microsecond of issue: `issued_us` is the offset from `iat`, and equally from `exp` to the end.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -27,33 +27,33 @@ _SHOWN_CHARS_MAX = 80
 
 
 class Use(StrEnum):
-    """What a token is for. The value is its claim `token_use`."""
+    """The purpose of a token. The value is its claim `token_use`."""
 
     ACCESS = "access"
     ID = "id"
     REFRESH = "refresh"
 
 
-# As the answer of SPEC 4.2 calls them.
+# The names in the answer of SPEC 4.2.
 _NAMES = {Use.ACCESS.value: "the AccessToken", Use.ID.value: "the IdToken", Use.REFRESH.value: "the RefreshToken"}
 
 
 class Realm(NamedTuple):
-    """Where tokens are good: the sandbox, and the 32 bytes that only it signs with."""
+    """Where tokens are valid: the sandbox, and its 32-byte signing key."""
 
     sandbox: str
     key: bytes
 
 
 class Holder(NamedTuple):
-    """Whom a token was issued to."""
+    """To whom a token was issued."""
 
     username: str
     reseller: str
 
 
 def issue(realm: Realm, use: Use, holder: Holder, now: datetime, lifetime: timedelta) -> str:
-    """A token that is good from `now` for `lifetime`, taken in whole seconds; equal arguments give equal bytes."""
+    """A token valid from `now` for `lifetime`, in whole seconds; equal arguments give equal bytes."""
     import jwt  # takes longer to import than the server to start
 
     issued_s, issued_us = divmod(_unix_us(now), _SECOND_US)
@@ -71,7 +71,7 @@ def issue(realm: Realm, use: Use, holder: Holder, now: datetime, lifetime: timed
 
 
 def verify(realm: Realm, token: str, use: Use, now: datetime) -> Holder | Denied:
-    """Whom the token was issued to, when it is good here and now for this use. The refusal says what is wrong."""
+    """The holder, if the token is valid here and now for this use; else a refusal that says what is wrong."""
     if len(token) > TOKEN_CHARS_MAX:
         return Denied(REFUSED, f"the token has {len(token)} characters, at most {TOKEN_CHARS_MAX} are read")
     import jwt
@@ -93,7 +93,7 @@ def verify(realm: Realm, token: str, use: Use, now: datetime) -> Holder | Denied
 
 
 def claimed(token: str) -> dict[str, Any]:
-    """What a token says of itself, true or not; empty when it cannot be read. Never enough to let anybody in."""
+    """A token's unverified claims; empty when it cannot be decoded. Never use them to authenticate."""
     if len(token) > TOKEN_CHARS_MAX:
         return {}
     import jwt

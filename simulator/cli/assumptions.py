@@ -20,10 +20,10 @@ WIDTH = 100
 @click.argument("id", required=False)
 @json_flag(help="Print JSON: a list, or with ID one object.")
 def command(id: str | None, json: bool) -> None:
-    """Print what the specification leaves open, and what was chosen.
+    """Print what the specification leaves open, and what we chose.
 
-    Every silence has an id, the section it is in, our choice and, where there is one, the scenario key that changes it.
-    With ID, one of them whole: the question and the reason too.
+    Every assumption has an id, its section, our choice and, where there is one, the scenario key that changes it.
+    With ID, one of them in full: the question and the reason too.
 
     \b
     Examples:

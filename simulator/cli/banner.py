@@ -1,4 +1,4 @@
-"""What `serve` prints when it answers: for programs one line of JSON, for people a page with a request to paste."""
+"""The output of `serve` once it answers: one line of JSON for programs, a page with a request to paste for people."""
 
 import secrets
 import shutil
@@ -17,19 +17,19 @@ from simulator.domain.model.resellers import Reseller
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
 
-# What the request to paste pays for, where the scenario sells it; an ordinary account and a usual denomination.
+# The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.
 EXAMPLE_PRODUCT, EXAMPLE_ACCOUNT, EXAMPLE_AMOUNT = "RELOAD", "0123456789", 10
 
 
 def json_line(running: Running) -> str:
     """`{"url", "sandbox", "control_token", "resellers"}`."""
-    told = {
+    fields = {
         "url": running.url,
         "sandbox": running.sandbox.id,
         "control_token": running.control_token,
         "resellers": running.resellers(),
     }
-    return encode(told).decode()
+    return encode(fields).decode()
 
 
 def page(running: Running) -> str:
@@ -48,12 +48,12 @@ def _facts(running: Running) -> list[tuple[str, str]]:
     owner = _first_reseller(sandbox)
     if owner is None:
         return [*facts, ("reseller", "none in this scenario; POST /_sim/sandboxes/default/resellers makes one")]
-    told = next(one for one in running.resellers() if one["code"] == owner.code)
+    shown = next(one for one in running.resellers() if one["code"] == owner.code)
     facts.append(("reseller", f"{owner.code}, balance {owner.wallet.balance:.2f} MYR"))
-    if told["api_key"]:
-        facts += [("API key", told["api_key"]), ("secret", told["api_secret"])]
-    if told["username"]:
-        facts.append(("user", f"{told['username']}, password {told['password']}"))
+    if shown["api_key"]:
+        facts += [("API key", shown["api_key"]), ("secret", shown["api_secret"])]
+    if shown["username"]:
+        facts.append(("user", f"{shown['username']}, password {shown['password']}"))
     return [*facts, *_callbacks(running, owner)]
 
 
@@ -98,7 +98,7 @@ def _first_steps(running: Running) -> list[str]:
 
 
 def _example(sandbox: LiveSandbox, owner: Reseller) -> tuple[str, str, bytes]:
-    """A payment where the scenario sells what we know how to buy, else a look at the balance."""
+    """A payment where the scenario sells the example product, else a balance query."""
     product = owner.sees(sandbox.scenario.catalog, EXAMPLE_PRODUCT)
     if product is None or not product.is_active:
         return "GET", "/v2/balance", b""
@@ -118,7 +118,7 @@ def _call(running: Running, credentials: Credentials, method: str, path: str, bo
 
 
 def _program() -> str:
-    """How this program is called from where the user stands: a virtual environment may not be on the PATH."""
+    """How to call this program from the user's shell: a virtual environment may not be on the PATH."""
     called = Path(sys.argv[0])
     if shutil.which("reseller-sim"):
         return "reseller-sim"

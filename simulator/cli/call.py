@@ -16,7 +16,7 @@ TIMEOUT_S = 60.0
 
 
 class Lines(click.types.StringParamType):
-    """Texts; several in one variable stand on lines of their own."""
+    """Texts; in an environment variable one per line."""
 
     envvar_list_splitter = "\n"
 
@@ -27,7 +27,7 @@ class Lines(click.types.StringParamType):
     "--bearer",
     metavar="TOKEN",
     callback=values.token,
-    help="Send this IdToken of POST /v2/token in place of a signature (deprecated).",
+    help="Send this IdToken of POST /v2/token instead of a signature (deprecated).",
 )
 @option(
     "--header",
@@ -36,7 +36,7 @@ class Lines(click.types.StringParamType):
     type=Lines(),
     multiple=True,
     callback=values.headers,
-    help="One more header; it replaces ours of the same name.",
+    help="One more header; it replaces a generated header of that name.",
 )
 def command(
     method: str,
@@ -48,12 +48,12 @@ def command(
     bearer: str | None,
     header: dict[str, str],
 ) -> int:
-    """Send one signed request and print the answer.
+    """Send one signed request and print the response.
 
     The body goes to stdout, indented when that is a terminal; the status and what the simulator adds (X-Sim-*) go to
     stderr. Without flags it talks to the default sandbox on port 8080 with the default credentials; under exec, to
-    that simulator. --url may lead to a sandbox of its own, such as http://127.0.0.1:8080/s/mine. Exit code 1 means
-    that the answer was an error, 3 that none came.
+    that simulator. --url may name a sandbox, such as http://127.0.0.1:8080/s/mine. Exit code 1 means
+    that the response was an error, 3 that none came.
 
     \b
     Examples:
@@ -74,7 +74,7 @@ def command(
 
 
 def _exchange(request: SignedRequest, more: Mapping[str, str]) -> tuple[int, str, list[tuple[str, str]], bytes]:
-    """Send it and return status, reason, headers and body. Raises `CannotStart` when there is no whole answer."""
+    """Send it and return status, reason, headers and body. Raises `CannotStart` without a complete answer."""
     parts = urlsplit(request.url)
     target = request.url.partition("://")[2].partition("/")[2]
     replaced = {name.lower() for name in more}
@@ -114,7 +114,7 @@ def _print_body(body: bytes) -> None:
 
 
 def _indented(body: bytes) -> bytes:
-    """JSON as people read it, its numbers untouched; anything else as it is."""
+    """JSON indented, with its numbers untouched; anything else unchanged."""
     import msgspec
 
     try:

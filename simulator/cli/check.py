@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     type=click.Choice(["text", "github"]),
     default="text",
     show_default=True,
-    help="How a problem is written: `file:line:column: code message`, or as an annotation of GitHub Actions.",
+    help="The format of a problem: `file:line:column: code message`, or as an annotation of GitHub Actions.",
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 def command(files: tuple[Path, ...], format: str) -> int:
-    """Tell what is wrong with scenario files.
+    """Report the problems of scenario files.
 
-    Each problem is one line, `file:line:column: code message`, as editors read it. What cannot be used is told, and
-    what is there in vain, such as a rule that never acts. A file without either is `ok`. Exit code 1 means that there
-    are problems.
+    Each problem is one line, `file:line:column: code message`, as editors read it. Problems are errors, and
+    whatever has no effect, such as a rule that an earlier rule shadows. A file without problems is `ok`. Exit code 1
+    means that there are problems.
 
     \b
     Examples:
@@ -47,7 +47,7 @@ def command(files: tuple[Path, ...], format: str) -> int:
 
 
 def _annotation(problem: "Problem") -> str:
-    """A workflow command of GitHub Actions, which escapes what would end a property or the line."""
+    """A workflow command of GitHub Actions, which escapes the ends of properties and of the line."""
     place = f"file={_property(problem.source)},line={problem.line},col={problem.column}"
     return f"::error {place},title={_property(problem.code)}::{_escaped(problem.message)}"
 

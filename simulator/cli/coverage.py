@@ -1,4 +1,4 @@
-"""What a run met and what it never saw, as text for people: the end of `exec --coverage`."""
+"""Renders coverage as text: what a run met and what it missed, for the end of `exec --coverage`."""
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby
@@ -8,15 +8,15 @@ from simulator.cli.running import Running
 
 
 def page(running: Running) -> str:
-    """The coverage of all sandboxes that the server ever had."""
-    from simulator.control.coverage import told  # imports what answers the control API, which a run may never need
+    """The coverage of all sandboxes that the server had."""
+    from simulator.control.coverage import rendered  # imports what answers the control API, which a run may never need
 
     figures = running.app.sandboxes.figures()
-    return text(told(figures), figures.sandboxes)
+    return text(rendered(figures), figures.sandboxes)
 
 
 def text(coverage: Mapping[str, Any], sandboxes: int = 1) -> str:
-    """Coverage as the control API tells it, in lines."""
+    """Render coverage, as the control API returns it, in lines."""
     summary = coverage["summary"]
     lines = [f"coverage of {sandboxes} sandbox{'es' * (sandboxes != 1)}"]
     lines += _part("rules", "chosen", summary, _rules(coverage["rules"]))
@@ -38,7 +38,7 @@ def _real(coverage: Mapping[str, Any]) -> list[Any]:
 
 
 def _rules(rules: list[Mapping[str, Any]]) -> Iterable[str]:
-    """Those that were never chosen, with their scenario when there are several."""
+    """Rules that were never chosen, with their scenario when there are several."""
     has_several = len({rule["scenario"] for rule in rules}) > 1
     for rule in rules:
         if not rule["chosen"]:

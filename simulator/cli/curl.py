@@ -1,17 +1,17 @@
-"""A signed request as a `curl` command for a POSIX shell that sends the same bytes."""
+"""Renders a signed request as a `curl` command for a POSIX shell that sends the same bytes."""
 
 from shlex import quote
 
 from simulator.cli.signing import SignedRequest
 
-# One argument of a command holds 128 KiB on Linux.
+# Linux limits one argument of a command to 128 KiB.
 ARGUMENT_BYTES_MAX = 100_000
 
 
 def curl_command(request: SignedRequest) -> str:
     """The command on one line, unless the body itself has several.
 
-    A body that an argument cannot carry, being too long or no text, is piped into it by the shell's `printf`.
+    A body that does not fit an argument, being too long or not text, is piped into it by the shell's `printf`.
     """
     words = ["curl", *_method(request), *_url(request.url)]
     for name, value in request.headers.items():
@@ -30,7 +30,7 @@ def _method(request: SignedRequest) -> list[str]:
 
 
 def _url(url: str) -> list[str]:
-    """The URL, and what keeps curl from reading more into it than it says."""
+    """The URL, and the options that keep curl from interpreting it."""
     flags = []
     if any(character in url for character in "[]{}"):
         flags.append("--globoff")
@@ -40,7 +40,7 @@ def _url(url: str) -> list[str]:
 
 
 def _as_text(body: bytes) -> str | None:
-    """The body as a shell can quote it; None when it is not UTF-8 or has a NUL."""
+    """The body as text that a shell can quote; None when it is not UTF-8 or has a NUL."""
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -49,6 +49,6 @@ def _as_text(body: bytes) -> str | None:
 
 
 def _octal(body: bytes) -> str:
-    """The body as `printf %b` reads it."""
+    """The body in the notation of `printf %b`."""
     plain = frozenset(b'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ {}[]:,."_-')
     return "".join(chr(byte) if byte in plain else f"\\0{byte:03o}" for byte in body)

@@ -1,4 +1,4 @@
-"""`reseller-sim exec`: a command, and a simulator that lives exactly as long as it does."""
+"""`reseller-sim exec`: runs a command with its own simulator, which lives as long as the command."""
 
 import os
 import shutil
@@ -20,10 +20,10 @@ FORWARDED = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") i
 
 
 class WithCommand(click.Command):
-    """Sets aside what follows the first `--`, before the flags are read."""
+    """Separates what follows the first `--` before the flags are parsed."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put COMMAND into `ctx.obj`. Fails as wrong usage without one."""
+        """Put COMMAND into `ctx.obj`. A missing one is a usage error."""
         before, after = args, []
         if "--" in args:
             at = args.index("--")
@@ -40,18 +40,18 @@ class WithCommand(click.Command):
 
 @verb("exec", cls=WithCommand)
 @server_flags(port=0, port_variable=False)
-@option("--coverage", is_flag=True, help="Say at the end, on stderr, what was met and what never.")
+@option("--coverage", is_flag=True, help="Report at the end, on stderr, what was exercised and what was not.")
 @click.pass_context
 def command(ctx: click.Context, /, coverage: bool, **flags: Any) -> int:
     """Run a command against a simulator of its own.
 
-    The simulator takes a free port, runs COMMAND, and ends with it; the exit code is COMMAND's, 128+N when signal N
-    ended it, and 3 when it cannot be run; 1 when COMMAND ended well but what the scenario expects did not happen.
-    COMMAND finds RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
+    The simulator selects a free port, runs COMMAND, and ends with it. The exit code is COMMAND's; 128+N when signal N
+    ended it; 3 when it cannot be run; 1 when COMMAND succeeded but an expectation of the scenario is not met. COMMAND
+    reads RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
     RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and, when there is a
-    token, RESELLER_SIM_CONTROL_TOKEN in its environment.
+    token, RESELLER_SIM_CONTROL_TOKEN from its environment.
 
-    With --coverage, or RESELLER_SIM_COVERAGE=1, it says at the end which rules, endpoints and outcomes were met.
+    With --coverage, or RESELLER_SIM_COVERAGE=1, it reports at the end which rules, endpoints and outcomes were met.
 
     \b
     Examples:
@@ -73,10 +73,8 @@ def command(ctx: click.Context, /, coverage: bool, **flags: Any) -> int:
 
 
 def _report(running: "Running", status: int, *, with_coverage: bool) -> int:
-    """Say what was met, when that is asked for, and what the scenario expected in vain; returns our exit code.
-
-    Nothing happens in the sandboxes any more.
-    """
+    """Print the coverage, if requested, and the unmet expectations; returns our exit code. The sandboxes are idle by
+    now."""
     from simulator.runtime.expectations import verdicts
 
     if with_coverage:
@@ -90,8 +88,8 @@ def _report(running: "Running", status: int, *, with_coverage: bool) -> int:
 
 
 def environment(running: "Running") -> dict[str, str]:
-    """This process's environment with the variables of the simulator set; one that it has no value for is absent, so
-    that a test never meets credentials of another service."""
+    """This process's environment with the simulator's variables set; those without a value are removed, so that a test
+    never uses credentials of another service."""
     resellers = running.resellers()
     first = resellers[0] if resellers else {}
     wanted = {
@@ -111,7 +109,7 @@ def environment(running: "Running") -> dict[str, str]:
 
 
 def _serve_in_thread(flags: ServerFlags, *, keeps_coverage: bool) -> "tuple[Running, threading.Thread]":
-    """A server that answers. A thread cannot outlive us, however we end, which a process of its own could."""
+    """Start a server. A thread ends with this process, however that ends, unlike a child process."""
     from simulator.cli.running import prepare
 
     answers_or_ended = threading.Event()
@@ -132,7 +130,7 @@ def _serve_in_thread(flags: ServerFlags, *, keeps_coverage: bool) -> "tuple[Runn
 
 
 def _run(to_run: list[str], variables: dict[str, str]) -> int:
-    """Run it to its end, handing on the signals that are meant for it; returns our exit code."""
+    """Run the command to its end, forwarding its signals; returns our exit code."""
     with _Forwarding() as forwarding:
         try:
             process = subprocess.Popen(to_run, env=variables)  # noqa: S603  # the user's own command
@@ -144,7 +142,7 @@ def _run(to_run: list[str], variables: dict[str, str]) -> int:
 
 
 class _Forwarding:
-    """Hands signals on to a process instead of ending this one; those that came too early as soon as it is there."""
+    """Forwards signals to a process instead of ending this one; early ones as soon as the process exists."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -162,7 +160,7 @@ class _Forwarding:
             signal.signal(number, handler)
 
     def to(self, process: "subprocess.Popen[bytes]") -> None:
-        """Hand on to this process from now on."""
+        """Forward to this process from now on."""
         self._process = process
         for number in self._early:
             process.send_signal(number)
@@ -175,7 +173,7 @@ class _Forwarding:
 
 
 def _shares_terminal() -> bool:
-    """True when Ctrl-C reaches the command without us: it is in the terminal's foreground group, as we are."""
+    """True when the terminal sends Ctrl-C to the command itself: it is in the foreground group, as we are."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:

@@ -1,4 +1,4 @@
-"""Flags that several verbs share; each can be given by a variable RESELLER_SIM_<FLAG>."""
+"""Flags that several verbs share; each can be set by a variable RESELLER_SIM_<FLAG>."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ json_flag = partial(option, "--json", is_flag=True)
 
 
 class CannotStart(click.ClickException):
-    """What was asked for could not be begun, or nobody answered; exit code 3."""
+    """The start failed, or there was no answer; exit code 3."""
 
     exit_code: ClassVar[int] = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ServerFlags:
-    """What `serve` and `exec` are told about the server, as `server_flags` hands it over."""
+    """The server options of `serve` and `exec`, as `server_flags` passes them."""
 
     scenario: str
     host: str
@@ -57,29 +57,29 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             show_default=True,
             show_envvar=port_variable,
             allow_from_autoenv=port_variable,
-            help="The port to listen on; 0 takes a free one.",
+            help="The port to listen on; 0 selects a free one.",
         ),
         option(
             "--clock",
             metavar="real|manual|xN",
             callback=values.clock_mode,
-            help="Follow the wall, move when told, or run N times as fast.",
+            help="Follow the wall clock, move only when advanced, or run N times as fast.",
         ),
         option(
             "--start",
             metavar="ISO",
             callback=values.time,
-            help="The sandbox's time when it starts; the present unless told.",
+            help="The sandbox's time when it starts; by default the present.",
         ),
-        option("--seed", metavar="N", type=click.IntRange(0, SEED_MAX), help="What randomness is drawn from."),
+        option("--seed", metavar="N", type=click.IntRange(0, SEED_MAX), help="The seed of all randomness."),
         option(
             "--control-token",
             metavar="TOKEN",
             callback=values.token,
-            help="What /_sim wants as bearer. On a loopback address it is open unless this is given; on any other a "
-            "token is made up and printed.",
+            help="The bearer token that /_sim requires. On a loopback address it is open unless this is given; on any "
+            "other a token is generated and printed.",
         ),
-        option("--allow-host", metavar="NAME", multiple=True, help="One more name that /_sim may be called by."),
+        option("--allow-host", metavar="NAME", multiple=True, help="One more host name that /_sim accepts."),
         option(
             "--callbacks",
             type=click.Choice(["any", "public"]),
@@ -92,7 +92,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             "--sandbox-ttl",
             metavar="SECONDS",
             callback=values.seconds,
-            help="Delete a sandbox after so many idle seconds.",
+            help="Delete a sandbox after this many idle seconds.",
         ),
     ]
     return _all_of(decorators)
@@ -103,7 +103,7 @@ def request_flags(function: Decorated) -> Decorated:
     decorators = [
         click.argument("method"),
         click.argument("path"),
-        option("--data", "-d", metavar="BODY|@FILE|-", help="The body: as it stands, from a file, or from stdin."),
+        option("--data", "-d", metavar="BODY|@FILE|-", help="The body: literal, from a file, or from stdin."),
         option("--url", metavar="URL", help=f"The service's address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"),
         option("--key", metavar="KEY", help="The API key.  [default: the default scenario's]"),
         option("--secret", metavar="SECRET", help="Its secret, in Base64.  [default: the default scenario's]"),

@@ -1,4 +1,4 @@
-"""The command `reseller-sim`: its verbs, each imported only when it is used, and its exit codes."""
+"""The command `reseller-sim`: its verbs, imported lazily, and its exit codes."""
 
 import os
 import sys
@@ -18,24 +18,24 @@ UNWRITABLE = 3
 VERBS = {
     "serve": "Run the simulator.",
     "exec": "Run a command against a simulator of its own.",
-    "call": "Send one signed request and print the answer.",
+    "call": "Send one signed request and print the response.",
     "sign": "Print a request's canonical string, headers and curl command.",
     "scenarios": "List the bundled scenarios, print one, or what belongs to them.",
-    "check": "Tell what is wrong with scenario files.",
-    "assumptions": "Print what the specification leaves open, and what was chosen.",
+    "check": "Report the problems of scenario files.",
+    "assumptions": "Print what the specification leaves open, and what we chose.",
     "openapi": "Print the contract as one OpenAPI 3.1 document.",
 }
 
 
 class Verbs(click.Group):
-    """Finds a verb in the module of its name; tells errors in one line on stderr."""
+    """Finds a verb in the module of its name; prints errors as one line on stderr."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs in the order of `VERBS`."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a verb; None when there is none of that name."""
+        """Import a verb; None for an unknown name."""
         if cmd_name not in VERBS:
             return None
         command: click.Command = import_module(f"simulator.cli.{cmd_name}").command
@@ -44,7 +44,7 @@ class Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the nearest verb when there is none of that name."""
+        """Suggest the nearest verb for an unknown name."""
         if args[0] not in VERBS and not args[0].startswith("-"):
             near = get_close_matches(args[0], VERBS, 1)
             hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(VERBS)}"
@@ -59,7 +59,7 @@ class Verbs(click.Group):
     def main(  # type: ignore[override]  # the overloads of click only tell apart what standalone_mode returns
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> NoReturn:
-        """Run and exit. The exit code is what the verb returned, 0 for nothing."""
+        """Run and exit. The exit code is the verb's return value, 0 for None."""
         extra["standalone_mode"] = False
         sys.exit(self._run(args, prog_name or PROGRAM, extra))
 
@@ -67,7 +67,7 @@ class Verbs(click.Group):
         try:
             code: int = super().main(args, prog_name, **extra) or 0
             if sys.stdout is not None:
-                sys.stdout.flush()  # a full disk is noticed here at the latest, while it can still be told
+                sys.stdout.flush()  # detects a full disk while it can still be reported
             return code
         except click.exceptions.NoArgsIsHelpError as missing:
             missing.show()
@@ -82,14 +82,14 @@ class Verbs(click.Group):
             return refused.exit_code
         except click.Abort:
             return INTERRUPTED
-        except OSError as error:  # those that a verb expects it tells itself
+        except OSError as error:  # verbs report the errors that they expect themselves
             _give_up_stdout()
             click.echo(f"{prog_name}: stdout cannot be written: {error.strerror or error}", err=True)
             return UNWRITABLE
 
 
 def _give_up_stdout() -> None:
-    """Send what is still buffered nowhere, which would fail once more at the exit."""
+    """Discard buffered output, which would fail again at the exit."""
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
@@ -98,8 +98,8 @@ def _give_up_stdout() -> None:
     cls=Verbs,
     options_metavar="",
     subcommand_metavar="VERB [OPTIONS]",
-    epilog="Every flag of a verb can be given by a variable: --port as RESELLER_SIM_PORT. "
-    "Exit codes: 0 good, 1 the answer is no, 2 wrong usage, 3 it could not start.",
+    epilog="An environment variable can set every flag of a verb: RESELLER_SIM_PORT for --port. "
+    "Exit codes: 0 success, 1 a negative result, 2 wrong usage, 3 could not start.",
 )
 @click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
 def cli() -> None:

@@ -1,4 +1,4 @@
-"""From the flags of `call` and `sign` to a signed request: the body, the address, the credentials."""
+"""Builds a signed request from the flags of `call` and `sign`: body, URL, credentials."""
 
 import os
 import sys
@@ -23,9 +23,9 @@ def signed_request(
     timestamp: int | None = None,
     nonce: str | None = None,
 ) -> SignedRequest:
-    """Sign what the flags say. Fails as wrong usage for what cannot be signed.
+    """Build and sign the request. Input that cannot be signed is a usage error.
 
-    An address may end in `/_sim`, since that is what RESELLER_SIM_URL holds for programs under `exec`.
+    A URL may end in `/_sim`, since RESELLER_SIM_URL does so for programs under `exec`.
     """
     base_url = (url or DEFAULT_URL).rstrip("/").removesuffix("/_sim")
     try:
@@ -35,7 +35,7 @@ def signed_request(
 
 
 def read_body(data: str | None) -> bytes:
-    """The bytes that `--data` stands for."""
+    """The bytes of `--data`."""
     if data is None:
         return b""
     if data == "-":

@@ -1,4 +1,4 @@
-"""A server from the flags of `serve` or `exec`: put together, bound, and described once it answers."""
+"""A server from the flags of `serve` or `exec`: built, bound, and described once it answers."""
 
 import gc
 import secrets
@@ -9,12 +9,13 @@ from typing import Any
 
 from simulator.app import App, build_app
 from simulator.cli.flags import CannotStart, ServerFlags
+from simulator.cli.process import tune_gc
 from simulator.control import render
 from simulator.domain.errors import DomainError
 from simulator.options import Options
 from simulator.runtime.sandboxes import DEFAULT, LiveSandbox
 from simulator.scenario.load import ScenarioError
-from simulator.server.serve import CannotListen, Server, make_server, tune_gc
+from simulator.server.serve import CannotListen, Server, make_server
 
 CONTROL = "/_sim"
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
@@ -22,24 +23,24 @@ WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A server that holds its port; `server.run()` makes it answer."""
+    """A server that is bound to its port; `server.run()` starts it."""
 
     server: Server
     app: App
 
     @property
     def url(self) -> str:
-        """The address for clients on this machine."""
+        """The URL for clients on this machine."""
         return self.server.url
 
     @property
     def control_url(self) -> str:
-        """Where the control API is, ending in `/_sim`."""
+        """The URL of the control API, ending in `/_sim`."""
         return self.url + CONTROL
 
     @property
     def control_token(self) -> str | None:
-        """What the control API wants; None when it is open."""
+        """The control API's token; None when it is open."""
         return self.app.options.control_token
 
     @property
@@ -53,7 +54,7 @@ class Running:
 
 
 def prepare(flags: ServerFlags, on_ready: Callable[[Running], None], *, keeps_coverage: bool = False) -> Running:
-    """Load the scenario and bind the port; `on_ready` is called when requests are answered. Raises `CannotStart`."""
+    """Load the scenario and bind the port; `on_ready` is called once the server answers. Raises `CannotStart`."""
     try:
         app = build_app(replace(_options(flags), keeps_coverage=keeps_coverage))
         server = make_server(app, flags.host, flags.port, on_ready=lambda: _ready(running, on_ready))
@@ -91,7 +92,7 @@ def _options(flags: ServerFlags) -> Options:
 
 
 def _token_for(host: str) -> str | None:
-    """None for a loopback address, which only this machine reaches."""
+    """None for a loopback address, which is reachable only from this machine."""
     try:
         is_loopback = host == "localhost" or ip_address(host).is_loopback
     except ValueError:

@@ -1,4 +1,4 @@
-"""`reseller-sim scenarios`: the scenarios that are bundled."""
+"""`reseller-sim scenarios`: the bundled scenarios."""
 
 import json as json_module
 

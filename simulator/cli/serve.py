@@ -1,4 +1,4 @@
-"""`reseller-sim serve`: the simulator in the foreground, until it is told to stop."""
+"""`reseller-sim serve`: the simulator in the foreground, until it is stopped."""
 
 import gc
 import os
@@ -15,13 +15,13 @@ from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, ser
 
 @verb("serve")
 @server_flags()
-@option("--watch", is_flag=True, help="Load the scenario again whenever its file, or one that it extends, is saved.")
-@json_flag(help="Print one line of JSON when it answers, and nothing else.")
+@option("--watch", is_flag=True, help="Reload the scenario whenever its file, or one that it extends, is saved.")
+@json_flag(help="Print one line of JSON when it is ready, and nothing else.")
 def command(json: bool, watch: bool, **flags: Any) -> None:
     """Run the simulator.
 
-    SCENARIO is a file or the name of a bundled scenario, `default` unless told. When it answers it prints its address,
-    its test credentials and one signed request to paste. Ctrl-C or SIGTERM stops it, with exit code 0.
+    SCENARIO is a file or the name of a bundled scenario, by default `default`. When it is ready it prints its
+    address, its test credentials and a signed request to paste. Ctrl-C or SIGTERM stops it, with exit code 0.
 
     \b
     Examples:
@@ -33,11 +33,11 @@ def command(json: bool, watch: bool, **flags: Any) -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stop)
-    gc.disable()  # what start-up makes stays: looking through it again and again would cost a tenth of the time
+    gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
     from simulator.cli import banner
+    from simulator.cli.process import raise_file_limit
     from simulator.cli.running import Running, prepare
     from simulator.runtime.watch import Watch
-    from simulator.server.serve import raise_file_limit
 
     raise_file_limit()
     unwritable: list[OSError] = []
@@ -45,26 +45,26 @@ def command(json: bool, watch: bool, **flags: Any) -> None:
     def on_ready(running: Running) -> None:
         try:
             click.echo(banner.json_line(running) if json else banner.page(running))
-        except OSError as error:  # nobody would learn where it is
+        except OSError as error:  # nobody would learn its URL
             unwritable.append(error)
             running.server.should_exit = True
-            with open(os.devnull, "w") as nowhere:  # for what is buffered, which would fail once more at the exit
+            with open(os.devnull, "w") as nowhere:  # buffered output would fail again at the exit
                 os.dup2(nowhere.fileno(), sys.stdout.fileno())
         if files is not None:
             files.start()
 
-    files = Watch(flags["scenario"], lambda scenario: running.app.load(scenario), _tell) if watch else None
+    files = Watch(flags["scenario"], lambda scenario: running.app.load(scenario), _print_lines) if watch else None
     running = prepare(ServerFlags(**flags), on_ready)
     running.server.run()
     if unwritable:
         raise CannotStart(f"reseller-sim serve: stdout cannot be written: {unwritable[0].strerror}")
 
 
-def _tell(lines: list[str]) -> None:
-    with suppress(OSError):  # nobody reads it: no reason to stop serving
+def _print_lines(lines: list[str]) -> None:
+    with suppress(OSError):  # a closed stderr is no reason to stop serving
         click.echo("\n".join(lines), err=True)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Leave without a word. While it runs the server catches the signal itself, and raises it again when it is done."""
+    """Exit silently. While it runs the server catches the signal itself, and raises it again when it is done."""
     raise SystemExit(0)

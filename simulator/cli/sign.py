@@ -1,4 +1,4 @@
-"""`reseller-sim sign`: how one request is signed, step by step, and the same as a curl command."""
+"""`reseller-sim sign`: shows how a request is signed, step by step, and as a curl command."""
 
 import json as json_module
 
@@ -12,8 +12,8 @@ from simulator.cli.signing import SignedRequest
 
 @verb("sign")
 @request_flags
-@option("--timestamp", metavar="N", type=click.IntRange(0), help="X-Timestamp in Unix seconds; now unless told.")
-@option("--nonce", metavar="TEXT", help="X-Nonce; a fresh one unless told.")
+@option("--timestamp", metavar="N", type=click.IntRange(0), help="X-Timestamp in Unix seconds; by default now.")
+@option("--nonce", metavar="TEXT", help="X-Nonce; by default a new one.")
 @json_flag(help="Print one JSON object instead.")
 def command(
     method: str,
@@ -30,7 +30,7 @@ def command(
 
     Nothing is sent. Compare the canonical string with the one that your client signs: it is
     v1:<timestamp>:<nonce>:<METHOD>:<query>:<hash of the body>, without the path. The curl command comes last, on its
-    own line; it is good for 5 minutes and for one use.
+    own line; it is valid for 5 minutes and one use.
 
     \b
     Examples:

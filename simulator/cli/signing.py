@@ -1,4 +1,4 @@
-"""One request signed as SPEC 5.1 says, with a fresh nonce, and the address it goes to."""
+"""Signs one request by SPEC 5.1, with a fresh nonce, and builds its URL."""
 
 import binascii
 import hmac
@@ -20,7 +20,7 @@ SIGNATURE_HEADERS = (
 
 
 class CannotSign(Exception):
-    """The request cannot be signed or sent as it is; the text says what to change."""
+    """The request cannot be signed or sent; the text says what to change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """What goes out: `url` is whole, `canonical` is what was signed, `headers` are the four of SPEC 5.1 and, with a
-    body, its type."""
+    """A request to send: `url` is complete, `canonical` is the signed string, `headers` are the four of SPEC 5.1 and,
+    with a body, its type."""
 
     method: str
     url: str
@@ -54,7 +54,7 @@ def sign(
 ) -> SignedRequest:
     """Sign now, or as of `timestamp` in Unix seconds; `target` is a path with its query. Raises `CannotSign`.
 
-    A path in `base_url` goes in front of `target`; no path is part of the signature.
+    A path in `base_url` is prepended to `target`; no path is part of the signature.
     """
     method = _checked_method(method)
     base = split_base(base_url)
@@ -87,7 +87,7 @@ def with_bearer(request: SignedRequest, token: str) -> SignedRequest:
 
 
 def split_base(base_url: str) -> SplitResult:
-    """The parts of a base URL. Raises `CannotSign` for what is none."""
+    """The parts of a base URL. Raises `CannotSign` for an invalid one."""
     try:
         parts = urlsplit(base_url)
         is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

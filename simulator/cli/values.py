@@ -1,4 +1,4 @@
-"""Values of flags that click has no type for, as callbacks: each reads a text or fails as wrong usage."""
+"""Parsers of flag values that click has no type for, as callbacks: invalid text is a usage error."""
 
 import math
 from dataclasses import dataclass
@@ -53,14 +53,14 @@ def seconds(ctx: click.Context, param: click.Parameter, text: str | None) -> flo
 
 
 def token(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
-    """What an Authorization header can carry."""
+    """A valid value of an Authorization header."""
     if text is not None and (not text or not all("!" <= character <= "~" for character in text)):
         raise click.BadParameter("a token is made of visible ASCII characters", ctx, param)
     return text
 
 
 def headers(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
-    """`Name: value` each; of one name the last counts."""
+    """`Name: value` each; the last one of a name wins."""
     return dict(_header(ctx, param, text) for text in texts)
 
 

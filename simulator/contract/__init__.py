@@ -1,1 +1,1 @@
-"""The contract as data: `contracts/` read, requests and responses checked against it."""
+"""The contract as data: loads `contracts/`, validates requests and responses against it."""

@@ -1,6 +1,6 @@
-"""Where the files that ship with the package lie: `contracts/` and `scenarios/`.
+"""Locates the files that ship with the package: `contracts/` and `scenarios/`.
 
-In a wheel they are packed into `simulator/data`; in a checkout they stand beside the package.
+In a wheel they are packed into `simulator/data`; in a checkout they are beside the package.
 """
 
 from functools import cache
@@ -11,6 +11,6 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 @cache
 def data_dir(name: str) -> Path:
-    """The folder `contracts` or `scenarios`, wherever this installation has it."""
+    """The folder `contracts` or `scenarios` of this installation."""
     packed = _PACKAGE / "data" / name
     return packed if packed.is_dir() else _PACKAGE.parent / name

@@ -1,4 +1,4 @@
-"""The OpenAPI documents of `contracts/`: read as they are, and bundled into one object with their schemas."""
+"""The OpenAPI documents of `contracts/`: loaded, and bundled into one object with their schemas."""
 
 from functools import cache
 from typing import Any
@@ -7,13 +7,13 @@ from simulator.contract.files import data_dir
 from simulator.contract.schemas import Schema, schema
 
 OPENAPI = "openapi"  # the reseller API
-CONTROL = "control"  # what lies under /_sim
+CONTROL = "control"  # the control API under /_sim
 
 
 @cache
 def load(document: str) -> dict[str, Any]:
-    """`contracts/DOCUMENT.yaml` as it is written, its references unresolved; not to be changed."""
-    import yaml  # only whoever reads the documents needs it
+    """`contracts/DOCUMENT.yaml` with unresolved references. Do not modify the result."""
+    import yaml  # imported lazily
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     text = (data_dir("contracts") / f"{document}.yaml").read_bytes()
@@ -23,7 +23,7 @@ def load(document: str) -> dict[str, Any]:
 
 @cache
 def bundled(document: str = OPENAPI) -> dict[str, Any]:
-    """The document as one self-contained JSON object, the schema files among its components; not to be changed."""
+    """The document as one self-contained JSON object, with the schema files in its components. Do not modify it."""
     inlined: dict[str, Schema] = {}
     waiting: set[str] = set()
     whole: dict[str, Any] = _rebased(load(document), "", waiting)
@@ -37,7 +37,7 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
 
 
 def _rebased(part: Any, within: str, waiting: set[str]) -> Any:
-    """A copy whose references point into the bundle; `waiting` gains the schema files that they name."""
+    """A copy whose references point into the bundle; adds the schema files that it references to `waiting`."""
     if isinstance(part, list):
         return [_rebased(each, within, waiting) for each in part]
     if not isinstance(part, dict):
@@ -58,5 +58,5 @@ def _rebased_ref(ref: str, within: str, waiting: set[str]) -> str:
 
 
 def _component(name: str) -> str:
-    """`payment-result` as a generator of code wants it: `PaymentResult`."""
+    """The component name for code generators: `payment-result` becomes `PaymentResult`."""
     return "".join(word.capitalize() for word in name.split("-"))

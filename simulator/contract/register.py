@@ -1,4 +1,4 @@
-"""The register of assumptions: what SPEC leaves open, what was chosen, and the scenario key that changes it."""
+"""The register of assumptions: what SPEC leaves open, our choice, and the scenario key that changes it."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -8,22 +8,25 @@ from simulator.contract.files import data_dir
 
 KNOB_PREFIX = "assume."
 
-_INTRODUCTION = """\
+_FIRST_LINE = "<!-- Generated from contracts/assumptions.yaml by `make docs`; change it there. -->"
+_INTRODUCTION = f"""\
+{_FIRST_LINE}
+
 # Assumptions
 
-What the specification leaves open, what the simulator does instead of asking, and the scenario key that changes it.
+What the specification leaves open, what the simulator does, and the scenario key that changes it.
 SPEC 2.1 and the like name the section of the service's own specification that is silent there.
-Rendered from `contracts/assumptions.yaml`; `reseller-sim assumptions` prints the same.
+`reseller-sim assumptions` prints the same.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """One silence of the specification.
+    """Something that the specification leaves open.
 
-    `knob` is the scenario key that changes the choice, None when nothing does. `values` are what the knob accepts,
-    the default first; a single one stands for any other value of its kind, and a knob that is a whole section of the
-    scenario has none.
+    `knob` is the scenario key that changes the choice, None when there is none. `values` are the knob's values, the
+    default first; a single one represents any value of its kind; a knob that is a whole section of the scenario has
+    none.
     """
 
     id: str
@@ -41,18 +44,34 @@ class Assumption:
 
 
 @cache
-def assumptions() -> tuple[Assumption, ...]:
-    """The register, in the order of its file."""
-    import yaml  # only whoever reads the register needs it
+def rows() -> tuple[dict[str, Any], ...]:
+    """The register's raw rows, in the order of its file. Do not modify them."""
+    import yaml  # imported lazily
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     text = (data_dir("contracts") / "assumptions.yaml").read_bytes()
-    rows = yaml.load(text, loader)  # noqa: S506  # both are safe loaders
-    return tuple(Assumption(**{**row, "values": tuple(row.get("values", ()))}) for row in rows)
+    return tuple(yaml.load(text, loader))  # noqa: S506  # both are safe loaders
+
+
+@cache
+def assumptions() -> tuple[Assumption, ...]:
+    """The register without its knobs' editor metadata, in the order of its file."""
+    return tuple(
+        Assumption(
+            id=row["id"],
+            spec=row["spec"],
+            question=row["question"],
+            choice=row["choice"],
+            why=row["why"],
+            knob=row["knob"],
+            values=tuple(row.get("values", ())),
+        )
+        for row in rows()
+    )
 
 
 def as_markdown() -> str:
-    """The register as `docs/assumptions.md` shows it."""
+    """The content of `docs/assumptions.md`."""
     return "\n".join([_INTRODUCTION, *map(_section, assumptions())])
 
 

@@ -1,4 +1,4 @@
-"""Responses held against an OpenAPI document: status, headers, content type, and every member of the body."""
+"""Validates responses against an OpenAPI document: status, headers, content type, every member of the body."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from simulator.contract.schemas import Schema, at_pointer, compiled
 
 PROBLEM_CHARS_MAX = 300
 
-# What may be answered before it is known that there is no such path, or no such method.
+# Statuses of checks that precede routing, and so apply to unknown paths and methods.
 _BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden"}
 
 _PARAMETER = re.compile(r"(\{[^}]*\})")
@@ -26,10 +26,10 @@ def response_problems(
     body: bytes,
     headers: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """What a response has that the document does not allow; empty when all is well.
+    """The violations of the document by a response; empty when it conforms.
 
-    `path` has neither query nor sandbox prefix; `headers` have lower-case names, and are not looked at when absent.
-    A member that the document does not describe is a problem, though clients ignore such members.
+    `path` has neither query nor sandbox prefix; `headers` have lower-case names, and are not checked when None. A
+    member that the document does not describe is a violation, though clients ignore such members.
     """
     described = _described(load(document), method.lower(), path, status)
     if described is None:
@@ -61,7 +61,7 @@ def _described(whole: dict[str, Any], method: str, path: str, status: int) -> di
 
 
 def path_item(whole: dict[str, Any], path: str) -> dict[str, Any] | None:
-    """The path item that a concrete path belongs to; literal paths win over templates."""
+    """The path item of a concrete path; literal paths take precedence over templates."""
     paths: dict[str, dict[str, Any]] = whole["paths"]
     if path in paths:
         return paths[path]
@@ -102,7 +102,7 @@ def _value_problems(wanted: Schema, value: Any) -> list[str]:
 
 
 def _known_members(notes: list[Any]) -> dict[str, set[str]]:
-    """By location, the members that the contract describes; a location where it allows others is left out."""
+    """The described members by location, without locations that allow others."""
     known: dict[str, set[str]] = {}
     is_open: set[str] = set()
     for note in notes:
@@ -115,7 +115,7 @@ def _known_members(notes: list[Any]) -> dict[str, set[str]]:
 
 
 def _undescribed(value: Any, where: str, known: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """Members, anywhere in `value`, of objects that the contract describes without naming these members."""
+    """Members, anywhere in `value`, of described objects that the contract does not name."""
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _undescribed(item, f"{where}/{index}", known)

@@ -1,4 +1,4 @@
-"""The schema files of `contracts/schemas`, by name and by URI, and compiled for use."""
+"""The schema files of `contracts/schemas`, by name and by URI, and compiled validators."""
 
 import json
 from functools import cache
@@ -23,7 +23,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def schema(name: str) -> Schema:
-    """A schema as its file says it; not to be changed. Raises `KeyError` when there is none of this name."""
+    """A schema as loaded. Do not modify it. Raises `KeyError` for an unknown name."""
     path = data_dir("contracts") / "schemas" / f"{name}.json"
     if not path.is_file():
         raise KeyError(f"contracts/schemas has no {name}.json")
@@ -32,13 +32,13 @@ def schema(name: str) -> Schema:
 
 
 def schema_at(uri: str) -> Any:
-    """The schema that a URI below `BASE_URI` names, its fragment a JSON pointer."""
+    """Resolve a URI below `BASE_URI`, with a JSON pointer as its fragment."""
     document, _, pointer = uri.partition("#")
     return at_pointer(schema(_name_of(document)), pointer)
 
 
 def at_pointer(document: Any, pointer: str) -> Any:
-    """What a JSON pointer such as `/a/0` leads to. Raises `LookupError`."""
+    """Resolve a JSON pointer such as `/a/0`. Raises `LookupError`."""
     for token in pointer.split("/")[1:]:
         key = token.replace("~1", "/").replace("~0", "~")
         document = document[int(key)] if isinstance(document, list) else document[key]
@@ -47,7 +47,7 @@ def at_pointer(document: Any, pointer: str) -> Any:
 
 def compiled(source: Schema) -> "jsonschema_rs.Draft202012Validator":
     """A validator for a schema whose references are relative to `BASE_URI` or to its own `$id`."""
-    import jsonschema_rs  # 60 ms, and only whoever validates needs it
+    import jsonschema_rs  # imported lazily: it takes 60 ms
 
     # Formats make a validator a fifth slower, even where the schema has none.
     has_formats = _names_format(source)

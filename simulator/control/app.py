@@ -1,4 +1,4 @@
-"""The control API as one application: its routes as a page to be read, behind the guard."""
+"""The control API as one application: its route table, behind the guard."""
 
 from itertools import count
 from typing import Any
@@ -39,7 +39,7 @@ ONE = "/_sim/sandboxes/{sandbox}"
 
 
 class AnyMethod(Route):
-    """A route that takes every method there is, and those that nobody has heard of."""
+    """A route that accepts every method, even unknown ones."""
 
     def __init__(self, path: str, endpoint: Any) -> None:
         super().__init__(path, endpoint)
@@ -90,7 +90,7 @@ ROUTES = [
 
 
 class ControlApp:
-    """`/_sim` as an ASGI application. `default_scenario` is what a new sandbox starts from when it names none."""
+    """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none."""
 
     def __init__(self, sandboxes_: Sandboxes, default_scenario: Scenario, guard: Guard) -> None:
         self._guard = guard
@@ -110,7 +110,7 @@ class ControlApp:
 
     @property
     def default_scenario(self) -> Scenario:
-        """What a new sandbox starts from when it names none."""
+        """The scenario of a new sandbox that names none."""
         scenario: Scenario = self._app.state.default_scenario
         return scenario
 
@@ -119,7 +119,7 @@ class ControlApp:
         self._app.state.default_scenario = scenario
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request, if the guard lets it pass, under an id of its own."""
+        """Answer one request that the guard accepts, under its own request id."""
 
         async def send_with_id(message: Any) -> None:
             if message["type"] == "http.response.start":

@@ -14,7 +14,7 @@ from simulator.wire.payment import CALLBACK_STATUS_NAMES
 
 
 def attempt(one: Attempt) -> dict[str, Any]:
-    """One try; `ending` is null while it is in the air."""
+    """One attempt; `ending` is null while it is in flight."""
     outcome = one.outcome
     return {
         "number": one.number,
@@ -27,7 +27,7 @@ def attempt(one: Attempt) -> dict[str, Any]:
 
 
 def callback(one: Callback) -> dict[str, Any]:
-    """One notification with its attempts."""
+    """One callback with its attempts."""
     return {
         "id": one.id,
         "state": one.state.value,
@@ -42,20 +42,20 @@ def callback(one: Callback) -> dict[str, Any]:
 def _row(one: Callback, tried: Attempt) -> dict[str, Any]:
     whole = callback(one)
     del whole["attempts"]
-    told = attempt(tried)
+    fields = attempt(tried)
     return {
         "callback": whole.pop("id"),
-        "attempt": told.pop("number"),
+        "attempt": fields.pop("number"),
         "trxid": one.transaction.trxid,
         "refid": one.transaction.refid,
         "reseller": one.transaction.reseller,
         **whole,
-        **told,
+        **fields,
     }
 
 
 async def list_all(request: Request) -> Response:
-    """Attempts, oldest callback first; with `wait_for`, once that many ended or the time is up."""
+    """Attempts, oldest callback first; with `wait_for`, once that many ended or the timeout passes."""
     live = sandbox_of(request)
     refuse_other_parameters(request, "refid", "trxid", "limit", "cursor", "wait_for", "timeout")
     asked = page_of(request)
@@ -73,5 +73,5 @@ async def list_all(request: Request) -> Response:
     complete = True
     if wait_for:
         complete = await live.driver.bell.wait_until(lambda: ended() >= wait_for, timeout_s)
-    told = page("callbacks", asked, matching(), lambda pair: _row(*pair))
-    return reply(told | {"left_out": live.core.state.callbacks.left_out, "complete": complete})
+    answer = page("callbacks", asked, matching(), lambda pair: _row(*pair))
+    return reply(answer | {"left_out": live.core.state.callbacks.left_out, "complete": complete})

@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/catalog`: changes of products, categories and groups while it runs."""
+"""`/_sim/sandboxes/{id}/catalog`: changes of products, categories and groups at run time."""
 
 from starlette.requests import Request
 from starlette.responses import Response

@@ -39,12 +39,12 @@ def _shown(live: LiveSandbox) -> dict[str, Any]:
 
 
 async def show(request: Request) -> Response:
-    """Mode, time, rate, and what is due."""
+    """Mode, time, rate, and due entries."""
     return reply(_shown(sandbox_of(request)))
 
 
 async def put(request: Request) -> Response:
-    """Change mode, rate or time; time never goes back."""
+    """Change mode, rate or time; time never decreases."""
     live = sandbox_of(request)
     wanted = await body_of(request, "clock-request")
     rate = float(wanted["rate"]) if "rate" in wanted else None
@@ -56,13 +56,13 @@ async def put(request: Request) -> Response:
 
 
 def refuse_idle_rate(mode: str | None, rate: float | None) -> None:
-    """Raise `Bad` for a rate beside a mode that has none."""
+    """Raise `Bad` for a rate with a mode that has none."""
     if rate is not None and mode != "xN":
         raise Bad(f"a {mode} clock has no rate; the mode xN has", "rate")
 
 
 async def advance(request: Request) -> Response:
-    """Let time pass, deliveries included, and say what happened."""
+    """Advance time, deliveries included, and report what happened."""
     live = sandbox_of(request)
     wanted = await body_of(request, "advance-request")
     if len(wanted) != 1:
@@ -81,59 +81,59 @@ async def advance(request: Request) -> Response:
 
 
 def _report(live: LiveSandbox, done: Advance) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "now": render.moment(live.clock.now()),
         "fired": [_fired(one) for one in done.fired],
         "left_out": done.left_out,
         "idle": done.is_idle,
     }
     if done.stopped:
-        told["reason"] = done.stopped
-    return told
+        fields["reason"] = done.stopped
+    return fields
 
 
 def _fired(one: Fired) -> dict[str, Any]:
-    told: dict[str, Any] = {"at": render.moment(one.at)}
+    fields: dict[str, Any] = {"at": render.moment(one.at)}
     match one.item:
         case StepDue(transaction, step):
-            told |= {"kind": "status", "trxid": transaction.trxid, "refid": transaction.refid}
+            fields |= {"kind": "status", "trxid": transaction.trxid, "refid": transaction.refid}
             result = next(result for result in transaction.results if result.status is step.status)
-            told |= {"status": STATUS_NAMES[step.status], "status_code": result.code}
+            fields |= {"status": STATUS_NAMES[step.status], "status_code": result.code}
         case AttemptDue(callback):
             assert one.send is not None
             outcome = one.send.attempt.outcome
-            told |= {"kind": "callback", "callback": callback.id, "attempt": one.send.attempt.number}
-            told |= {"trxid": callback.transaction.trxid, "refid": callback.transaction.refid}
-            told |= {"status": CALLBACK_STATUS_NAMES[callback.result.status], "state": one.send.attempt.state}
-            told |= {"url": callback.url, "ending": outcome.ending.value if outcome else None}
-            told |= {"answered": outcome.status if outcome else None}
+            fields |= {"kind": "callback", "callback": callback.id, "attempt": one.send.attempt.number}
+            fields |= {"trxid": callback.transaction.trxid, "refid": callback.transaction.refid}
+            fields |= {"status": CALLBACK_STATUS_NAMES[callback.result.status], "state": one.send.attempt.state}
+            fields |= {"url": callback.url, "ending": outcome.ending.value if outcome else None}
+            fields |= {"answered": outcome.status if outcome else None}
         case DeliveryDue(delivery):
             tried = one.send.attempt if one.send is not None else None
             outcome = tried.outcome if tried is not None else None
-            told |= {"kind": "webhook", "delivery": delivery.id, "attempt": tried.number if tried else None}
-            told |= {"event": delivery.event.id, "type": delivery.event.type, "reseller": delivery.reseller}
-            told |= {"state": tried.state if tried else delivery.state.value, "url": delivery.url}
-            told |= {"ending": outcome.ending.value if outcome else None}
-            told |= {"answered": outcome.status if outcome else None}
+            fields |= {"kind": "webhook", "delivery": delivery.id, "attempt": tried.number if tried else None}
+            fields |= {"event": delivery.event.id, "type": delivery.event.type, "reseller": delivery.reseller}
+            fields |= {"state": tried.state if tried else delivery.state.value, "url": delivery.url}
+            fields |= {"ending": outcome.ending.value if outcome else None}
+            fields |= {"answered": outcome.status if outcome else None}
         case CaseDue(case, is_refund):
-            told |= _case_ended(case, is_refund)
+            fields |= _case_ended(case, is_refund)
         case DepositDue(deposit):
             assert one.entry is not None
-            told |= {"kind": "deposit", "reseller": deposit.reseller, "amount": number(deposit.amount)}
-            told |= {"balance": number(one.entry.balance)}
+            fields |= {"kind": "deposit", "reseller": deposit.reseller, "amount": number(deposit.amount)}
+            fields |= {"balance": number(one.entry.balance)}
         case ProductDue(change):
-            told |= {"kind": "product", "product": change.code}
-            told |= {"reseller": change.reseller} if change.reseller else {}
+            fields |= {"kind": "product", "product": change.code}
+            fields |= {"reseller": change.reseller} if change.reseller else {}
         case TreeDue(change):
-            told |= {"kind": change.kind.value, change.kind.value: change.id}
-    return told
+            fields |= {"kind": change.kind.value, change.kind.value: change.id}
+    return fields
 
 
 def _case_ended(case: Case, is_refund: bool) -> dict[str, Any]:
-    """A refund is a status of the transaction; a refusal changes the case alone."""
+    """A refund is a status of the transaction; a refusal changes only the case."""
     one = case.transaction
-    told: dict[str, Any] = {"kind": "status" if is_refund else "case", "trxid": one.trxid, "refid": one.refid}
-    told |= {"case": case.id, "state": case.state.value}
+    fields: dict[str, Any] = {"kind": "status" if is_refund else "case", "trxid": one.trxid, "refid": one.refid}
+    fields |= {"case": case.id, "state": case.state.value}
     if is_refund:
-        told |= {"status": STATUS_NAMES[one.result.status], "status_code": one.result.code}
-    return told
+        fields |= {"status": STATUS_NAMES[one.result.status], "status_code": one.result.code}
+    return fields

@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/coverage`: which rules, endpoints and outcomes were met, and which never."""
+"""`/_sim/sandboxes/{id}/coverage`: which rules, endpoints and outcomes were met, and which were not."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ Endpoint = tuple[str, str]
 
 
 async def show(request: Request) -> Response:
-    """The figures of one sandbox since it began or was reset."""
+    """The figures of one sandbox since its start or last reset."""
     refuse_other_parameters(request)
-    return reply(told(sandbox_of(request).figures()))
+    return reply(rendered(sandbox_of(request).figures()))
 
 
-def told(figures: Figures) -> dict[str, Any]:
-    """Figures as the control API tells them."""
+def rendered(figures: Figures) -> dict[str, Any]:
+    """Figures in the form of the control API."""
     parts = {
         "rules": _rules(figures),
         "magic": _magic(figures),
@@ -70,7 +70,7 @@ def _outcomes(figures: Figures) -> list[dict[str, Any]]:
 
 
 def _endpoints(answers: Counter[Answered]) -> Iterator[dict[str, Any]]:
-    """Those of the contract first, each with the statuses that it describes and that were never met."""
+    """Those of the contract first, each with its documented statuses that were not met."""
     by_endpoint: dict[Endpoint, list[tuple[Answered, int]]] = {}
     for answered, count in sorted(answers.items()):
         by_endpoint.setdefault((answered.method, answered.path), []).append((answered, count))
@@ -94,7 +94,7 @@ def _answer(answered: Answered, count: int) -> dict[str, Any]:
 
 
 def _documented() -> dict[Endpoint, list[str]]:
-    """The statuses that the contract describes, by method and path; 405 is what other methods are answered."""
+    """The statuses in the contract, by method and path; 405 is the answer to other methods."""
     return {
         (method.upper(), path): [status for status in operation["responses"] if status != WRONG_METHOD]
         for path, item in load(OPENAPI)["paths"].items()

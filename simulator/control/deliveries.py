@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/deliveries`: every webhook delivery with its attempts, and the console's replay."""
+"""`/_sim/sandboxes/{id}/deliveries`: every webhook delivery with its attempts, and manual replay."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -45,7 +45,7 @@ def row(one: Delivery) -> dict[str, Any]:
 
 
 async def list_all(request: Request) -> Response:
-    """Deliveries, oldest first; with `wait_for`, once that many ended or the time is up."""
+    """Deliveries, oldest first; with `wait_for`, once that many ended or the timeout passes."""
     live = sandbox_of(request)
     refuse_other_parameters(request, "reseller", "state", "event", "limit", "cursor", "wait_for", "timeout")
     asked = page_of(request)
@@ -65,8 +65,8 @@ async def list_all(request: Request) -> Response:
     if wait_for:
         complete = await live.driver.bell.wait_until(lambda: ended() >= wait_for, timeout_s)
     behind = (one for one in matching() if one.serial > asked.cursor)
-    told = page("deliveries", asked, behind, row, lambda one: one.serial)
-    return reply(told | {"left_out": log.left_out, "complete": complete})
+    answer = page("deliveries", asked, behind, row, lambda one: one.serial)
+    return reply(answer | {"left_out": log.left_out, "complete": complete})
 
 
 async def show(request: Request) -> Response:
@@ -79,7 +79,7 @@ async def show(request: Request) -> Response:
 
 
 async def replay(request: Request) -> Response:
-    """A new job for the event of a failed one; counts like every manual replay."""
+    """Create a new job for the event of a failed one; counts like every manual replay."""
     live = sandbox_of(request)
     outcome = live.apply(ReplayDelivery(None, request.path_params["job"]))
     if isinstance(outcome, ReplayRefused):

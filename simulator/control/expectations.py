@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/expectations`: what the scenario expects, and whether it has happened."""
+"""`/_sim/sandboxes/{id}/expectations`: the scenario's expectations and their verdicts."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ from simulator.wire.json import number
 
 
 async def show(request: Request) -> Response:
-    """Every expectation of the scenario with its verdict, as things stand now."""
+    """Every expectation of the scenario with its current verdict."""
     refuse_other_parameters(request)
-    told = [_told(one) for one in verdicts(sandbox_of(request))]
-    return reply({"ok": all(one["ok"] for one in told), "expectations": told})
+    rows = [_row(one) for one in verdicts(sandbox_of(request))]
+    return reply({"ok": all(one["ok"] for one in rows), "expectations": rows})
 
 
-def _told(verdict: Verdict) -> dict[str, Any]:
+def _row(verdict: Verdict) -> dict[str, Any]:
     expectation, actual = verdict.expectation, verdict.actual
     return {
         "name": expectation.name,

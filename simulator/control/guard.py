@@ -1,7 +1,7 @@
-"""Who may use the control API: loopback programs, holders of the token, pages of our own; no foreign web page.
+"""Access control of the control API: loopback programs, holders of the token, our own pages; no foreign web page.
 
-`Host` is checked against DNS rebinding, `Origin` and `Sec-Fetch-Site` against other pages. The inbox's own address is
-open, since receivers must be reachable under whatever name a sender knows.
+`Host` is checked against DNS rebinding, `Origin` and `Sec-Fetch-Site` against other pages. The inbox's receiving URL is
+open, since senders may use any host name for it.
 """
 
 import hmac
@@ -14,8 +14,8 @@ _HOST = re.compile(r"(\[[^\[\]@]+\]|[^:\[\]@]+)(?::[0-9]{0,5})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a request may not pass."""
+class Forbidden:
+    """Why a request is rejected."""
 
     status: int
     code: str
@@ -23,26 +23,26 @@ class Refusal:
 
 
 class Guard:
-    """`token` None leaves the API open; `hosts` are names beside loopback that `Host` may carry."""
+    """`token` None leaves the API open; `hosts` are names beside loopback that `Host` may have."""
 
     def __init__(self, token: str | None, hosts: tuple[str, ...]) -> None:
         self._token = token.encode() if token is not None else None
         self._hosts = frozenset(name.lower() for name in hosts)
 
-    def check(self, headers: Mapping[str, str]) -> Refusal | None:
-        """Look at a request's headers (names in lower case); None lets it pass."""
+    def check(self, headers: Mapping[str, str]) -> Forbidden | None:
+        """Check a request's headers (names in lower case); None accepts it."""
         host = headers.get("host", "")
         if not self._is_our_name(_name_of(host)):
             name = _name_of(host) or host
             text = f"the control API does not answer to the name {name!r}; add it with --allow-host"
-            return Refusal(403, "foreign_host", text)
+            return Forbidden(403, "foreign_host", text)
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != host.lower():
-            return Refusal(403, "foreign_origin", "the control API is not for pages of another origin")
+            return Forbidden(403, "foreign_origin", "the control API is not for pages of another origin")
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return Refusal(403, "foreign_origin", "the control API is not for pages of another site")
+            return Forbidden(403, "foreign_origin", "the control API is not for pages of another site")
         if self._token is not None and not self._has_token(headers.get("authorization", "")):
-            return Refusal(401, "control_token_required", "send Authorization: Bearer with the control token")
+            return Forbidden(401, "control_token_required", "send Authorization: Bearer with the control token")
         return None
 
     def _has_token(self, authorization: str) -> bool:
@@ -60,6 +60,6 @@ class Guard:
 
 
 def _name_of(host: str) -> str:
-    """The name in a Host header, without port and brackets; empty for what is no name and port."""
+    """The name in a Host header, without port and brackets; empty for an invalid one."""
     found = _HOST.fullmatch(host)
     return found[1].strip("[]").lower() if found else ""

@@ -1,4 +1,4 @@
-"""What every control resource needs: bodies in, JSON out, one place where errors become answers."""
+"""Shared helpers of the control resources: request bodies, JSON answers, mapping of errors to answers."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from itertools import islice
@@ -32,7 +32,7 @@ Row = TypeVar("Row")
 
 
 class Bad(Unacceptable):
-    """Input of a control request that cannot be read."""
+    """Invalid input of a control request."""
 
     def __init__(self, message: str, path: str = "") -> None:
         super().__init__("bad_request", message, path)
@@ -49,7 +49,7 @@ def nothing() -> Response:
 
 
 def error(status: int, code: str, message: str, path: str = "", **more: Any) -> Response:
-    """An error: code for machines, message for people, path for where. What a client sent is not repeated at length."""
+    """An error: code for machines, message for people, path for the position. Truncates what a client sent."""
     return reply({"error": code, "message": _bounded(message), "path": _bounded(path), **more}, status)
 
 
@@ -58,14 +58,14 @@ def _bounded(text: str) -> str:
 
 
 async def on_domain_error(request: Request, exc: Exception) -> Response:
-    """Turn a typed refusal into its answer."""
+    """Map a typed refusal to its answer."""
     assert isinstance(exc, DomainError)
     status = next(status for kind, status in STATUS_OF.items() if isinstance(exc, kind))
     return error(status, exc.code, exc.message, exc.path)
 
 
 async def on_scenario_error(request: Request, exc: Exception) -> Response:
-    """Tell all that is wrong with a scenario, the first thing in front."""
+    """Report all problems of a scenario, the first one in front."""
     assert isinstance(exc, ScenarioError)
     problems = [
         {"line": problem.line, "column": problem.column, "path": problem.path, "code": problem.code}
@@ -77,7 +77,7 @@ async def on_scenario_error(request: Request, exc: Exception) -> Response:
 
 
 async def on_http_error(request: Request, exc: Exception) -> Response:
-    """404 and 405 of the router, in our shape."""
+    """The router's 404 and 405, in our shape."""
     assert isinstance(exc, HTTPException)
     code, text = {
         404: ("unknown_path", UNKNOWN_PATH),
@@ -91,14 +91,14 @@ async def on_http_error(request: Request, exc: Exception) -> Response:
 
 
 def _methods_of(request: Request) -> list[str]:
-    """Every method of a path; the router itself names those of the first route alone."""
+    """Every method of a path; the router itself names only those of the first route."""
     routes = (route for route in request.app.routes if isinstance(route, Route))
     of_path = (route for route in routes if route.path_regex.match(request.url.path))
     return sorted({method for route in of_path for method in route.methods or ()})
 
 
 async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) -> dict[str, Any]:
-    """The JSON object of a request, checked against a schema of the contract. Raises `Bad`."""
+    """The JSON object of a request, validated against a schema of the contract. Raises `Bad`."""
     raw = await bytes_of(request)
     if not raw and may_be_empty:
         return {}
@@ -114,7 +114,7 @@ async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) 
 async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
     """A request's body, at most `bytes_max` of it. Raises `Bad`.
 
-    What follows of a body that is too large is read and dropped, within a bound, so that its sender gets to read why.
+    The rest of a body that is too large is read and dropped, within a bound, so that its sender can read the answer.
     """
     chunks, total = [], 0
     try:
@@ -138,7 +138,7 @@ def sandboxes_of(request: Request) -> Sandboxes:
 
 
 def sandbox_of(request: Request) -> LiveSandbox:
-    """The sandbox that the path names; raises `Unknown`. What its running clock made due has happened then."""
+    """The sandbox in the path; raises `Unknown`. Processes first what its running clock made due."""
     sandbox = sandboxes_of(request).get(request.path_params["sandbox"])
     sandbox.is_touched = True
     sandbox.catch_up()
@@ -146,7 +146,7 @@ def sandbox_of(request: Request) -> LiveSandbox:
 
 
 def whole_number(request: Request, name: str, default: int, low: int, high: int) -> int:
-    """A query parameter as a whole number. Raises `Bad`."""
+    """An integer query parameter. Raises `Bad`."""
     text = request.query_params.get(name)
     if text is None:
         return default
@@ -156,14 +156,14 @@ def whole_number(request: Request, name: str, default: int, low: int, high: int)
 
 
 class Asked(NamedTuple):
-    """The part of a list that a request asks for: at most `limit` rows behind `cursor`, 0 for the beginning."""
+    """The requested page of a list: at most `limit` rows after `cursor`, 0 for the start."""
 
     limit: int
     cursor: int
 
 
 def page_of(request: Request) -> Asked:
-    """`limit` and `cursor` of a list. Raises `Bad`."""
+    """The `limit` and `cursor` of a list request. Raises `Bad`."""
     limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
     return Asked(limit, whole_number(request, "cursor", 0, 0, 2**53))
 
@@ -175,10 +175,9 @@ def page(
     row: Callable[[Row], Any],
     place: Callable[[Row], int] | None = None,
 ) -> dict[str, Any]:
-    """One page of a list called `name`, its rows made by `row`.
+    """One page of a list called `name`, its rows rendered by `row`.
 
-    `place` tells the cursor that leads behind a row; `found` has begun behind the asked one then. Without it the
-    cursor counts rows.
+    `place` gives the cursor of a row; then `found` starts after the requested one. Without it the cursor counts rows.
     """
     begun = islice(found, asked.cursor, None) if place is None else found
     rows = list(islice(begun, asked.limit + 1))
@@ -191,7 +190,7 @@ def page(
 
 
 def refuse_other_parameters(request: Request, *known: str) -> None:
-    """Raise `Bad` for a query parameter that is not `known`: a misspelt filter would let everything through."""
+    """Raise `Bad` for a query parameter that is not `known`: a misspelt filter would match everything."""
     unknown = set(request.query_params) - set(known)
     if unknown:
         text = f"use {', '.join(known)}" if known else "this endpoint takes none"
@@ -199,7 +198,7 @@ def refuse_other_parameters(request: Request, *known: str) -> None:
 
 
 def wait_of(request: Request) -> tuple[int, float]:
-    """`wait_for` and `timeout` (seconds, 10 unless told). Raises `Bad`."""
+    """`wait_for` and `timeout` (seconds, default 10). Raises `Bad`."""
     text = request.query_params.get("timeout", "10")
     try:
         timeout_s = float(text)

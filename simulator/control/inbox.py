@@ -24,7 +24,7 @@ from simulator.control.http import (
 )
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
-from simulator.runtime.inbox import BODY_BYTES_MAX, Inbox, Received, Reply
+from simulator.runtime.inbox import BODY_BYTES_MAX, Inbox, InboxAnswer, Received
 
 WITHOUT_BODY = (204, 304)
 FRAMING_HEADERS = ("content-length", "transfer-encoding", "connection")
@@ -39,13 +39,13 @@ def _inbox(request: Request) -> tuple[Inbox, str]:
 
 
 def on_bad_target(request: Request, exc: Exception) -> Response:
-    """400 for a name that no inbox can have."""
+    """400 for an invalid inbox name."""
     assert isinstance(exc, BadTarget)
     return error(400, "bad_inbox_name", exc.reason, "name")
 
 
 async def show(request: Request) -> Response:
-    """What it received, oldest first; with `wait_for`, once that many are there or the time is up."""
+    """Its received requests, oldest first; with `wait_for`, once that many arrived or the timeout passes."""
     wait_for, timeout_s = wait_of(request)
     refuse_other_parameters(request, "wait_for", "timeout")
     inbox, name = _inbox(request)
@@ -88,7 +88,7 @@ async def program(request: Request) -> Response:
     for place, one in enumerate(wanted["replies"]):
         _refuse_impossible(one, f"replies.{place}")
     inboxes[name].program(
-        Reply(
+        InboxAnswer(
             status=one.get("status", 200),
             delay_s=float(one.get("delay", 0)),
             body=one.get("body", "").encode(),
@@ -100,7 +100,7 @@ async def program(request: Request) -> Response:
 
 
 def _refuse_impossible(reply: dict[str, Any], path: str) -> None:
-    """Raise `Bad` for a reply that HTTP cannot carry."""
+    """Raise `Bad` for a reply that HTTP cannot represent."""
     if reply.get("status") in WITHOUT_BODY and reply.get("body"):
         raise Bad(f"an answer with status {reply['status']} has no body", f"{path}.body")
     for name in reply.get("headers", {}):
@@ -109,14 +109,14 @@ def _refuse_impossible(reply: dict[str, Any], path: str) -> None:
 
 
 async def clear(request: Request) -> Response:
-    """Forget what came and what was programmed."""
+    """Delete received requests and programmed replies."""
     _, name = _inbox(request)
     sandbox_of(request).inboxes.forget(name)
     return nothing()
 
 
 async def receive(request: Request) -> Response:
-    """Take any request, and answer as programmed."""
+    """Accept any request, and answer as programmed."""
     name = request.path_params["name"]
     parse_target(f"inbox:{name}")
     live = sandboxes_of(request).get(request.path_params["sandbox"])

@@ -1,4 +1,4 @@
-"""What the journal does not show: passwords and tokens in the exchanges of the token endpoints (SPEC 4.2, 4.3)."""
+"""Masks secrets in the journal: passwords and tokens in exchanges of the token endpoints (SPEC 4.2, 4.3)."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ SHOWN_MEMBERS = frozenset({"username", "ExpiresIn", "TokenType", "message", "err
 
 
 def masked_body(path: str, body: bytes) -> bytes:
-    """A body as the journal shows it: of a token endpoint's the values of harmless members alone."""
+    """A body for the journal: for a token endpoint, only the values of members without secrets."""
     if path not in PATHS or not body:
         return body
     try:
@@ -23,7 +23,7 @@ def masked_body(path: str, body: bytes) -> bytes:
 
 
 def masked_query(path: str, query: bytes) -> bytes:
-    """The same for a query or form; one that has any other name is not shown at all, since it may be no form."""
+    """The same for a query or form; hidden completely if it has any other name, since it may not be a form."""
     if path not in PATHS or not query:
         return query
     parts = [part.partition(b"=") for part in query.split(b"&", PARTS_MAX)]

@@ -11,10 +11,10 @@ from simulator.control.http import reply
 
 
 async def health(request: Request) -> Response:
-    """Up, and which version."""
+    """The status and the version."""
     return reply({"status": "ok", "version": __version__})
 
 
 async def register(request: Request) -> Response:
-    """What SPEC leaves open and what was chosen."""
+    """The register of assumptions: what SPEC leaves open, and our choices."""
     return reply({"assumptions": [asdict(one) for one in assumptions()]})

@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/network/{product}`: interrupt a product's network, or heal it."""
+"""`/_sim/sandboxes/{id}/network/{product}`: sets a product's network status."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,7 +10,7 @@ from simulator.domain.model.network import NetworkStatus
 
 
 async def put(request: Request) -> Response:
-    """Set the status from now on, in place of what the scenario planned."""
+    """Set the status from now on, overriding the scenario's plan."""
     live, product = sandbox_of(request), request.path_params["product"]
     product_of(live.core.state, product)
     wanted = await body_of(request, "network-request")

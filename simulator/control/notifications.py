@@ -27,7 +27,7 @@ def row(one: Notification) -> dict[str, Any]:
 
 
 async def list_all(request: Request) -> Response:
-    """Notifications, oldest first; with `wait_for`, once that many match or the time is up."""
+    """Notifications, oldest first; with `wait_for`, once that many match or the timeout passes."""
     live = sandbox_of(request)
     refuse_other_parameters(request, "kind", "reseller", "limit", "cursor", "wait_for", "timeout")
     asked = page_of(request)
@@ -42,10 +42,10 @@ async def list_all(request: Request) -> Response:
 
     complete = True
     if wait_for:
-        # A request may cause one, and so may the agenda.
+        # Both requests and the agenda cause notifications.
         complete = await live.driver.bell.wait_until(
             lambda: sum(1 for _ in matching()) >= wait_for, timeout_s, live.journal.bell
         )
     later = (one for one in matching() if one.n > asked.cursor)
-    told = page("notifications", asked, later, row, lambda one: one.n)
-    return reply(told | {"left_out": log.left_out, "complete": complete})
+    answer = page("notifications", asked, later, row, lambda one: one.n)
+    return reply(answer | {"left_out": log.left_out, "complete": complete})

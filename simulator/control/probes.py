@@ -1,4 +1,4 @@
-"""`POST /_sim/sandboxes/{id}/probes`: adversarial deliveries to a reseller's receivers, and what they answered."""
+"""`POST /_sim/sandboxes/{id}/probes`: adversarial deliveries to a reseller's receivers, and their answers."""
 
 from typing import Any
 
@@ -15,19 +15,19 @@ _BY_NAME = {probe.name: probe for probe in PROBES}
 
 
 async def send(request: Request) -> Response:
-    """Send the probes that are named, or all of them, one after the other."""
+    """Send the named probes, or all of them, sequentially."""
     live = sandbox_of(request)
     wanted = await body_of(request, "probes-request", may_be_empty=True)
     reseller = _reseller(live, wanted.get("reseller"))
     timeout_s = float(wanted["timeout"]) if "timeout" in wanted else None
     names = wanted.get("probes", list(_BY_NAME))
-    told = [await _one(live, reseller, _BY_NAME[name], timeout_s) for name in names]
-    findings = sum(one["verdict"] == "finding" for one in told)
-    return reply({"reseller": reseller.code, "findings": findings, "probes": told})
+    rows = [await _one(live, reseller, _BY_NAME[name], timeout_s) for name in names]
+    findings = sum(one["verdict"] == "finding" for one in rows)
+    return reply({"reseller": reseller.code, "findings": findings, "probes": rows})
 
 
 def _reseller(live: LiveSandbox, code: str | None) -> Reseller:
-    """The reseller that is named, else the first one."""
+    """The named reseller, else the first one."""
     if code is not None:
         return reseller_of(live.core.state, code)
     first = next(iter(live.core.state.resellers.values()), None)
@@ -37,15 +37,15 @@ def _reseller(live: LiveSandbox, code: str | None) -> Reseller:
 
 
 async def _one(live: LiveSandbox, reseller: Reseller, probe: Probe, timeout_s: float | None) -> dict[str, Any]:
-    told: dict[str, Any] = {"probe": probe.name, "about": probe.about}
+    row: dict[str, Any] = {"probe": probe.name, "about": probe.about}
     try:
         shots = probe.make(live, reseller)
     except Skipped as skipped:
-        return told | {"verdict": "skipped", "reason": str(skipped), "requests": []}
+        return row | {"verdict": "skipped", "reason": str(skipped), "requests": []}
     results = await shoot(live, shots, timeout_s)
     verdicts = [one.verdict for one in results]
     worst = next((word for word in ("finding", "inconclusive") if word in verdicts), "ok")
-    return told | {"verdict": worst, "reason": "", "requests": [_request(one) for one in results]}
+    return row | {"verdict": worst, "reason": "", "requests": [_request(one) for one in results]}
 
 
 def _request(one: ProbeResult) -> dict[str, Any]:

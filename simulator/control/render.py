@@ -1,4 +1,4 @@
-"""How sandboxes, resellers, ledger entries and times look in the control API."""
+"""Renders sandboxes, resellers, ledger entries and times for the control API."""
 
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,7 @@ def moment(at: datetime | None) -> str | None:
 
 
 def sandbox(live: LiveSandbox, base_url: str) -> dict[str, Any]:
-    """A sandbox as the list and the creation show it."""
+    """A sandbox in lists and creation answers."""
     resellers = live.core.state.resellers.values()
     return {
         "id": live.id,
@@ -29,7 +29,7 @@ def sandbox(live: LiveSandbox, base_url: str) -> dict[str, Any]:
 
 
 def reseller(one: Reseller) -> dict[str, Any]:
-    """A reseller with its first active key and first user; null where there is none."""
+    """A reseller with its first active key and first user; null where it has none."""
     key = next((key for key in one.keys if key.state is KeyState.ACTIVE), None)
     user = one.users[0] if one.users else None
     return {

@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/requests`: the journal, newest first, and one exchange whole."""
+"""`/_sim/sandboxes/{id}/requests`: the journal, newest first, and single exchanges."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -22,7 +22,7 @@ from simulator.runtime.journal import Exchange, reply_header_pairs
 
 BODY_SHOWN_BYTES_MAX = 1024 * 1024
 
-# Never shown: what would let a reader of the journal act as the client.
+# Never shown: credentials with which a reader of the journal could impersonate the client.
 SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 _FILTERS: dict[str, Callable[[Exchange], str]] = {
@@ -38,7 +38,7 @@ _FILTERS: dict[str, Callable[[Exchange], str]] = {
 
 
 def row(exchange: Exchange) -> dict[str, Any]:
-    """One line of the journal."""
+    """One row of the journal."""
     return {
         "n": exchange.n,
         "at": render.moment(exchange.at),
@@ -58,7 +58,7 @@ def row(exchange: Exchange) -> dict[str, Any]:
 
 
 async def list_all(request: Request) -> Response:
-    """The journal under filters; with `wait_for`, once that many match or the time is up."""
+    """The filtered journal; with `wait_for`, once that many match or the timeout passes."""
     live = sandbox_of(request)
     asked = page_of(request)
     wait_for, timeout_s = wait_of(request)
@@ -73,25 +73,25 @@ async def list_all(request: Request) -> Response:
     if wait_for:
         complete = await live.journal.bell.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
     earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
-    told = page("requests", asked, earlier, row, lambda one: one.n)
-    return reply(told | {"left_out": live.journal.left_out, "complete": complete})
+    answer = page("requests", asked, earlier, row, lambda one: one.n)
+    return reply(answer | {"left_out": live.journal.left_out, "complete": complete})
 
 
 async def show(request: Request) -> Response:
-    """One exchange whole: what came, what went, the rule, the diagnosis."""
+    """One complete exchange: request, answer, rule, diagnosis."""
     live = sandbox_of(request)
     number = request.path_params["n"]
     is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
     exchange = live.journal.find(int(number)) if is_number else None
     if exchange is None:
         return error(404, "unknown_request", "the journal has no such request, or let go of it")
-    told = row(exchange) | {"sandbox": live.id}
-    told["request"] = {"headers": _headers(exchange.headers), **_body(exchange.path, exchange.body)}
-    told["response"] = {
+    answer = row(exchange) | {"sandbox": live.id}
+    answer["request"] = {"headers": _headers(exchange.headers), **_body(exchange.path, exchange.body)}
+    answer["response"] = {
         "headers": _headers(reply_header_pairs(live.id, exchange)),
         **_body(exchange.path, exchange.content),
     }
-    return reply(told)
+    return reply(answer)
 
 
 def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> list[list[str]]:
@@ -103,5 +103,5 @@ def _shown(name: str, value: str) -> str:
 
 
 def _body(path: str, body: bytes) -> dict[str, Any]:
-    """A body as text, its secrets masked, cut at a bound; `body_bytes` is its whole length as it came."""
+    """A body as text, secrets masked, truncated; `body_bytes` is its full length as received."""
     return {"body": masked_body(path, body)[:BODY_SHOWN_BYTES_MAX].decode("utf-8", "replace"), "body_bytes": len(body)}

@@ -16,23 +16,23 @@ from simulator.scenario.build import build_reseller
 
 
 def _code(request: Request, live: LiveSandbox) -> str:
-    """The reseller that the path names, known to exist before the body is judged."""
+    """The reseller in the path, checked to exist before the body is validated."""
     return reseller_of(live.core.state, request.path_params["code"]).code
 
 
 async def add(request: Request) -> Response:
-    """Another reseller in this sandbox."""
+    """Add a reseller to this sandbox."""
     live = sandbox_of(request)
     wanted = await body_of(request, "reseller-request")
     products = live.core.state.catalog.products.keys()
     start = build_reseller(wanted, products, live.scenario.environment)
-    made = live.apply(AddReseller(start))
+    added = live.apply(AddReseller(start))
     sandboxes_of(request).learn_keys(live)
-    return reply(render.reseller(made), 201)
+    return reply(render.reseller(added), 201)
 
 
 async def deposit(request: Request) -> Response:
-    """Money from outside."""
+    """Add external money."""
     live = sandbox_of(request)
     code = _code(request, live)
     wanted = await body_of(request, "deposit-request")
@@ -45,7 +45,7 @@ async def deposit(request: Request) -> Response:
 
 
 async def change_settings(request: Request) -> Response:
-    """Some settings; what is not named stays."""
+    """Change some settings; absent ones keep their values."""
     live = sandbox_of(request)
     code = _code(request, live)
     changes = await body_of(request, "settings-request")
@@ -61,7 +61,7 @@ async def change_settings(request: Request) -> Response:
 
 
 async def add_api_key(request: Request) -> Response:
-    """A new pair; its secret is shown here."""
+    """Create a key pair; only this answer has its secret."""
     live = sandbox_of(request)
     code = _code(request, live)
     await body_of(request, "api-key-request", may_be_empty=True)
@@ -71,7 +71,7 @@ async def add_api_key(request: Request) -> Response:
 
 
 async def revoke_api_key(request: Request) -> Response:
-    """Make a key useless at once."""
+    """Revoke a key, effective at once."""
     live = sandbox_of(request)
     live.apply(RevokeApiKey(_code(request, live), request.path_params["key"]))
     return nothing()

@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/rules`: the rules of the running sandbox, how often each acted, one more, one less."""
+"""`/_sim/sandboxes/{id}/rules`: lists, adds and removes rules of the running sandbox, with their counts."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from simulator.domain.model.rules import Rule, RuleCount
 
 
 async def list_all(request: Request) -> Response:
-    """Every rule in the order in which it is tried, with how often its `when` matched and how often it acted."""
+    """Every rule in evaluation order, with how often its `when` matched and how often it was chosen."""
     live = sandbox_of(request)
     refuse_other_parameters(request, "limit", "cursor")
     listed = ((section, *entry) for section, book in live.core.state.books.items() for entry in book.listed())
@@ -19,12 +19,12 @@ async def list_all(request: Request) -> Response:
 
 
 def _row(section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:
-    told = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
-    return told | {"matched": count.matched, "chosen": count.chosen}
+    row = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
+    return row | {"matched": count.matched, "chosen": count.chosen}
 
 
 async def add(request: Request) -> Response:
-    """Place a rule before all others."""
+    """Insert a rule before all others."""
     live = sandbox_of(request)
     wanted = await body_of(request, "rule-request")
     rule: Rule[Any] = live.apply(AddRule(wanted["section"], wanted["rule"]))
@@ -32,7 +32,7 @@ async def add(request: Request) -> Response:
 
 
 async def remove(request: Request) -> Response:
-    """Take a rule out; transactions that began under it go on."""
+    """Remove a rule; transactions that began under it continue."""
     live = sandbox_of(request)
     live.apply(RemoveRule(request.path_params["rule"]))
     return nothing()

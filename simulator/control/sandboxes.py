@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes`: make, list, show, reset, delete; and the proof that their books are right."""
+"""`/_sim/sandboxes`: create, list, show, reset, delete; and check the invariants."""
 
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from simulator.scenario.library import load_scenario, names, scenario_from_objec
 
 
 def base_url(request: Request) -> str:
-    """The address that this client reaches the server by."""
+    """The server's URL as this client reaches it."""
     return f"{request.url.scheme}://{request.headers['host']}"
 
 
@@ -26,7 +26,7 @@ async def list_all(request: Request) -> Response:
 
 
 async def create(request: Request) -> Response:
-    """A new sandbox, ready to be used."""
+    """Create a sandbox, ready for use."""
     wanted = await body_of(request, "sandbox-request", may_be_empty=True)
     clock = wanted.get("clock", {})
     refuse_idle_rate(_mode(clock), _rate(clock))
@@ -46,7 +46,7 @@ async def create(request: Request) -> Response:
 
 
 def _scenario(wanted: Any) -> Any:
-    """A bundled scenario by its name, or one from an object; a path is nothing that a client may name."""
+    """A bundled scenario by name, or one from an object; clients may not name a path."""
     if isinstance(wanted, str):
         if wanted not in names():
             raise Bad(f"there is no bundled scenario {wanted!r}; choose one of {', '.join(names())}", "scenario")
@@ -55,7 +55,7 @@ def _scenario(wanted: Any) -> Any:
 
 
 def _mode(clock: dict[str, Any]) -> str | None:
-    """A clock that names a rate alone runs at it."""
+    """A clock with a rate alone runs at that rate."""
     mode: str | None = clock.get("mode")
     return "xN" if mode is None and "rate" in clock else mode
 
@@ -74,19 +74,19 @@ async def show(request: Request) -> Response:
 
 
 async def delete(request: Request) -> Response:
-    """Forget a sandbox."""
+    """Delete a sandbox."""
     await sandboxes_of(request).delete(request.path_params["sandbox"])
     return nothing()
 
 
 async def reset(request: Request) -> Response:
-    """Back to where the scenario starts."""
+    """Return to the start of the scenario."""
     live = sandbox_of(request)
     await live.reset()
     return reply(render.sandbox(live, base_url(request)))
 
 
 async def invariants(request: Request) -> Response:
-    """What the ledger holds against itself."""
+    """The violated invariants of the ledger."""
     violations = sandbox_of(request).core.violations()
     return reply({"ok": not violations, "violations": violations})

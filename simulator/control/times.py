@@ -1,4 +1,4 @@
-"""Times that clients of the control API write."""
+"""Parses times in requests of the control API."""
 
 from datetime import datetime
 

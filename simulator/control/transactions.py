@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/transactions`: what was paid, and each payment's whole story."""
+"""`/_sim/sandboxes/{id}/transactions`: payments, and each payment's story."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def _row(one: Transaction) -> dict[str, Any]:
 
 
 async def list_all(request: Request) -> Response:
-    """Transactions, newest first; `refid` and `reseller` find."""
+    """Transactions, newest first; `refid` and `reseller` are filters."""
     live = sandbox_of(request)
     refuse_other_parameters(request, "refid", "reseller", "limit", "cursor")
     asked = page_of(request)
@@ -46,7 +46,7 @@ async def list_all(request: Request) -> Response:
 
 
 async def show(request: Request) -> Response:
-    """One causal story: requests, statuses, ledger entries, callback attempts and what the receiver answered."""
+    """The story of one payment: requests, statuses, ledger entries, callback attempts and the receiver's answers."""
     live = sandbox_of(request)
     one = live.core.state.transactions.get(request.path_params["trxid"])
     if one is None:

@@ -1,1 +1,1 @@
-"""Outgoing HTTP: one attempt at a time, to addresses that were checked first."""
+"""Outgoing HTTP: single attempts, to validated addresses."""

@@ -1,6 +1,6 @@
-"""One HTTP exchange: send a request, read a bounded answer, say how it ended.
+"""One HTTP exchange: send a request, read a bounded answer, report how it ended.
 
-Imports aiohttp, which takes a third of a second; `sender` imports this on first use.
+Imports aiohttp, which takes a third of a second; `sender` imports this module lazily.
 """
 
 import asyncio
@@ -17,23 +17,23 @@ from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.effects import Ending, Outcome, Outgoing
 
 BODY_BYTES = 16 * 1024
-"""How much of an answer's body is read and kept; a longer one ends with the connection being dropped."""
+"""The maximum of an answer's body that is read; a longer one closes the connection."""
 
 HEADERS_CHARS = 8 * 1024
-"""How much of an answer's headers is kept."""
+"""The maximum of an answer's headers that is stored."""
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HIDDEN_HEADERS = frozenset({"set-cookie", "set-cookie2"})
 
 
 class Client:
-    """An aiohttp session on the running loop, and what its errors mean."""
+    """An aiohttp session on the running loop, with the mapping of its errors."""
 
     def __init__(self, policy: AddressPolicy, names: Names, *, verify_tls: bool) -> None:
         self._session = open_session(policy, names, verify_tls)
 
     async def exchange(self, outgoing: Outgoing, url: str, timeout_s: float) -> Outcome:
-        """Send `outgoing` to `url`; connecting, sending and reading together take at most `timeout_s`."""
+        """Send `outgoing` to `url`; connecting, sending and reading take at most `timeout_s` in total."""
         if not all(_HEADER_NAME.fullmatch(name) for name, _ in outgoing.headers):
             return Outcome(Ending.BLOCKED, error="the name of a header is not allowed in HTTP")
         attempt = Attempt()
@@ -52,7 +52,7 @@ class Client:
         return _answered_after_all(attempt, failed)
 
     async def close(self) -> None:
-        """Close the connections, also those in use."""
+        """Close all connections, including active ones."""
         await self._session.close()
 
 
@@ -69,7 +69,7 @@ async def _converse(session: aiohttp.ClientSession, outgoing: Outgoing, url: str
 
 
 def _answered_after_all(attempt: Attempt, failed: Outcome) -> Outcome:
-    """The status line decides: what follows it may come too slowly, break off or be badly framed."""
+    """The status line decides: the rest may be too slow, truncated or malformed."""
     status = attempt.line.status
     if status is None:
         return failed
@@ -77,7 +77,7 @@ def _answered_after_all(attempt: Attempt, failed: Outcome) -> Outcome:
 
 
 async def _request(session: aiohttp.ClientSession, outgoing: Outgoing, url: str) -> aiohttp.ClientResponse:
-    """Send, and wait for the answer's head."""
+    """Send, and wait for the head of the answer."""
     return await session.request(
         outgoing.method,
         URL(url, encoded=True),
@@ -112,14 +112,14 @@ def _headers(raw: Iterable[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
 
 
 def _missing(attempt: Attempt) -> str:
-    """What had not come when the time was up."""
+    """Which part had not arrived at the timeout."""
     if attempt.line.status is not None:
         return f"status {attempt.line.status} came, but not its whole answer"
     return "connected, but no answer" if attempt.is_connected else "no connection"
 
 
 def _failure(error: Exception, attempt: Attempt) -> Outcome:
-    """What an exception says about the receiver. Texts never repeat the URL's query or a header's value."""
+    """Map an exception to an outcome. Texts never repeat the URL's query or a header's value."""
     if isinstance(error, aiohttp.ClientConnectorError):
         return _no_connection(error)
     status = attempt.line.status
@@ -152,5 +152,5 @@ def _receiver(error: aiohttp.ClientConnectorError) -> str:
 
 
 def _parser_words(message: str) -> str:
-    """The parser's own words; what follows a colon quotes the receiver's bytes."""
+    """The parser's message up to the colon, after which it quotes the receiver's bytes."""
     return message.strip().partition(":")[0][:200]

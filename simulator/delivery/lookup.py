@@ -1,4 +1,4 @@
-"""Name lookups that never hold up the event loop, each other, or the end of the process."""
+"""DNS lookups that never block the event loop, each other, or the exit of the process."""
 
 import asyncio
 import socket
@@ -7,24 +7,24 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 MAX_LOOKUPS = 128
-"""Names looked up at once; a lookup that was given up goes on in its thread until the system's resolver is done."""
+"""Concurrent lookups; an abandoned lookup continues in its thread until the system's resolver returns."""
 
 Lookup = Callable[[str], Sequence[str]]
 """Blocking: the IP addresses of a host name, in the order to try them. Raises OSError when there are none."""
 
 
 def system_lookup(host: str) -> list[str]:
-    """What the system's resolver says, hosts file included."""
+    """The addresses from the system's resolver, hosts file included."""
     # As bytes, because a str would go through Python's own older IDNA codec.
     found = socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
 
 class Names:
-    """Looks names up, each in a thread of its own; those who ask for a name under way share the answer.
+    """Resolves names, each in its own thread; concurrent requests for one name share the lookup.
 
-    The threads are daemons: a name server that does not answer can delay neither another name's lookup, as it
-    would in the loop's small pool, nor the end of the process. Nothing is remembered once a lookup has ended.
+    The threads are daemons: an unresponsive name server delays neither other lookups, as it would in the loop's small
+    pool, nor the exit of the process. Results are not cached after a lookup has ended.
     """
 
     def __init__(self, lookup: Lookup = system_lookup) -> None:
@@ -57,7 +57,7 @@ class Names:
         except OSError as error:
             answer = error
         finally:
-            with suppress(RuntimeError):  # the loop was closed meanwhile; nobody waits for the answer
+            with suppress(RuntimeError):  # the loop was closed meanwhile; nothing awaits the answer
                 loop.call_soon_threadsafe(self._end, host, answer)
 
     def _end(self, host: str, answer: Sequence[str] | OSError) -> None:

@@ -1,9 +1,9 @@
-"""The connections that deliveries travel on: to checked addresses only, kept alive while the receiver keeps them.
+"""The connection pool of deliveries: validated addresses only, keep-alive as long as the receiver allows.
 
-A request is written once. A kept connection is looked at just before it is used; if its receiver has closed it, or
-sent something, another one is opened. Once a request may have left, nothing is sent again but by the next attempt.
+A request is written once. An idle connection is checked just before reuse; if its receiver has closed it, or sent
+something, a new one is opened. Once a request may have been sent, only the next attempt sends it again.
 
-Imports aiohttp, which takes a third of a second; `sender` imports this on first use.
+Imports aiohttp, which takes a third of a second; `sender` imports this module lazily.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _Selector: type[selectors.BaseSelector] = getattr(selectors, "PollSelector", sel
 
 
 class RefusedAddressError(OSError):
-    """The policy forbids an address that a delivery was about to connect to; `reason` says why."""
+    """The policy forbids an address before a connection; `reason` says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -48,14 +48,14 @@ class RefusedAddressError(OSError):
 
 
 class DroppedError(Exception):
-    """The connection ended before a whole answer head came."""
+    """The connection ended before a complete answer head arrived."""
 
 
 class Wire(ResponseHandler):
-    """aiohttp's protocol for one connection, which also notes the status line of the answer to an attempt.
+    """aiohttp's protocol for one connection, which also records the status line of the answer to an attempt.
 
-    It ends a connection on which answers pile up that nobody asked for, such as an endless row of `100 Continue`:
-    aiohttp would parse and queue them for as long as they come, and nothing else would get its turn meanwhile.
+    It closes a connection that floods the client with unrequested answers, such as endless `100 Continue`: aiohttp
+    would parse and queue them without yielding to other tasks.
     """
 
     line: StatusLine | None = None
@@ -67,7 +67,7 @@ class Wire(ResponseHandler):
         super().data_received(data)
 
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
-        """An answer's head and the stream of its body."""
+        """The head of an answer and the stream of its body."""
         if len(self) < _UNREAD_HEADS:
             super().feed_data(data, size)
         elif self.transport is not None:
@@ -76,9 +76,9 @@ class Wire(ResponseHandler):
 
     @property
     def is_quiet(self) -> bool:
-        """True when the receiver has neither sent anything nor closed, not even what the loop has yet to notice.
+        """True when the receiver has neither sent anything nor closed, as seen by the socket, not the loop.
 
-        Bytes that no request asked for (some servers send a 408 before they close) would be taken for the answer.
+        Unrequested bytes (some servers send a 408 before they close) would be parsed as the answer.
         """
         if self.transport is None or self.should_close:
             return False
@@ -89,7 +89,7 @@ class Wire(ResponseHandler):
 
 @dataclass(slots=True)
 class Attempt:
-    """One request and what has come of it so far."""
+    """One request and its progress."""
 
     opened: bool = False  # a socket was opened for it, so its connection is new
     is_connected: bool = False
@@ -103,9 +103,9 @@ ATTEMPT: ContextVar[Attempt] = ContextVar("attempt")
 
 
 class CheckedResolver(AbstractResolver):
-    """Looks a name up for each new connection and refuses it when any of its addresses is refused.
+    """Resolves a name for each new connection and rejects it when any of its addresses is forbidden.
 
-    The addresses returned are those that are connected to: nothing looks the name up again.
+    Connections use the returned addresses: the name is not resolved a second time.
     """
 
     def __init__(self, policy: AddressPolicy, names: Names) -> None:
@@ -115,7 +115,7 @@ class CheckedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """The addresses of `host`; raises OSError when it has none, `RefusedAddressError` when one is refused."""
+        """The addresses of `host`; raises OSError when it has none, `RefusedAddressError` when one is forbidden."""
         addresses = await self._names.addresses(host)
         for address in addresses:
             if reason := self._policy.refuse(ip_address(address)):
@@ -123,7 +123,7 @@ class CheckedResolver(AbstractResolver):
         return [_result(host, address, port) for address in addresses]
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
 
 def _result(host: str, address: str, port: int) -> ResolveResult:
@@ -133,7 +133,7 @@ def _result(host: str, address: str, port: int) -> ResolveResult:
 
 
 class Pool(aiohttp.TCPConnector):
-    """aiohttp's connection pool, with a check of each address and each idle connection at the last moment."""
+    """aiohttp's connection pool, which checks each address and each idle connection just before use."""
 
     def __init__(self, policy: AddressPolicy, names: Names, verify_tls: bool) -> None:
         super().__init__(
@@ -145,12 +145,12 @@ class Pool(aiohttp.TCPConnector):
             socket_factory=self._open_socket,
         )
         self._policy = policy
-        # The one private name of aiohttp's that we use; there is no public way to another protocol.
+        # The only private name of aiohttp that we use; no public API sets the protocol.
         protocol: type[ResponseHandler] = Wire
         self._factory = functools.partial(protocol, loop=asyncio.get_running_loop())
 
     def _open_socket(self, addr_info: AddrInfoType) -> socket.socket:
-        """A socket for an address about to be connected to; here also literal hosts pass, which are not resolved."""
+        """A socket for the address of a connection; also covers literal hosts, which are not resolved."""
         family, kind, protocol, _, sockaddr = addr_info
         if reason := self._policy.refuse(ip_address(sockaddr[0])):
             raise RefusedAddressError(reason)
@@ -163,7 +163,7 @@ class Pool(aiohttp.TCPConnector):
         traces: list[Trace],
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - the signature is aiohttp's
     ) -> Connection:
-        """A connection for `req`: from the pool as long as it has a quiet one, else a new one."""
+        """A connection for `req`: a quiet one from the pool if there is one, else a new one."""
         attempt = ATTEMPT.get()
         while True:
             connection = await super().connect(req, traces, timeout)
@@ -176,7 +176,7 @@ class Pool(aiohttp.TCPConnector):
 
 
 async def _no_hidden_retry(request: aiohttp.ClientRequest, handler: ClientHandlerType) -> aiohttp.ClientResponse:
-    """aiohttp repeats a GET by itself, on fresh connections too; a receiver would see one attempt twice."""
+    """aiohttp retries a GET by itself, on fresh connections too; a receiver would see one attempt twice."""
     try:
         return await handler(request)
     except aiohttp.ClientConnectorError:
@@ -186,7 +186,7 @@ async def _no_hidden_retry(request: aiohttp.ClientRequest, handler: ClientHandle
 
 
 def open_session(policy: AddressPolicy, names: Names, verify_tls: bool) -> aiohttp.ClientSession:
-    """A session on the running loop that adds no header of its own but Host and Content-Length, and keeps no cookie."""
+    """A session on the running loop that adds no headers but Host and Content-Length, and stores no cookies."""
     return aiohttp.ClientSession(
         connector=Pool(policy, names, verify_tls),
         cookie_jar=aiohttp.DummyCookieJar(),

@@ -1,4 +1,4 @@
-"""Sends callbacks and webhooks over HTTP: one attempt each, bounded in time and size, its end told as a value."""
+"""Sends callbacks and webhooks over HTTP: single attempts, bounded in time and size, with the outcome as a value."""
 
 import asyncio
 import importlib
@@ -24,23 +24,22 @@ MAX_URL_CHARS = 64 * 1024
 """The longest URL that is sent: a GET callback carries the whole transaction in its query (SPEC 6.1)."""
 
 PER_RECEIVER = 64
-"""Attempts under way at once to one host and port; the others wait for their turn."""
+"""Concurrent attempts to one host and port; the others are queued."""
 
 
 _configured_target = lru_cache(maxsize=512)(parse_target)
 
 
 def _target(url: str) -> InboxTarget | HttpTarget:
-    """Addresses of a size that can be configured are remembered, since most come again and again."""
+    """Parse a target, cached for URLs of configurable length, since most recur."""
     return _configured_target(url) if len(url) <= MAX_TARGET_CHARS else parse_target(url, MAX_URL_CHARS)
 
 
 class HttpSender:
-    """Sends `Outgoing` requests and says what became of them (SPEC 6.1, 6.3). Belongs to one event loop.
+    """Sends `Outgoing` requests and returns their outcomes (SPEC 6.1, 6.3). Belongs to one event loop.
 
-    Receivers do not wait for each other: there is no limit over all of them. An address that `policy` refuses is
-    never connected to, however it is spelt or resolved. Redirects are not followed, cookies not kept, proxies from
-    the environment not used.
+    Receivers are independent: there is no global limit. An address that `policy` forbids is never connected to, however
+    it is written or resolved. Redirects are not followed, cookies not stored, proxies from the environment not used.
     """
 
     def __init__(
@@ -62,9 +61,9 @@ class HttpSender:
         self._closed = False
 
     async def send(self, outgoing: Outgoing, timeout_s: float) -> Outcome:
-        """Make one attempt, of at most `timeout_s` seconds from when it is its turn at this receiver.
+        """Make one attempt of at most `timeout_s` seconds, counted from its turn at this receiver.
 
-        Whatever the network does is an `Outcome`. Raises RuntimeError after `close`.
+        Network failures are `Outcome`s. Raises RuntimeError after `close`.
         """
         try:
             target = _target(outgoing.url)
@@ -84,7 +83,7 @@ class HttpSender:
         return turn
 
     async def warm(self) -> None:
-        """Load the HTTP client and open its session now, so that the first delivery does not wait for it."""
+        """Import the HTTP client and open its session now, so that the first delivery does not wait for it."""
         await self._open()
 
     async def _open(self) -> "Client":
@@ -92,13 +91,13 @@ class HttpSender:
             if self._closed:
                 raise RuntimeError("the sender is closed")
             if self._client is None:
-                # aiohttp takes a third of a second to import, in which a server would answer nobody.
+                # Importing aiohttp takes a third of a second, which would block the event loop.
                 module = await asyncio.to_thread(importlib.import_module, "simulator.delivery.exchange")
                 self._client = module.Client(self._policy, self._names, verify_tls=self._verify_tls)
             return self._client
 
     async def close(self) -> None:
-        """Close all connections. End the attempts under way first: cancel them, or let them finish."""
+        """Close all connections. Cancel or await active attempts first."""
         async with self._opening:
             self._closed = True
             client, self._client = self._client, None

@@ -1,4 +1,4 @@
-"""The status of an answer, read off its bytes as they come, whatever becomes of the rest of it."""
+"""Parses the status of an answer incrementally, independent of the rest of it."""
 
 import re
 
@@ -8,9 +8,9 @@ _SWITCHING_PROTOCOLS = 101
 
 
 class StatusLine:
-    """Fed with what the receiver sends. `status` is that of the final answer, once its status line is whole.
+    """An incremental parser. `status` is that of the final answer, once its status line is complete.
 
-    Interim answers such as `100 Continue` are passed over. What does not begin like HTTP has no status.
+    Interim answers such as `100 Continue` are skipped. Data that does not start like HTTP has no status.
     """
 
     def __init__(self) -> None:
@@ -19,10 +19,10 @@ class StatusLine:
         self._is_over = False
 
     def feed(self, data: bytes) -> None:
-        """Read on. How much is kept until the line is whole is bounded by the parser, which gives up long heads."""
+        """Parse more data. Buffering is bounded by aiohttp's parser, which rejects long heads."""
         if self._is_over:
             return
-        self._start = (self._start + data).lstrip(b"\r\n")  # parsers forgive empty lines before a status line
+        self._start = (self._start + data).lstrip(b"\r\n")  # parsers accept empty lines before a status line
         begin = 0
         while not self._is_over and self._start.find(b"\n", begin) >= 0:
             line = _STATUS_LINE.match(self._start, begin)

@@ -1,4 +1,4 @@
-"""What a callback or webhook address may be: a URL or an inbox, and which IP addresses we refuse to call."""
+"""Valid targets of callbacks and webhooks: a URL or an inbox, and which IP addresses are forbidden."""
 
 import re
 import socket
@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from urllib.parse import quote, urlsplit
 
 MAX_TARGET_CHARS = 2000
-"""The longest address that may be configured; a GET callback adds its query to that."""
+"""The longest URL that may be configured; a GET callback adds its query."""
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -22,7 +22,7 @@ Network = IPv4Network | IPv6Network
 
 
 class BadTarget(ValueError):
-    """The text is no address that could be called; `reason` says why, without repeating the text."""
+    """The text is not a valid target; `reason` says why, without repeating the text."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -31,7 +31,7 @@ class BadTarget(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class InboxTarget:
-    """`inbox:NAME`: the inbox of that name in the sandbox that delivers."""
+    """`inbox:NAME`: the inbox of that name in the delivering sandbox."""
 
     name: str
 
@@ -46,10 +46,10 @@ class HttpTarget:
 
 
 def parse_target(text: str, max_chars: int = MAX_TARGET_CHARS) -> InboxTarget | HttpTarget:
-    """Read a callback or webhook address (SPEC 2.8, 2.11); raises `BadTarget`.
+    """Parse a callback or webhook URL (SPEC 2.8, 2.11); raises `BadTarget`.
 
-    The URL is kept as it was written, except that characters outside ASCII are encoded and that the numeric
-    spellings of an IPv4 host (`2130706433`, `0x7f.1`) become the dotted address that they stand for.
+    The URL is preserved, except that non-ASCII characters are encoded and numeric spellings of an IPv4 host
+    (`2130706433`, `0x7f.1`) become the dotted address.
     """
     if not text:
         raise BadTarget("the address is empty")
@@ -92,7 +92,7 @@ def _http(text: str) -> HttpTarget:
 
 
 def _host(host: str) -> str:
-    """The host as it is looked up and connected to."""
+    """The host as it is resolved and connected to."""
     if host.startswith("["):
         return _ipv6_host(host)
     host = _ascii_host(host)
@@ -158,12 +158,12 @@ _V4_COMPATIBLE = IPv6Network("::/96")
 
 @dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """Which IP addresses deliveries may reach. `public_only` leaves only those of the public internet."""
+    """Which IP addresses deliveries may reach. `public_only` allows only those of the public internet."""
 
     public_only: bool = False
 
     def refuse(self, address: Address) -> str | None:
-        """Why `address` must not be called, or None when it may."""
+        """Why `address` is forbidden, or None when it is allowed."""
         carried = _carried(address)
         for each in (address, *carried):
             if reason := _kind(each, _NEVER):
@@ -184,12 +184,12 @@ def _kind(address: Address, table: tuple[tuple[Network, str], ...]) -> str | Non
 
 
 def _is_translated(address: Address) -> bool:
-    """Whether a packet to `address` is a packet to the IPv4 address within: mapped, or the well-known NAT64."""
+    """Whether packets to `address` go to the embedded IPv4 address: mapped, or the well-known NAT64 prefix."""
     return isinstance(address, IPv6Address) and (address.ipv4_mapped is not None or address in _NAT64)
 
 
 def _carried(address: Address) -> tuple[IPv4Address, ...]:
-    """The IPv4 addresses that an IPv6 address may lead to: mapped, compatible, 6to4, Teredo, NAT64 (RFC 6052)."""
+    """The IPv4 addresses embedded in an IPv6 address: mapped, compatible, 6to4, Teredo, NAT64 (RFC 6052)."""
     if isinstance(address, IPv4Address):
         return ()
     if mapped := address.ipv4_mapped or address.sixtofour:
@@ -201,6 +201,6 @@ def _carried(address: Address) -> tuple[IPv4Address, ...]:
     if address in _NAT64 or (address in _V4_COMPATIBLE and number > 1):
         return (last,)
     if address in _NAT64_LOCAL:
-        # A /48 prefix puts the address around the zero octet in bits 64 to 71; a /96 within it puts it last.
+        # A /48 prefix splits the address around the zero octet in bits 64 to 71; a /96 within it puts it last.
         return (last, IPv4Address((number >> 64 & 0xFFFF) << 16 | number >> 40 & 0xFFFF))
     return ()

@@ -1,1 +1,1 @@
-"""The service as a pure state machine: time comes in as an argument, network work goes out as a value."""
+"""The service as a pure state machine: time is an argument, network work is returned as a value."""

@@ -1,7 +1,7 @@
-"""Everything that can enter a sandbox, in the imperative, and what it answers.
+"""Every input of a sandbox, as a command in the imperative, and the answers to commands.
 
-A command is pure data: it can be written down, read back and applied again with the same result. What a rule or a
-scenario says comes as the document that it was written in; the sandbox's compiler makes of it what decides.
+A command is pure data: it can be serialized, read back and applied again with the same result. Rules and scenarios are
+carried as their documents; the sandbox's compiler turns these into executable values.
 """
 
 from collections.abc import Mapping
@@ -22,12 +22,12 @@ from simulator.domain.model.wallet import EntryType
 
 
 class Command(msgspec.Struct, frozen=True, gc=False, tag=True, tag_field="command"):
-    """What all commands have in common: they are told apart by their name when they are read back."""
+    """The base of all commands. Deserialization tells them apart by their name."""
 
 
 class CreatePayment(Command, frozen=True):
-    """Create a payment, or re-query it when `refid` exists. `amount` is as the client sent it; `rule` names the
-    payment rule that the client asked for."""
+    """Create a payment, or re-query it when `refid` exists. `amount` is as the client sent it; `rule` names the payment
+    rule that the client requested."""
 
     reseller: str
     refid: str
@@ -41,8 +41,8 @@ class CreatePayment(Command, frozen=True):
 
 
 class PaymentAnswer(msgspec.Struct, frozen=True, gc=False):
-    """A transaction as it stands. `created` is False for a re-query; `rule` is the rule that decided it; `detail` says
-    what of the request was read otherwise, `ignored` which extras were not."""
+    """The current transaction. `created` is False for a re-query; `rule` is the rule that decided it; `detail` names
+    what was adjusted in the request, `ignored` its ignored extras."""
 
     transaction: Transaction
     result: Result
@@ -54,8 +54,8 @@ class PaymentAnswer(msgspec.Struct, frozen=True, gc=False):
 
 
 class PaymentRefused(msgspec.Struct, frozen=True, gc=False):
-    """Nothing was created and the refid is free. `remarks` are the reason's name unless given; `rule` is the rule
-    that refused, if one did, and else `detail` says why; `ignored` says which extras were not looked at."""
+    """Nothing was created and the refid is free. `remarks` default to the reason's name; `rule` is the rule that
+    refused, if any; otherwise `detail` gives the cause; `ignored` names the ignored extras."""
 
     reason: Reason
     code: int
@@ -68,7 +68,7 @@ class PaymentRefused(msgspec.Struct, frozen=True, gc=False):
 
 
 class SetCallback(Command, frozen=True):
-    """Point a reseller's callbacks somewhere."""
+    """Set the URL of a reseller's callbacks."""
 
     reseller: str
     url: str
@@ -76,7 +76,7 @@ class SetCallback(Command, frozen=True):
 
 
 class Credit(Command, frozen=True):
-    """Add money to a wallet from outside."""
+    """Add external money to a wallet."""
 
     reseller: str
     amount: Decimal
@@ -92,34 +92,34 @@ class SetThreshold(Command, frozen=True):
 
 
 class AddReseller(Command, frozen=True):
-    """One more reseller."""
+    """Add a reseller."""
 
     start: ResellerStart
 
 
 class AddApiKey(Command, frozen=True):
-    """One more key pair for a reseller; the pair is drawn from the seed."""
+    """Add a key pair, drawn from the seed, to a reseller."""
 
     reseller: str
 
 
 class RevokeApiKey(Command, frozen=True):
-    """A key that stops working at once."""
+    """Revoke a key, effective at once."""
 
     reseller: str
     key: str
 
 
 class ChangeSettings(Command, frozen=True):
-    """Some of a reseller's settings; what is absent stays."""
+    """Change some of a reseller's settings; absent ones keep their values."""
 
     reseller: str
     changes: Mapping[str, bool | tuple[str, ...]]
 
 
 class ChangeProduct(Command, frozen=True):
-    """Change properties of a product, and put `options` on sale (True) or take them off it, by code. With `reseller`
-    only what that reseller sees changes."""
+    """Change properties of a product, and put `options` on sale (True) or take them off sale, by code. With `reseller`
+    the change applies to that reseller's view only."""
 
     code: str
     changes: Mapping[str, bool | str | Adjustment | Discount | None] = {}
@@ -143,34 +143,34 @@ class SetWebhook(Command, frozen=True):
 
 
 class EnableWebhook(Command, frozen=True):
-    """Let events go to a reseller's balance webhook, or stop them."""
+    """Enable or disable a reseller's balance webhook."""
 
     reseller: str
     enabled: bool
 
 
 class RotateWebhookSecret(Command, frozen=True):
-    """A new signing secret; the old one is of no use from now on."""
+    """Draw a new signing secret; the old one becomes invalid at once."""
 
     reseller: str
 
 
 class RemoveWebhook(Command, frozen=True):
-    """Forget a reseller's balance webhook."""
+    """Delete a reseller's balance webhook."""
 
     reseller: str
 
 
 class ReplayDelivery(Command, frozen=True):
-    """Deliver the event of a failed job once more. `reseller` None may replay any reseller's."""
+    """Deliver the event of a failed job once more. With `reseller` None the job may be any reseller's."""
 
     reseller: str | None
     job: str
 
 
 class OpenCase(Command, frozen=True):
-    """Dispute or void a payment (SPEC 4.12, 4.13). `trxid` wins over `refid`, an empty one is not given; `rule` names
-    the rule that the client asked for."""
+    """Dispute or void a payment (SPEC 4.12, 4.13). `trxid` takes precedence over `refid`; an empty one counts as
+    absent; `rule` names the rule that the client requested."""
 
     kind: CaseKind
     reseller: str
@@ -183,8 +183,8 @@ class OpenCase(Command, frozen=True):
 
 
 class CaseAnswer(msgspec.Struct, frozen=True, gc=False):
-    """Whether the request was taken, and what is told; `rule` is the rule that decided it; `detail` says why none had
-    to, or what of the request did not count."""
+    """Whether the request was accepted, and the message; `rule` is the rule that decided it; `detail` says why no rule
+    was needed, or what was ignored in the request."""
 
     transaction: Transaction
     is_taken: bool
@@ -194,15 +194,15 @@ class CaseAnswer(msgspec.Struct, frozen=True, gc=False):
 
 
 class NoSuchTransaction(msgspec.Struct, frozen=True, gc=False):
-    """The reseller has no transaction of this reference."""
+    """The reseller has no transaction with this reference."""
 
     named_by: str
     detail: Detail | None = None
 
 
 class LookUpBill(Command, frozen=True):
-    """What is outstanding on a bill (SPEC 4.10). `amount` is as the client sent it; `rule` names the rule that the
-    client asked for."""
+    """Look up what is outstanding on a bill (SPEC 4.10). `amount` is as the client sent it; `rule` names the rule that
+    the client requested."""
 
     reseller: str
     product: str
@@ -214,7 +214,7 @@ class LookUpBill(Command, frozen=True):
 
 
 class BillFound(msgspec.Struct, frozen=True, gc=False):
-    """A bill as it stands; `rule` is the rule that wrote it; `detail` says what of the request did not count."""
+    """The bill found; `rule` is the rule that defined it; `detail` names what was ignored in the request."""
 
     bill: Bill
     rule: str
@@ -222,14 +222,14 @@ class BillFound(msgspec.Struct, frozen=True, gc=False):
 
 
 class SetNetwork(Command, frozen=True):
-    """A product's network status from now on, whatever the scenario planned."""
+    """Set a product's network status from now on, overriding the scenario's plan."""
 
     product: str
     status: NetworkStatus
 
 
 class LoadScenario(Command, frozen=True):
-    """Go on with another scenario: its whole `document`, what it extends included, and its `name` when the document
+    """Switch to another scenario: its complete `document`, inherited parts included, and its `name` when the document
     has none."""
 
     name: str
@@ -237,26 +237,26 @@ class LoadScenario(Command, frozen=True):
 
 
 class AddRule(Command, frozen=True):
-    """Place a rule, as it is written in a scenario, before all others of its section. Answers the rule."""
+    """Insert a rule, as a scenario document, before all others of its section. Answers the rule."""
 
     section: str
     document: Mapping[str, Any]
 
 
 class RemoveRule(Command, frozen=True):
-    """Take a rule out, by id."""
+    """Remove a rule by id."""
 
     rule: str
 
 
 class CountRequest(Command, frozen=True):
-    """One request of a client's address came in. Answers whether the address is blocked (SPEC 8)."""
+    """Count one request of a client address. Answers whether the address is blocked (SPEC 8)."""
 
     address: str
 
 
 class SpendNonce(Command, frozen=True):
-    """Check and spend a nonce in one step. Answers False when it was spent lately (SPEC 3.6). `signing_s` is the Unix
+    """Check and spend a nonce atomically. Answers False when it was spent recently (SPEC 3.6). `signing_s` is the Unix
     time that the request's timestamp was compared with."""
 
     reseller: str
@@ -267,7 +267,7 @@ class SpendNonce(Command, frozen=True):
 
 
 class ReturnNonce(Command, frozen=True):
-    """Take back that the latest nonce was spent: nobody was authenticated after all."""
+    """Release the latest nonce, because authentication failed after it was spent."""
 
     reseller: str
     api_key: str
@@ -275,15 +275,15 @@ class ReturnNonce(Command, frozen=True):
 
 
 class CountFault(Command, frozen=True):
-    """A request met the faults of the scenario: the rules, by id, whose `when` it `matched`, and the one among them
-    that was `chosen`, "" for none."""
+    """Count the faults that a request met: the ids of the rules whose `when` it `matched`, and the `chosen` one, "" for
+    none."""
 
     matched: tuple[str, ...]
     chosen: str = ""
 
 
 class EndDelivery(Command, frozen=True):
-    """What became of the attempt that was in the air for a job."""
+    """Record the outcome of the attempt in flight for a job."""
 
     job: str
     attempt: int
@@ -291,10 +291,10 @@ class EndDelivery(Command, frozen=True):
 
 
 class PassTime(Command, frozen=True):
-    """Let happen what is due by now, at most `events_max` things of it. Answers what happened, in order."""
+    """Process at most `events_max` agenda entries that are due by now. Answers what happened, in order."""
 
     events_max: int | None = None
 
 
 class SeeTime(Command, frozen=True):
-    """The clock was moved. What is overdue happens at this time then, not at the time when it was due."""
+    """Record that the clock was moved. Overdue entries then happen at this time, not at the time when they were due."""

@@ -1,5 +1,5 @@
-"""What makes of documents the values that the domain works with. It is handed in, since reading documents is no subject
-of the domain, and commands that carry them can be written down."""
+"""Compiles documents into domain values. It is injected, so that the domain reads no documents and commands that carry
+documents stay serializable."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
@@ -9,7 +9,7 @@ from simulator.domain.model.scenario import Scenario
 
 
 class Compiler(Protocol):
-    """Raises an error of its own for a document that makes no sense; nothing has changed then."""
+    """Raises its own error for an invalid document; nothing has changed then."""
 
     def rule(
         self,
@@ -19,9 +19,9 @@ class Compiler(Protocol):
         products: Collection[str],
         resellers: Collection[str],
     ) -> Rule[Any]:
-        """A rule of a section; `rule_id` is its id when it has none of its own."""
+        """Compile a rule of a section; `rule_id` is its id when the document has none."""
         ...
 
     def scenario(self, document: Mapping[str, Any], name: str) -> Scenario:
-        """A whole scenario; `name` is its title when it has none."""
+        """Compile a whole scenario; `name` is its title when the document has none."""
         ...

@@ -1,4 +1,4 @@
-"""What stands on a sandbox's agenda, one value for each kind of thing that happens later, and what happened."""
+"""The entries of a sandbox's agenda, one type for each kind of scheduled work, and the record of what happened."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ from simulator.domain.model.webhooks import Delivery
 
 
 class StepDue(msgspec.Struct, frozen=True):
-    """Agenda: a transaction's next status; `place` is that of the step in its timeline."""
+    """Agenda: a transaction's next status; `place` is the index of the step in its timeline."""
 
     transaction: Transaction
     step: Step
@@ -35,26 +35,26 @@ class DeliveryDue(msgspec.Struct, frozen=True):
 
 
 class DepositDue(msgspec.Struct, frozen=True):
-    """Agenda: a credit of the scenario's schedule."""
+    """Agenda: a credit scheduled by the scenario."""
 
     planned: ScheduledDeposit
 
 
 class CaseDue(msgspec.Struct, frozen=True):
-    """Agenda: the biller's last word on a void, a refund or a refusal."""
+    """Agenda: the biller's final answer to a void, a refund or a refusal."""
 
     case: Case
     is_refund: bool
 
 
 class ProductDue(msgspec.Struct, frozen=True):
-    """Agenda: a change of a product of the scenario's schedule."""
+    """Agenda: a product change scheduled by the scenario."""
 
     planned: ScheduledChange
 
 
 class TreeDue(msgspec.Struct, frozen=True):
-    """Agenda: a change of a category or group of the scenario's schedule."""
+    """Agenda: a change of a category or group, scheduled by the scenario."""
 
     planned: ScheduledTreeChange
 
@@ -64,8 +64,8 @@ Item = StepDue | AttemptDue | DeliveryDue | DepositDue | CaseDue | ProductDue | 
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """Something of the agenda that happened, `at` which time. `send` is what has to be delivered for it, `entry` what
-    it did to a wallet by itself."""
+    """An agenda entry that happened `at` this time. `send` is the delivery it requires, `entry` the ledger entry it
+    wrote."""
 
     at: datetime
     item: Item
@@ -77,7 +77,7 @@ ScheduleDue = DepositDue | ProductDue | TreeDue
 
 
 def due_of(one: Scheduled) -> ScheduleDue:
-    """What stands on the agenda for something of the scenario's schedule."""
+    """Return the agenda entry for an item of the scenario's schedule."""
     match one:
         case ScheduledDeposit():
             return DepositDue(one)

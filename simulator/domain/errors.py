@@ -1,14 +1,14 @@
-"""What the domain refuses by raising: requests that make no sense, not business refusals, which are values.
+"""Errors that the domain raises for invalid requests. Business refusals are values, not errors.
 
 DomainError
- ├─ Unknown        something was named that does not exist
- ├─ Conflict       something is there already, or is busy
- └─ Unacceptable   a value that cannot be
+ ├─ Unknown        the named object does not exist
+ ├─ Conflict       the object exists already, or is busy
+ └─ Unacceptable   an invalid value
 """
 
 
 class DomainError(Exception):
-    """`code` is stable and for machines, `message` is for people, `path` says where in the input."""
+    """`code` is stable and for machines, `message` is for people, `path` locates the error in the input."""
 
     def __init__(self, code: str, message: str, path: str = "") -> None:
         super().__init__(message)
@@ -18,12 +18,12 @@ class DomainError(Exception):
 
 
 class Unknown(DomainError):
-    """What was named does not exist."""
+    """The named object does not exist."""
 
 
 class Conflict(DomainError):
-    """What is asked for collides with what is there."""
+    """The request conflicts with the current state."""
 
 
 class Unacceptable(DomainError):
-    """A value that cannot be accepted."""
+    """A value is invalid."""

@@ -1,8 +1,8 @@
 """A sandbox: one isolated copy of the service. The only way into the domain.
 
-Everything that changes one is a command, also a request that was counted, time that passed and the outcome of network
-work. Time comes in with each of them and never goes backwards. Nothing here awaits, so that each call is one step; the
-commands in their order are all that a sandbox depends on.
+Every change is a command, including counted requests, the passing of time and the outcomes of network work. Each
+command carries a time, which never decreases. Nothing here awaits, so each call is atomic; a sandbox's state depends
+only on its start and the sequence of commands.
 """
 
 from collections.abc import Callable
@@ -77,16 +77,16 @@ class Sandbox:
 
     @property
     def next_due(self) -> datetime | None:
-        """When something happens next, if nothing else comes in."""
+        """When the next agenda entry is due."""
         return self.state.agenda.next_due
 
     def apply(self, command: Command, now: datetime) -> Any:
-        """Carry out a command; the answer's type belongs to the command's.
+        """Execute a command; its type determines the answer's type.
 
-        Raises `DomainError`, and for a command with a document what the compiler raises; nothing has changed then.
+        Raises `DomainError`, and for a command with a document the compiler's errors; nothing has changed then.
         """
         kind, state = type(command), self.state
-        if kind is not PassTime:  # which sees the times of what is due, one after the other
+        if kind is not PassTime:  # which advances the time from entry to entry itself
             if now > state.now:
                 state.now = now
             else:
@@ -94,7 +94,7 @@ class Sandbox:
         return _HANDLERS[kind](state, command, now)
 
     def violations(self) -> list[str]:
-        """What the ledger and the transactions hold against themselves; empty when all is well."""
+        """Violated invariants of the ledger and the transactions; empty when there are none."""
         return invariants.violations(self.state)
 
 

@@ -1,4 +1,4 @@
-"""All that a sandbox knows, in one place. Only the modules of the domain change it, through `Sandbox`."""
+"""All data of a sandbox, in one place. Only the modules of the domain change it, through `Sandbox`."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class State:
     ) -> None:
         self.scenario = scenario
         self.compiler = compiler
-        self.key_scope = key_scope  # sandboxes with keys of their own draw them from this, too
+        self.key_scope = key_scope  # part of the identity that unique keys are drawn from
         self.seed = seed
         self.started = started
         self.now = started
@@ -59,7 +59,7 @@ class State:
         self.cases_made = 0
         self.bill_payments: dict[BillKey, list[Transaction]] = {}
         self.agenda: Agenda[Item] = Agenda()
-        self.in_flight: dict[str, Send] = {}  # what is in the air, by its job
+        self.in_flight: dict[str, Send] = {}  # attempts in flight, by job
         self.callbacks = CallbackLog(scenario.limits.callbacks)
         self.callbacks_made = 0
         self.deliveries = DeliveryLog(scenario.limits.deliveries, scenario.limits.deliveries_bytes)
@@ -67,7 +67,7 @@ class State:
         self.catalog_changes = 0
         self.notifications = NotificationLog(scenario.limits.notifications)
         self.keys_made = 0
-        self.noted: Counter[Noted] = Counter()  # what coverage counts and nothing else remembers
+        self.noted: Counter[Noted] = Counter()  # outcomes that only coverage records
         limits = scenario.limits
         self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
         self.nonces = Nonces(limits.nonce_window, limits.timestamp_tolerance_s, limits.nonces)
@@ -75,13 +75,13 @@ class State:
         self.codes = status_codes(scenario)
 
     def see(self, now: datetime) -> None:
-        """Note that it is `now`, unless it is later already."""
+        """Advance `now`; an earlier time is ignored."""
         if now > self.now:
             self.now = now
 
     @property
     def books(self) -> dict[str, RuleBook[Any]]:
-        """The rules of every section by its name, in the order of a scenario."""
+        """The rule books of every section by name, in the order of a scenario."""
         return {
             "payments": self.payments,
             "voids": self.voids,
@@ -91,11 +91,11 @@ class State:
         }
 
     def has_rule(self, name: str) -> bool:
-        """True when a request may ask for the rule `name`."""
+        """True when a request may select the rule `name`."""
         return bool(name) and any(book.named(name) for book in self.books.values())
 
     def is_magic(self, account: str) -> bool:
-        """True when the account's last digits choose what happens to its payments."""
+        """True when the account's last digits select a magic rule."""
         return self.payments.is_magic(account) or self.faults.is_magic(account)
 
     def assumes(self, assumption: str, choice: object) -> bool:
@@ -104,7 +104,7 @@ class State:
 
 
 def rule_books(state: State, scenario: Scenario) -> None:
-    """Give a sandbox the rules of a scenario, with nothing counted yet."""
+    """Install the rules of a scenario with fresh counts."""
     seed, magic = state.seed, scenario.magic
     state.payments = RuleBook(seed, scenario.payments, magic.of("payments"))
     state.voids = RuleBook(seed, scenario.voids, magic.of("voids"))
@@ -114,7 +114,7 @@ def rule_books(state: State, scenario: Scenario) -> None:
 
 
 def request_rates(limits: Limits) -> RequestRates | None:
-    """What counts the requests of addresses; None for no limit."""
+    """The rate limiter of addresses; None for no limit."""
     if limits.requests_per_interval is None:
         return None
     return RequestRates(limits.requests_per_interval, limits.rate_limit_interval, limits.rate_limit_block)

@@ -1,1 +1,1 @@
-"""Sandboxes at work: their clocks, the driver that delivers, the journal and the inbox."""
+"""Running sandboxes: clocks, the driver of deliveries, the journal and the inbox."""

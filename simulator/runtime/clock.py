@@ -1,6 +1,6 @@
-"""A sandbox's time: `real` follows the wall, `xN` runs N times as fast, `manual` moves only when it is told.
+"""A sandbox's clock: `real` follows the wall, `xN` runs N times as fast, `manual` moves only when told.
 
-All modes can be moved forward, none goes back. The wall itself is passed in, so that tests can hold it.
+All modes can be moved forward, none backward. The wall clock is injected, so that tests can control it.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ class Clock:
         return self.at(self._wall()) if self.rate else self._origin
 
     def at(self, wall: datetime) -> datetime:
-        """The sandbox's time when the wall shows `wall`."""
+        """The sandbox's time at wall time `wall`."""
         return self._origin + (wall - self._anchor) * self.rate if self.rate else self._origin
 
     def wall(self) -> datetime:
@@ -41,20 +41,20 @@ class Clock:
         return self._wall()
 
     def wall_seconds(self, span: timedelta) -> float:
-        """How many seconds of wall time a real wait of `span` takes: less under a fast clock, never more."""
+        """Seconds of wall time for a real wait of `span`: less under a fast clock, never more."""
         return span.total_seconds() / max(1.0, self.rate)
 
     def seconds_between(self, now: datetime, due: datetime) -> float:
-        """Wall seconds from sandbox time `now` until `due`; only for clocks that run."""
+        """Wall seconds from sandbox time `now` until `due`; only for running clocks."""
         return max(0.0, (due - now).total_seconds() / self.rate)
 
     def move_to(self, now: datetime) -> None:
-        """Move forward to `now`; a time already passed changes nothing."""
+        """Move forward to `now`; an earlier time is ignored."""
         if now > self.now():
             self._anchor, self._origin = self._wall(), now
 
     def set(self, mode: str | None = None, rate: float | None = None, now: datetime | None = None) -> None:
-        """Change mode, rate or time together. Raises `Unacceptable` before anything changes."""
+        """Change mode, rate or time atomically. Raises `Unacceptable` before any change."""
         current = self.now()
         if now is not None and now < current:
             text = f"the clock cannot go back: it is {current.isoformat()}; reset the sandbox to begin again"
@@ -66,7 +66,7 @@ class Clock:
 
 
 def effective_rate(mode: str, rate: float) -> float:
-    """The rate that a mode runs at. Raises `Unacceptable` for a mode or rate that does not exist."""
+    """The rate of a mode. Raises `Unacceptable` for an invalid mode or rate."""
     if mode == "manual":
         return 0.0
     if mode == "real":
@@ -80,7 +80,7 @@ def effective_rate(mode: str, rate: float) -> float:
 
 
 def parse_mode(text: str) -> tuple[str, float]:
-    """Read `real`, `manual` or `x60` into mode and rate. Raises `Unacceptable`."""
+    """Parse `real`, `manual` or `x60` into mode and rate. Raises `Unacceptable`."""
     if text in ("real", "manual"):
         return text, 1.0
     if text.startswith("x") and text[1:].replace(".", "", 1).isdecimal() and text.isascii():

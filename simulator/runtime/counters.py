@@ -1,18 +1,18 @@
-"""What a sandbox counts of its answers: each sort, and the calls that its scenario expects. The journal forgets; this
-does not, since there are few sorts and few expectations."""
+"""A sandbox's counters of answers: each kind, and the calls that its scenario expects. The journal is bounded; these
+are complete, since there are few kinds and few expectations."""
 
 from collections.abc import Iterable
 
 from simulator.domain.model.expectations import Expectation, Kind
 from simulator.domain.model.rules import Fields
 
-# Method, path as the contract writes it, status, error, what became of the connection; `Answered` of the domain.
+# Method, path as the contract writes it, status, error, ending of the connection; the domain's `Answered`.
 Key = tuple[str, str, int, str, str]
 
 
 class Counters:
-    """Counters that are filled where the journal is written: `answers` by sort, `calls` by the place of their
-    expectation in `expected`. When `calls` is empty no request needs to be looked at."""
+    """Counters updated where the journal is written: `answers` by kind, `calls` by the index of their expectation in
+    `expected`. When `calls` is empty no request needs to be tested."""
 
     def __init__(self, expected: Iterable[Expectation] = ()) -> None:
         self.answers: dict[Key, int] = {}
@@ -21,14 +21,14 @@ class Counters:
         self.follow(expected)
 
     def follow(self, expected: Iterable[Expectation]) -> None:
-        """Count calls for these expectations from now on; what was counted for one of the same name stays."""
+        """Count calls for these expectations from now on; counts of the same name continue."""
         before = {self.expected[place].name: count for place, count in self.calls.items()}
         self.expected = tuple(expected)
         self._tests = [(place, one.test) for place, one in enumerate(self.expected) if one.kind is Kind.CALLS]
         self.calls = {place: before.get(self.expected[place].name, 0) for place, _ in self._tests}
 
     def note_call(self, facts: Fields) -> None:
-        """Count a call for each expectation that it fits."""
+        """Count a call for each expectation that it matches."""
         for place, test in self._tests:
             if test(facts):
                 self.calls[place] += 1

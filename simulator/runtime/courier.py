@@ -1,4 +1,4 @@
-"""Carries one attempt of a callback or webhook to where it goes: over HTTP, or into an inbox of the same sandbox."""
+"""Delivers one attempt of a callback or webhook: over HTTP, or into an inbox of the same sandbox."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -28,15 +28,15 @@ INBOX_PREFIX = "inbox:"
 
 
 class Sender(Protocol):
-    """What sends over the network; `simulator.delivery.sender.HttpSender` does."""
+    """Sends over the network; implemented by `simulator.delivery.sender.HttpSender`."""
 
     async def send(self, outgoing: Outgoing, timeout_s: float) -> Outcome:
-        """Make one attempt; whatever the network does is an `Outcome`."""
+        """Make one attempt; network failures are `Outcome`s."""
         ...
 
 
 def receiver_of(send: Send) -> str:
-    """Whom a delivery goes to: an inbox, or a scheme with host and port."""
+    """The receiver of a delivery: an inbox, or a scheme with host and port."""
     url = send.job.url
     if url.startswith(INBOX_PREFIX):
         return url
@@ -53,7 +53,7 @@ class Courier:
         self.follow(scenario)
 
     def follow(self, scenario: Scenario) -> None:
-        """Sign, wait and name the source as this scenario says, from now on."""
+        """Use this scenario's signature, timeout and source address from now on."""
         self._limits = scenario.limits
         self._webhooks = scenario.webhooks
         self._skew = scenario.clock.skew
@@ -65,29 +65,29 @@ class Courier:
         return await self.carry(send.job.url, self.request(send.job, clock), clock, self.timeout_s(send.job, clock))
 
     def request(self, job: Job, clock: Clock) -> Outgoing:
-        """The request of an attempt that is made now."""
+        """The request of an attempt made now."""
         if isinstance(job, Callback):
             return outbound.callback(job, self._source_address)
         assert isinstance(job, Delivery)
         return self.webhook(job, self.present(clock))
 
     def webhook(self, job: Delivery, at: datetime) -> Outgoing:
-        """The request of a webhook attempt, signed as at a time of the outside world."""
+        """The request of a webhook attempt, signed with a timestamp of external time."""
         return outbound.webhook(job, self._webhooks.signature, at, self._source_address)
 
     def present(self, clock: Clock) -> datetime:
-        """What a receiver compares a timestamp with: its own clock, not the sandbox's."""
+        """The time that a receiver compares a timestamp with: its own clock, not the sandbox's."""
         return clock.wall() + self._skew
 
     def timeout_s(self, job: Job, clock: Clock) -> float:
-        """How long a receiver may take: wall time, divided by the rate of a faster clock."""
+        """The receiver's time limit: wall time, divided by the rate of a faster clock."""
         limit = self._limits.callback_timeout if clock.runs else self._limits.callback_timeout_manual
         if isinstance(job, Delivery) and self._webhooks.timeout is not None:
             limit = self._webhooks.timeout
         return clock.wall_seconds(limit)
 
     async def carry(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> Outcome:
-        """Send a request to where `url` leads."""
+        """Send a request to the target `url`."""
         if url.startswith(INBOX_PREFIX):
             return await self._into_inbox(url, request, clock, timeout_s)
         return await self._sender.send(request, timeout_s)

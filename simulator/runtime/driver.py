@@ -1,9 +1,9 @@
-"""Lets a sandbox's time pass: fires what is due, sends what that asks for, feeds the outcomes back.
+"""Drives a sandbox's time: processes due entries, sends their deliveries, applies the outcomes.
 
-Under a running clock a timer waits for the next due entry, and every delivery goes its own way, so that a dead
-receiver holds up nobody. Under a manual clock only `advance` does anything. `advance` works through the agenda in
-order of (due, sequence): deliveries to one receiver go out one after the other, to different receivers side by side,
-and outcomes are fed back in the order of the sending, so that how fast receivers answer leaves no trace.
+Under a running clock a timer waits for the next due entry, and deliveries are concurrent, so that a dead receiver
+blocks no other. Under a manual clock only `advance` does anything. `advance` processes the agenda in order of (due,
+sequence): deliveries to one receiver are sequential, to different receivers concurrent, and outcomes are applied in the
+order of sending, so that the speed of receivers does not affect the result.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ EVENTS_MAX = 100_000
 IDLE_SPAN_MAX = timedelta(days=366)
 FIRED_TOLD_MAX = 1_000
 
-# So that a server with much to do stays answerable.
+# Keeps a busy server responsive.
 _FIRED_A_TURN = 200
 
 
 @dataclass(slots=True)
 class Advance:
-    """What one advance did. `stopped` says why it ended before its target; `left_out` counts what `fired` omits."""
+    """The result of an advance. `stopped` says why it ended before its target; `left_out` counts what `fired` omits."""
 
     fired: list[Fired] = field(default_factory=list)
     left_out: int = 0
@@ -40,7 +40,7 @@ class Advance:
     stopped: str = ""
     is_idle: bool = False
 
-    def tell(self, fired: Sequence[Fired]) -> None:
+    def record(self, fired: Sequence[Fired]) -> None:
         """Note what happened, within bounds."""
         self.events += len(fired)
         room = FIRED_TOLD_MAX - len(self.fired)
@@ -49,7 +49,7 @@ class Advance:
 
 
 class Driver:
-    """Time and deliveries of one sandbox. `bell` rings whenever something fired or a delivery ended."""
+    """Time and deliveries of one sandbox. `bell` rings whenever an entry fired or a delivery ended."""
 
     def __init__(self, core: Sandbox, clock: Clock, courier: Courier) -> None:
         self._core = core
@@ -66,18 +66,18 @@ class Driver:
 
     @property
     def is_busy(self) -> bool:
-        """True during an advance, while a delivery is in the air, and while somebody waits for one."""
+        """True during an advance, while a delivery is in flight, and while somebody waits for one."""
         return self._advancing is not None or bool(self._under_way) or self.bell.is_waited_for
 
     def catch_up(self, now: datetime) -> None:
-        """Let everything happen that a running clock has made due by `now`."""
+        """Process everything that a running clock has made due by `now`."""
         if self.clock.rate:
             due = self._agenda.next_due
             if due is not None and due <= now:
                 self._start(self._core.apply(PassTime(), now))
 
     def rearm(self, now: datetime) -> None:
-        """Wait for the next due entry, if the clock runs; to be called after anything that may have added one."""
+        """Set the timer for the next due entry, if the clock runs; call it after any change to the agenda."""
         if not self.clock.rate or self._closed:
             return
         due = self._agenda.next_due
@@ -103,14 +103,14 @@ class Driver:
         return report
 
     def refuse_while_advancing(self) -> None:
-        """Raise `Conflict` when an advance is under way."""
+        """Raise `Conflict` during an advance."""
         if self._advancing is not None:
             raise Conflict("advance_running", "this sandbox is being advanced; wait for the answer to that request")
 
     async def set_clock(self, mode: str | None, rate: float | None, now: datetime | None) -> None:
-        """Change the clock. Raises `Conflict` during an advance, `Unacceptable` for a time that has passed.
+        """Change the clock. Raises `Conflict` during an advance, `Unacceptable` for a time in the past.
 
-        What is overdue now happens at the new time: with the next advance, or at once when the clock runs.
+        Overdue entries happen at the new time: with the next advance, or at once when the clock runs.
         """
         self.refuse_while_advancing()
         self.catch_up(self.clock.now())
@@ -122,7 +122,7 @@ class Driver:
         self.rearm(current)
 
     async def close(self) -> None:
-        """Stop: no timer, no delivery, no advance goes on."""
+        """Stop the timer, all deliveries and any advance."""
         self._closed = True
         self.bell.close()
         self._disarm()
@@ -141,7 +141,7 @@ class Driver:
             if due is None or (target is not None and due > target):
                 if not self._under_way:
                     break
-                # What a running clock began by itself is finished, too: it may put a retry on the agenda.
+                # Await deliveries that a running clock started, too: they may schedule retries.
                 await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
                 continue
             report.stopped = _reason_to_stop(report, due, began, target)
@@ -157,7 +157,7 @@ class Driver:
         self.clock.move_to(due)
         now = max(due, self.clock.now())
         fired: list[Fired] = self._core.apply(PassTime(_FIRED_A_TURN), now)
-        report.tell(fired)
+        report.record(fired)
         await self._deliver_in_order([one.send for one in fired if one.send is not None])
         self.bell.ring()
         await asyncio.sleep(0)
@@ -181,9 +181,9 @@ class Driver:
             outcomes[id(send)] = await self._courier.deliver(send, self.clock)
 
     def _start(self, fired: list[Fired]) -> None:
-        """Begin the deliveries that a running clock made due; those of one lane keep their order."""
+        """Start the deliveries that a running clock made due; those of one lane keep their order."""
         if self._advancing is not None:
-            self._report.tell(fired)
+            self._report.record(fired)
         sends = [one.send for one in fired if one.send is not None]
         sends.sort(key=lambda send: send.job.lane)
         for _, group in groupby(sends, key=lambda send: send.job.lane):

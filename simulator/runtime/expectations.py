@@ -1,4 +1,4 @@
-"""A sandbox held against what its scenario expects: calls as they were counted, everything else as it stands now."""
+"""Compares a sandbox with its scenario's expectations: calls from counters, everything else from the current state."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +17,7 @@ from simulator.wire.payment import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 
 def verdicts(live: LiveSandbox) -> list[Verdict]:
-    """One verdict for each expectation, in the order of the scenario. Goes through all that the sandbox keeps."""
+    """One verdict for each expectation, in the scenario's order. Scans all records of the sandbox."""
     expected = live.counters.expected
     outcomes = live.figures().outcomes if any(one.kind is Kind.OUTCOME for one in expected) else Counter()
     return [_verdict(live, place, one, outcomes) for place, one in enumerate(expected)]
@@ -39,7 +39,7 @@ def _verdict(live: LiveSandbox, place: int, one: Expectation, outcomes: Counter[
 
 
 def _chosen(state: State, label: str) -> int:
-    """How often a rule decided; one of magic accounts may stand in several sections."""
+    """How often a rule decided; a magic rule may be in several sections."""
     counts = [0]
     for book in state.books.values():
         if (rule := book.named(label)) is not None:

@@ -1,4 +1,4 @@
-"""The built-in receiver: any callback can be pointed at it, and it answers as it was told."""
+"""The built-in receiver: any callback can be addressed to it, and its answers can be programmed."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -11,12 +11,12 @@ from simulator.runtime.ring import Ring
 
 BODY_BYTES_MAX = 1024 * 1024
 INBOXES_MAX = 1000
-_HEADER_BYTES = 120  # what keeping a header costs beside its text
+_HEADER_BYTES = 120  # overhead of a stored header beside its text
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """What the inbox answers. `delay_s` is wall time."""
+class InboxAnswer:
+    """An answer of the inbox. `delay_s` is wall time."""
 
     status: int = 200
     delay_s: float = 0.0
@@ -26,7 +26,7 @@ class Reply:
 
 @dataclass(slots=True)
 class Received:
-    """One request that came in. `status` is what it was answered with."""
+    """One received request. `status` is that of its answer."""
 
     n: int
     at: datetime
@@ -38,21 +38,21 @@ class Received:
 
     @property
     def size(self) -> int:
-        """About how many bytes this request keeps alive."""
+        """The approximate memory of this request, in bytes."""
         headers = sum(len(name) + len(value) + _HEADER_BYTES for name, value in self.headers)
         return 600 + headers + len(self.body) + len(self.query)
 
 
 @dataclass(slots=True)
 class Inbox:
-    """The requests that one name received, and the replies that wait for the next ones; the last reply stays."""
+    """The requests received under one name, and the replies queued for the next ones; the last reply repeats."""
 
     received: Ring[Received]
-    replies: deque[Reply] = field(default_factory=lambda: deque([Reply()]))
+    replies: deque[InboxAnswer] = field(default_factory=lambda: deque([InboxAnswer()]))
 
-    def program(self, replies: Iterable[Reply]) -> None:
-        """Answer the next requests with these, in order; the last one stays."""
-        self.replies = deque(replies) or deque([Reply()])
+    def program(self, replies: Iterable[InboxAnswer]) -> None:
+        """Queue these answers for the next requests, in order; the last one repeats."""
+        self.replies = deque(replies) or deque([InboxAnswer()])
 
     def take(
         self,
@@ -61,15 +61,15 @@ class Inbox:
         query: bytes,
         headers: tuple[tuple[bytes, bytes], ...],
         body: bytes,
-    ) -> Reply:
-        """Record a request and say how to answer it."""
+    ) -> InboxAnswer:
+        """Record a request and return its answer."""
         reply = self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
         self.received.add(Received(self.received.next_n(), at, method, query, headers, body, reply.status))
         return reply
 
 
 class Inboxes:
-    """A sandbox's inboxes by name, made when they are first named."""
+    """A sandbox's inboxes by name, created on first use."""
 
     def __init__(self, count_max: int, bytes_max: int) -> None:
         self._count_max = count_max
@@ -86,17 +86,17 @@ class Inboxes:
         return inbox
 
     def follow(self, replies: Mapping[str, tuple[InboxReply, ...]], before: Iterable[str] = ()) -> None:
-        """Answer as a scenario says; inboxes of `before` that it does not name answer 200 again."""
+        """Answer as a scenario says; inboxes of `before` that it omits answer 200 again."""
         for name in {*before, *replies}:
-            told = replies.get(name, ())
-            self[name].program(Reply(one.status, one.delay.total_seconds(), one.body.encode()) for one in told)
+            queued = replies.get(name, ())
+            self[name].program(InboxAnswer(one.status, one.delay.total_seconds(), one.body.encode()) for one in queued)
 
     def peek(self, name: str) -> Inbox:
-        """The inbox of this name, or an empty one that is not kept when nothing ever named it."""
+        """The inbox of this name, or an empty one that is not stored when the name is unknown."""
         return self._by_name.get(name) or Inbox(Ring(self._count_max, self._bytes_max))
 
     def forget(self, name: str) -> None:
-        """Let go of an inbox with all it holds; who waits for it is answered."""
+        """Delete an inbox with its contents and wake its waiters."""
         inbox = self._by_name.pop(name, None)
         if inbox is not None:
             inbox.received.bell.close()
@@ -107,6 +107,6 @@ class Inboxes:
         return any(inbox.received.bell.is_waited_for for inbox in self._by_name.values())
 
     def close(self) -> None:
-        """Answer everybody who waits."""
+        """Wake all waiters."""
         for inbox in self._by_name.values():
             inbox.received.bell.close()

@@ -1,4 +1,4 @@
-"""What a sandbox was asked, what it answered, and why. Nothing is rendered before somebody reads it."""
+"""The journal: a sandbox's requests, their answers, and why. Nothing is rendered before it is read."""
 
 from datetime import datetime
 from functools import lru_cache
@@ -7,17 +7,17 @@ from itertools import chain
 from simulator.runtime.ring import Ring
 from simulator.runtime.rule_names import printed
 
-# What an exchange costs beside the bytes that came in and went out, when its size is reckoned.
+# The estimated overhead of an exchange beside the bytes received and sent.
 _OVERHEAD_BYTES = 1000
 
 
 class Exchange:
-    """One request and its answer, filled in on its way through the pipeline and then kept in the journal.
+    """One request and its answer, filled in by the pipeline and then stored in the journal.
 
-    What most requests never have stands on the class, so that making one costs little.
+    Rare attributes default on the class, so that creating an exchange is cheap.
     """
 
-    n = 0  # given when it is answered, so that the journal is in order
+    n = 0  # assigned when it is answered, so that the journal is in order
     body = b""
     reseller = ""
     wanted_rule = ""
@@ -45,20 +45,20 @@ class Exchange:
         self.method = method
         self.path = path
         self.query = query
-        # One object for all headers: thousands of exchanges are kept, and many small objects would make each of them
-        # slow to keep and slow to forget.
+        # One object for all headers: thousands of exchanges are stored, and many small objects would make each of them
+        # slow to store and slow to free.
         self.packed_headers = b"\n".join(chain.from_iterable(headers))
         self.client = client
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
-        """The request's headers, as they came."""
+        """The request's headers as received."""
         parts = self.packed_headers.split(b"\n")
         return list(zip(parts[::2], parts[1::2], strict=False))
 
     @property
     def size(self) -> int:
-        """About how many bytes this exchange keeps alive."""
+        """The approximate memory of this exchange, in bytes."""
         came = len(self.packed_headers) + len(self.path) + len(self.query) + len(self.body)
         return _OVERHEAD_BYTES + came + len(self.content)
 
@@ -69,9 +69,9 @@ NO_CONTENT = 204
 
 
 def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
-    """The header lines of an exchange's answer, each with its end: `X-Sim-*` beside what the endpoint added."""
+    """The header lines of an exchange's answer, with line ends: `X-Sim-*` and those of the endpoint."""
     if exchange.status == NO_CONTENT:
-        # HTTP forbids the others beside 204.
+        # HTTP forbids the others with 204.
         lines = b"x-sim-sandbox: %b\r\nx-sim-request-id: %d\r\n" % (sandbox_id.encode(), exchange.n)
     else:
         lines = (
@@ -79,7 +79,7 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
             % (len(exchange.content), sandbox_id.encode(), exchange.n)
         )
     if exchange.fault or exchange.rule:
-        # A magic account may have a fault and a timeline of one name.
+        # A magic account's fault and timeline may have the same name.
         is_single = not exchange.fault or exchange.fault == exchange.rule
         names = (exchange.rule,) if is_single else filter(None, (exchange.fault, exchange.rule))
         lines += b"x-sim-rule: %b\r\n" % b", ".join(map(printed, names))
@@ -98,5 +98,5 @@ def reply_header_pairs(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes,
 
 @lru_cache(maxsize=1024)
 def _plain(text: str) -> bytes:
-    """Text as a header can carry it: printable ASCII, at most 1000 bytes."""
+    """Encode text for a header: printable ASCII, at most 1000 bytes."""
     return text.encode("unicode_escape")[:1000]

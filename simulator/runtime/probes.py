@@ -1,7 +1,7 @@
-"""What an attacker, or a bad day, would send to a reseller's receivers; nothing of it changes the sandbox.
+"""Adversarial deliveries to a reseller's receivers, which leave the sandbox unchanged.
 
-Each probe says beside what the receiver answered whether it should have accepted it: a 2xx for something forged is a
-finding, and so is refusing what an honest sender repeats.
+Each probe reports the receiver's answer and whether it should have accepted it: a 2xx for a forgery is a finding, and
+so is rejecting a legitimate repetition.
 """
 
 from collections.abc import Callable
@@ -39,12 +39,12 @@ ONE_CENT = Decimal("0.01")
 
 
 class Skipped(Exception):
-    """A probe that cannot be made here; the text says what it wants."""
+    """A probe that is not possible here; the text names what it needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeRequest:
-    """One request of a probe. `accept` says whether the receiver should answer it with a 2xx."""
+    """One request of a probe. `accept` is whether the receiver should answer with a 2xx."""
 
     job: Job
     request: Outgoing
@@ -53,14 +53,14 @@ class ProbeRequest:
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """What came of one request."""
+    """The outcome of one request."""
 
     shot: ProbeRequest
     outcome: Outcome
 
     @property
     def verdict(self) -> str:
-        """`ok`, `finding`, or `inconclusive` when the receiver neither took nor refused it."""
+        """`ok`, `finding`, or `inconclusive` when the receiver neither accepted nor rejected it."""
         status = self.outcome.status if self.outcome.ending is Ending.ANSWERED else None
         if self.shot.accept:
             return "inconclusive" if status is None else "ok" if is_accepted(self.outcome) else "finding"
@@ -71,7 +71,7 @@ class ProbeResult:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One kind of attack: what it is for, in a sentence, and how its requests are made."""
+    """One kind of attack: its purpose, in a sentence, and the function that builds its requests."""
 
     name: str
     about: str
@@ -79,12 +79,12 @@ class Probe:
 
 
 async def shoot(live: LiveSandbox, shots: list[ProbeRequest], timeout_s: float | None) -> list[ProbeResult]:
-    """Send the requests of a probe one after the other."""
-    told = []
+    """Send the requests of a probe sequentially."""
+    results = []
     for shot in shots:
         limit_s = live.courier.timeout_s(shot.job, live.clock) if timeout_s is None else timeout_s
-        told.append(ProbeResult(shot, await live.courier.carry(shot.job.url, shot.request, live.clock, limit_s)))
-    return told
+        results.append(ProbeResult(shot, await live.courier.carry(shot.job.url, shot.request, live.clock, limit_s)))
+    return results
 
 
 def _callback(live: LiveSandbox, job: Callback, *, accept: bool) -> ProbeRequest:
@@ -92,7 +92,7 @@ def _callback(live: LiveSandbox, job: Callback, *, accept: bool) -> ProbeRequest
 
 
 def _paid(live: LiveSandbox, reseller: Reseller) -> Transaction:
-    """The latest settled payment that was told to the receiver."""
+    """The latest settled payment that was announced to the receiver."""
     if not reseller.callback.url:
         raise Skipped("the reseller has no callback URL")
     for transaction in reversed(reseller.refids.values()):
@@ -131,7 +131,7 @@ def _out_of_order(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
 
 
 def _event(live: LiveSandbox, reseller: Reseller) -> Delivery:
-    """A job like a genuine one, for a credit that never was."""
+    """A job like a genuine one, for a credit that did not happen."""
     webhook = reseller.webhook
     if not webhook.url:
         raise Skipped("the reseller has no balance webhook")

@@ -1,4 +1,4 @@
-"""A bounded memory that people can wait on: the latest records, limited by count and by bytes."""
+"""A bounded log that tasks can wait on: the latest records, limited by count and by bytes."""
 
 import asyncio
 from collections import deque
@@ -7,13 +7,13 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Numbered(Protocol):
-    """A record of a ring: `n` grows by one, `size` is about its bytes."""
+    """A record of a ring: `n` increments by one, `size` approximates its bytes."""
 
     n: int
 
     @property
     def size(self) -> int:
-        """About how many bytes it keeps alive."""
+        """The approximate memory of the record, in bytes."""
         ...
 
 
@@ -21,7 +21,7 @@ Record = TypeVar("Record", bound=Numbered)
 
 
 class Bell:
-    """Wakes those who wait for something to change; costs nothing while nobody waits."""
+    """Wakes tasks that wait for a change; no cost without waiters."""
 
     def __init__(self) -> None:
         self._waiting: list[asyncio.Future[None]] = []
@@ -33,7 +33,7 @@ class Bell:
         return bool(self._waiting)
 
     def close(self) -> None:
-        """Nothing will change any more: answer everybody."""
+        """No more changes: wake all waiters."""
         self._closed = True
         self.ring()
 
@@ -45,8 +45,8 @@ class Bell:
                 _wake(future)
 
     async def wait_until(self, is_true: Callable[[], bool], timeout_s: float, *others: "Bell") -> bool:
-        """Wait until `is_true`, looked at whenever this bell or one of the others rings; False when the time is up
-        or this bell is closed first."""
+        """Wait until `is_true`, tested whenever this bell or one of the others rings; False on timeout, or when this
+        bell is closed first."""
         bells = (self, *others)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
@@ -77,7 +77,7 @@ def _wake(future: "asyncio.Future[None]") -> None:
 
 
 class Ring(Generic[Record]):
-    """The latest records in order; the oldest leave when there are too many or they are too large together."""
+    """The latest records in order; the oldest are evicted above the limits of count or size."""
 
     def __init__(self, count_max: int, bytes_max: int) -> None:
         self._count_max = count_max
@@ -103,7 +103,7 @@ class Ring(Generic[Record]):
         return self.last_n
 
     def add(self, record: Record) -> None:
-        """Keep a record, letting go of the oldest as needed; the newest always stays."""
+        """Append a record, evicting the oldest as needed, never the newest."""
         records = self._records
         records.append(record)
         self._bytes += record.size
@@ -113,11 +113,11 @@ class Ring(Generic[Record]):
         self.bell.ring()
 
     def find(self, n: int) -> Record | None:
-        """The record with the number `n`, if it is still kept."""
+        """The record with the number `n`, if it was not evicted."""
         return next((record for record in self._records if record.n == n), None)
 
     def clear(self) -> None:
-        """Forget the records; numbers go on."""
+        """Delete the records; numbering continues."""
         self._records.clear()
         self._bytes = 0
         self.bell.ring()

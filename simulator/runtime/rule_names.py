@@ -1,6 +1,6 @@
-"""Names of rules in the header `X-Sim-Rule`: what an answer prints can be sent back and finds the rule.
+"""Rule names in the header `X-Sim-Rule`: a name printed in an answer selects the rule when it is sent back.
 
-Printable ASCII stands for itself; anything else, blanks at either end, and a `%` that would look like an escape are
+Printable ASCII is unchanged; anything else, leading and trailing blanks, and a `%` that would look like an escape are
 percent-encoded as UTF-8.
 """
 
@@ -13,12 +13,12 @@ _TO_ESCAPE = re.compile(r"[^ -~]+|^ +| +$|%(?=[0-9A-Fa-f]{2})")
 
 @lru_cache(maxsize=1024)
 def printed(name: str) -> bytes:
-    """The name as a header can carry it."""
+    """Encode the name for a header."""
     return _TO_ESCAPE.sub(lambda found: quote(found[0], safe=""), name).encode("ascii")
 
 
 def meant(sent: bytes) -> tuple[str, ...]:
-    """The names that a header may mean, the likeliest first: as `printed` writes it, or as it stands."""
+    """The names that a header may mean, the most likely first: decoded, or verbatim."""
     try:
         text = sent.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""The sandboxes of one server: making, finding, resetting and forgetting them."""
+"""The sandboxes of one server: creation, look-up, reset and deletion."""
 
 import asyncio
 import re
@@ -30,7 +30,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """What a new sandbox should be; None leaves what the scenario says."""
+    """Parameters of a new sandbox; None keeps the scenario's value."""
 
     scenario: Scenario
     id: str | None = None
@@ -42,7 +42,7 @@ class SandboxSpec:
 
 
 class LiveSandbox:
-    """A sandbox at work: the state machine with its clock, driver, journal and inboxes."""
+    """A running sandbox: the state machine with its clock, driver, journal and inboxes."""
 
     def __init__(self, id_: str, spec: SandboxSpec, wall: Wall, sender: Sender) -> None:
         self.id = id_
@@ -52,9 +52,11 @@ class LiveSandbox:
         self.is_touched = True
         self.last_used_s = 0.0
         self.on_reset: Callable[[LiveSandbox], None] | None = None
+        self.is_deleted = False
         self._begin()
 
     def _begin(self) -> None:
+        self.is_closed = False
         spec, scenario = self.spec, self.spec.scenario
         start = scenario.clock
         self.seed = scenario.seed if spec.seed is None else spec.seed
@@ -75,29 +77,31 @@ class LiveSandbox:
 
     @property
     def is_busy(self) -> bool:
-        """True while something goes on or somebody waits here, so that it is not idle however long that takes."""
+        """True while work or a waiting client keeps it from being idle, however long that takes."""
         return self.driver.is_busy or self.journal.bell.is_waited_for or self.inboxes.is_waited_for
 
     def figures(self) -> Figures:
-        """What was met of its rules, answers and outcomes since it began, or since its last reset."""
+        """Coverage of rules, answers and outcomes since its start or last reset."""
         return figures(self.core.state, self.counters.answers)
 
     def signing_time(self, wall: datetime | None = None) -> datetime:
-        """The time that timestamps of clients are compared with: the wall clock's, unless the scenario says its own.
-        `wall` is what the wall shows, if it was read."""
+        """The time that clients' timestamps are compared with: the wall clock's, unless the scenario sets its own.
+        `wall` is the wall time, if it was read."""
         asked, wall = self.scenario.clock, wall or self.clock.wall()
         return self.clock.at(wall) if asked.signature == "sandbox" else wall + asked.skew
 
     def start(self) -> None:
-        """Let its time run; needs a running event loop."""
+        """Start its time; needs a running event loop."""
         self.driver.rearm(self.clock.now())
 
     def apply(self, command: Command, now: datetime | None = None) -> Any:
-        """The one door: everything that changes this sandbox goes through it. `now` is its time, if that was read.
+        """The only door: everything that changes this sandbox goes through it. `now` is its time, if that was read.
 
-        What a running clock has made due happens first. The answer's type belongs to the command's; raises
-        `DomainError`, and `ScenarioError` for a command with a document, and nothing has changed then.
+        Entries that a running clock has made due are processed first. The command's type determines the answer's.
+        Raises `DomainError`, and `ScenarioError` for a command with a document; nothing has changed then.
         """
+        if self.is_closed:
+            raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted or is being reset")
         if now is None:
             now = self.clock.now()
         self.driver.catch_up(now)
@@ -106,27 +110,27 @@ class LiveSandbox:
         return answer
 
     def catch_up(self) -> None:
-        """Let happen what a running clock has made due."""
+        """Process what a running clock has made due."""
         self.driver.catch_up(self.clock.now())
 
     def load(self, scenario: Scenario) -> tuple[str, ...]:
-        """Go on with another scenario; a reset begins with it. Answers what has to wait for one, a line each.
+        """Switch to another scenario, also for later resets. Answers one line for each part that requires a reset.
 
-        Raises `Conflict` before anything changed. Not for a sandbox with credentials of its own.
+        Raises `Conflict` before any change. Not for a sandbox with credentials of its own.
         """
         assert not self.spec.unique_credentials
         COMPILER.remember(scenario)
-        told: tuple[str, ...] = self.apply(LoadScenario(scenario.name, scenario.document))
+        deferred: tuple[str, ...] = self.apply(LoadScenario(scenario.name, scenario.document))
         if scenario.inboxes != self.scenario.inboxes:
             self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario
         self.courier.follow(scenario)
         self.counters.follow(scenario.expect)
-        return told
+        return deferred
 
     async def reset(self) -> None:
-        """Go back to where the scenario starts. Raises `Conflict` during an advance."""
+        """Return to the start of the scenario. Raises `Conflict` during an advance."""
         self.driver.refuse_while_advancing()
         await self.close()
         if self.on_reset is not None:
@@ -135,7 +139,8 @@ class LiveSandbox:
         self.start()
 
     async def close(self) -> None:
-        """Stop for good; who waits for something to happen here is answered."""
+        """Stop permanently and wake all waiters."""
+        self.is_closed = True
         self.journal.bell.close()
         self.inboxes.close()
         await self.driver.close()
@@ -148,13 +153,13 @@ def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> 
 
 
 def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> ResellerStart:
-    """The same reseller with one active key pair and users that no other sandbox has."""
+    """The same reseller with one active key pair and users that are unique to this sandbox."""
     users = tuple(User(f"{user.username}-{sandbox_id}", user.password) for user in reseller.users)
     return replace(reseller, keys=(drawn_key(seed, sandbox_id, reseller.code),), users=users)
 
 
 class Sandboxes:
-    """All sandboxes by id. With `keeps_coverage` the figures of those that were deleted or reset stay."""
+    """All sandboxes by id. With `keeps_coverage` the figures of deleted and reset ones are preserved."""
 
     def __init__(self, wall: Wall, sender: Sender, ttl_s: float | None = None, *, keeps_coverage: bool = False) -> None:
         self._wall = wall
@@ -183,19 +188,19 @@ class Sandboxes:
 
     @property
     def has_unique_keys(self) -> bool:
-        """True when some key leads to a sandbox other than the default one."""
+        """True when some key selects a sandbox other than the default one."""
         return bool(self._unique_keys)
 
     def with_unique_key(self, api_key: str) -> LiveSandbox | None:
-        """The one sandbox that has this key, if `credentials: unique` made it so."""
+        """The sandbox of a key that `credentials: unique` created, if any."""
         return self._unique_keys.get(api_key)
 
     def with_unique_user(self, username: str) -> LiveSandbox | None:
-        """The one sandbox that has this user, if `credentials: unique` made it so."""
+        """The sandbox of a user that `credentials: unique` created, if any."""
         return self._unique_users.get(username)
 
     def create(self, spec: SandboxSpec) -> LiveSandbox:
-        """Make a sandbox. Raises `Conflict` for an id that is taken and `Unacceptable` for one that cannot be."""
+        """Create a sandbox. Raises `Conflict` for an id in use and `Unacceptable` for an invalid one."""
         if len(self._by_id) >= SANDBOXES_MAX:
             raise Conflict("too_many_sandboxes", f"there are {SANDBOXES_MAX} sandboxes; delete some first")
         sandbox_id = spec.id if spec.id is not None else f"sb-{secrets.token_hex(5)}"
@@ -211,7 +216,7 @@ class Sandboxes:
         return sandbox
 
     def learn_keys(self, sandbox: LiveSandbox) -> None:
-        """Let keys and usernames that only this sandbox has lead to it from the root."""
+        """Index keys and usernames that are unique to this sandbox, so that they select it at the root."""
         if sandbox.spec.unique_credentials:
             for key in sandbox.core.state.keys:
                 self._unique_keys.setdefault(key, sandbox)
@@ -219,7 +224,7 @@ class Sandboxes:
                 self._unique_users.setdefault(username, sandbox)
 
     async def delete(self, sandbox_id: str) -> None:
-        """Forget a sandbox; raises `Unknown`, and `Conflict` for the default one, which always exists."""
+        """Delete a sandbox; raises `Unknown`, and `Conflict` for the default one, which always exists."""
         sandbox = self.get(sandbox_id)
         if sandbox_id == DEFAULT:
             raise Conflict("default_stays", "the default sandbox always exists; reset it instead")
@@ -228,6 +233,7 @@ class Sandboxes:
 
     def _forget(self, sandbox: LiveSandbox) -> None:
         self._remember(sandbox)
+        sandbox.is_deleted = sandbox.is_closed = True
         del self._by_id[sandbox.id]
         self._unique_keys = {key: owner for key, owner in self._unique_keys.items() if owner is not sandbox}
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
@@ -237,21 +243,21 @@ class Sandboxes:
             self._past.add(sandbox.figures())
 
     def figures(self) -> Figures:
-        """Those of all sandboxes together; with `keeps_coverage`, of all that there ever were."""
+        """Figures of all sandboxes together; with `keeps_coverage`, including former ones."""
         total = Figures()
         for part in (self._past or Figures(), *(sandbox.figures() for sandbox in self)):
             total.add(part)
         return total
 
     def start(self, monotonic_s: Callable[[], float]) -> None:
-        """Let the sandboxes' time run, and idle ones go."""
+        """Start the sandboxes' time, and the expiry of idle ones."""
         for sandbox in self:
             sandbox.start()
         if self._ttl_s is not None:
             self._sweep(monotonic_s, self._ttl_s)
 
     async def close(self) -> None:
-        """Stop all."""
+        """Stop all sandboxes."""
         if self._sweeper is not None:
             self._sweeper.cancel()
         for sandbox in self:
@@ -263,7 +269,7 @@ class Sandboxes:
         self._sweeper = loop.call_later(min(ttl_s, 60.0) / 4, self._sweep, monotonic_s, ttl_s)
 
     async def sweep(self, now_s: float) -> None:
-        """Forget the sandboxes that were idle for their time to live, seen from the monotonic time `now_s`."""
+        """Delete the sandboxes that were idle for their time to live, at the monotonic time `now_s`."""
         if self._ttl_s is not None:
             self._forget_idle(now_s, self._ttl_s)
 

@@ -1,7 +1,7 @@
-"""Looks after a scenario's files: when one was saved, the scenario is read again and handed on, if it is good.
+"""Watches a scenario's files: after a change, the scenario is read again and passed on if it is valid.
 
-Files are compared by modification time and size, ten times a second. A change is acted on when it has stood still for
-one look, so that a file which is still being written is not read.
+Files are compared by modification time and size, ten times a second. A change takes effect once it is stable for one
+poll, so that a file is not read while it is being written.
 """
 
 import asyncio
@@ -20,37 +20,37 @@ Stamps = dict[Path, tuple[int, int] | None]
 
 
 class Watch:
-    """Watches what `wanted`, a path or a bundled name, is made of, from the moment it is made.
+    """Watches the files of `wanted`, a path or a bundled name, from its creation on.
 
-    `load` is handed each scenario that was read; what it answers, and what is wrong, goes to `tell`, a line each.
+    `load` receives each valid scenario; the lines that it returns, and any problems, are passed to `report`.
     """
 
     def __init__(
-        self, wanted: str, load: Callable[[Scenario], tuple[str, ...]], tell: Callable[[list[str]], None]
+        self, wanted: str, load: Callable[[Scenario], tuple[str, ...]], report: Callable[[list[str]], None]
     ) -> None:
         self._wanted = wanted
         self._load = load
-        self._tell = tell
+        self._report = report
         self._acted_on = self._seen = self._stamps(files_behind(wanted))
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Look from now on; needs a running event loop, and ends with it."""
+        """Start polling; needs a running event loop, and ends with it."""
         self._timer = asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._tick)
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop polling."""
         if self._timer is not None:
             self._timer.cancel()
 
     def look(self) -> None:
-        """Compare the files with what they were, and act when a change has settled."""
+        """Compare the files with their previous state, and act when a change is stable."""
         now = self._stamps(list(self._seen))
         has_settled, self._seen = now == self._seen, now
         if has_settled and now != self._acted_on:
-            # As they were before they are read: what is saved meanwhile is seen at the next look.
+            # Stamps from before the read: a file saved meanwhile is detected by the next poll.
             self._acted_on = self._seen = self._stamps(files_behind(self._wanted))
-            self._tell(self._read())
+            self._report(self._read())
 
     def _tick(self) -> None:
         self.start()

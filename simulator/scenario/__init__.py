@@ -1,1 +1,1 @@
-"""Scenario files: read with positions, checked, built into what a sandbox starts from."""
+"""Scenario files: parsed with positions, validated, built into the start of a sandbox."""

@@ -20,14 +20,14 @@ DEFAULT_EMAIL = "owner@example.com"
 
 
 def resellers(section: Reader, products: Collection[str] | None) -> tuple[ResellerStart, ...]:
-    """All resellers. `products` are the codes that overlays may name; None lets any pass."""
+    """All resellers. `products` are the codes that overlays may name; None allows any."""
     refuse_repeats([item["code"] for item in section.items()], "reseller")
     refuse_repeated_credentials(section.items())
     return tuple(reseller(item, products) for item in section.items())
 
 
 def refuse_repeated_credentials(items: list[Reader]) -> None:
-    """A key or username leads to one reseller."""
+    """Report keys and usernames that several resellers share."""
     refuse_repeats([key["key"] for item in items for key in item["api_keys"].items()], "API key")
     refuse_repeats([user["username"] for item in items for user in item["users"].items()], "username")
 
@@ -58,7 +58,7 @@ def reseller(item: Reader, products: Collection[str] | None) -> ResellerStart:
 
 
 def refuse_repeats(readers: list[Reader], what: str) -> None:
-    """Report each value that another one before it has."""
+    """Report each value that repeats an earlier one."""
     seen: dict[str, Reader] = {}
     for reader in readers:
         text = reader.text()

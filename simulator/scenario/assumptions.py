@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from simulator.scenario.reader import Reader
 
-# The domain's names of what callers know as statuses.
+# The domain's statuses by their names on the wire.
 STATUS_NAMES: Mapping[str, str] = {
     "Accepted": "accepted",
     "Processing": "processing",
@@ -17,7 +17,7 @@ STATUS_NAMES: Mapping[str, str] = {
 
 
 def assumptions(section: Reader) -> Mapping[str, object]:
-    """What was chosen, by id."""
+    """The choices by id."""
     chosen: dict[str, object] = {}
     for id_, entry in section.entries():
         chosen[id_] = _status_codes(entry) if id_ == "payment-status-codes" else entry.text()

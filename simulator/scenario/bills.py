@@ -1,4 +1,4 @@
-"""Bills of a scenario: what a product's biller tells, and what a rule of `bills` makes of a look-up."""
+"""Bills of a scenario: the profile of a product's biller, and what a rule of `bills` does to a look-up."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -12,9 +12,10 @@ from simulator.domain.model.bills import (
     BillThen,
 )
 from simulator.domain.model.money import is_whole_cents
+from simulator.scenario.people import person_pools
 from simulator.scenario.reader import Reader
 
-TOLD_USUALLY = (BillField.CUSTOMER, BillField.OUTSTANDING, BillField.ADDRESS, BillField.DUE_DATE)
+RETURNED_BY_DEFAULT = (BillField.CUSTOMER, BillField.OUTSTANDING, BillField.ADDRESS, BillField.DUE_DATE)
 LOWEST, HIGHEST = Decimal(20), Decimal(400)
 
 
@@ -23,16 +24,17 @@ def bill_profile(item: Reader) -> BillProfile | None:
     if not item.is_mapping:
         return None
     returns, outstanding = item["returns"], item["outstanding"]
-    told = [entry.text() for entry in returns.items()] if returns.is_given else TOLD_USUALLY
+    returned = [entry.text() for entry in returns.items()] if returns.is_given else RETURNED_BY_DEFAULT
     low, high = _cents(outstanding["min"], LOWEST), _cents(outstanding["max"], HIGHEST)
     if low > high:
         outstanding.problem("out_of_range", f"an outstanding amount from {low} to {high}: there is none")
     custom = item["custom_field"].node
     return BillProfile(
         biller_name=item["biller_name"].text(),
-        told=frozenset(field for field in BillField if field in told),
+        returned=frozenset(field for field in BillField if field in returned),
         lowest=low,
         highest=max(low, high),
+        people=person_pools,
         custom_field=custom.plain() if custom is not None else None,
     )
 
@@ -45,7 +47,7 @@ def _cents(item: Reader, usual: Decimal) -> Decimal:
 
 
 def presented(item: Reader) -> BillThen:
-    """The `then` of a bill rule: `bill`, laid over what would be drawn, or `error`."""
+    """The `then` of a bill rule: `bill`, which overrides the drawn bill, or `error`."""
     bill, error, label = item["bill"], item["error"], item["error_message"]
     if bill.is_given and error.is_given:
         error.problem("misplaced", "a look-up is answered with 'bill' or refused with 'error', not both", at_key=True)
@@ -60,7 +62,7 @@ def presented(item: Reader) -> BillThen:
 
 
 def _error(text: str) -> BillError | str:
-    """A known error by its name, else the very text."""
+    """A known error by its name, else a custom text."""
     return next((error for error in BillError if error == text), text)
 
 
@@ -84,7 +86,7 @@ def _anything(item: Reader) -> object:
     return item.node.plain() if item.node is not None else None
 
 
-# The names of SPEC 2.6, what the domain calls them, and how they are read.
+# The names of SPEC 2.6, the domain's names, and the readers.
 FIELDS: Mapping[str, tuple[str, Callable[[Reader], object]]] = {
     "message": ("message", _text),
     "BillerName": ("biller_name", _name),

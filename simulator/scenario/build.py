@@ -1,4 +1,4 @@
-"""A document to a `Scenario`, or a part of one that the control API brings. All problems are reported together."""
+"""Builds a `Scenario` from a document, or a part of one for the control API. All problems are reported together."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -32,7 +32,7 @@ from simulator.scenario.webhooks import refuse_plain_addresses, webhooks
 
 _CATALOGS: WeakKeyDictionary[Node, Catalog] = WeakKeyDictionary()
 
-# The sections that hold rules, each with its definition in the schema.
+# The sections of rules, each with its definition in the schema.
 DEFINITIONS = {
     "payments": "payment_rule",
     "voids": "void_rule",
@@ -41,12 +41,12 @@ DEFINITIONS = {
     "faults": "fault_rule",
 }
 
-# What a scheduled item may be, besides `at`.
+# The kinds of scheduled items, besides `at`.
 SCHEDULED = ("deposit", "product", *(kind.value for kind in TreeKind))
 
 
 def build(document: Document, name: str) -> Scenario:
-    """The scenario that a document describes; `name` is its title when it has none. Raises `ScenarioError`."""
+    """Build a document's scenario; `name` is its title when it has none. Raises `ScenarioError`."""
     report = Report(document.problems)
     scenario = _scenario(document, report, name)
     report.raise_if_any()
@@ -55,7 +55,7 @@ def build(document: Document, name: str) -> Scenario:
 
 def _scenario(document: Document, report: Report, name: str) -> Scenario:
     check(document, report)
-    if report.is_full:  # to build from a huge file that is all wrong would hold everybody up, and tell nothing more
+    if report.is_full:  # building from a huge invalid file would block the event loop and report nothing more
         report.raise_if_any()
     root = Reader.of(document.root, report)
     products = _catalog(root["catalog"])
@@ -89,22 +89,22 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
 
 
 def _catalog(section: Reader) -> Catalog:
-    """The catalog; built once from the same nodes, so that scenarios which only inherit it share it."""
+    """The catalog; cached by its nodes, so that scenarios which only inherit it share it."""
     node = section.node
     if node is None:
         return catalog(section)
-    made = _CATALOGS.get(node)
-    if made is None:
-        made = catalog(section)
+    cached = _CATALOGS.get(node)
+    if cached is None:
+        cached = catalog(section)
         if section.is_sound:
-            _CATALOGS[node] = made
-    return made
+            _CATALOGS[node] = cached
+    return cached
 
 
 def _refuse_repeated_labels(root: Reader, taken_by_magic: Magic) -> None:
-    """Names and ids share one space: a request may ask for a rule by either."""
+    """Names and ids share one namespace: a request may select a rule by either."""
     labels = [item[key] for section in DEFINITIONS for item in root[section].items() for key in ("id", "name")]
-    # Of an inherited rule and one of this file, the one of this file is to blame.
+    # When an inherited rule and one of this file conflict, report the one of this file.
     labels.sort(key=lambda label: label.mark.source == root.mark.source)
     accounts.refuse_repeats(labels, "rule called")
     taken = {
@@ -149,7 +149,7 @@ def build_rule(
     products: Collection[str] | None = None,
     resellers: Collection[str] | None = None,
 ) -> Rule[Any]:
-    """A rule for a section from an object; `rule_id` is its id when it has none of its own.
+    """A rule of a section from an object; `rule_id` is its id when it has none.
 
     Without `products` and `resellers` its `when` may name any. Raises `ScenarioError`.
     """

@@ -1,4 +1,4 @@
-"""What a rule of `voids` or `disputes` decides: taken or refused, with which message, and how a void ends."""
+"""What a rule of `voids` or `disputes` decides: acceptance, message, and how a void ends."""
 
 from functools import partial
 
@@ -10,8 +10,8 @@ TAKEN = "Success"
 
 
 def void(item: Reader) -> CaseThen:
-    """The `then` of a void. A void that is taken ends after a time, usually with a refund; one that is refused has
-    ended."""
+    """The `then` of a void. An accepted void ends after a delay, by default with a refund; a refused one ends at
+    once."""
     is_taken = item["status"].text() == TAKEN
     refund_after, refused_after = item["refund_after"], item["refused_after"]
     for given in (refund_after, refused_after):

@@ -1,4 +1,4 @@
-"""Changes of products, categories and groups: in a scenario's schedule, or brought by the control API."""
+"""Changes of products, categories and groups: from a scenario's schedule or the control API."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ SHARED_ONLY = ("name", "note", "discount", "options")
 
 
 class Changes(NamedTuple):
-    """Properties of the product, and options put on sale or taken off it."""
+    """Properties of the product, and options to put on sale or take off sale."""
 
     properties: Mapping[str, Any]
     options: Mapping[str, bool]
@@ -32,8 +32,8 @@ def scheduled_change(item: Reader, products: Mapping[str, Product], resellers: C
         wanted["code"].unknown("product", code, "in the catalog", products)
     if reseller and reseller not in resellers:
         wanted["reseller"].unknown("reseller", reseller, "in this scenario", resellers)
-    made = changes(wanted["set"], product, is_overlay=reseller is not None)
-    return ScheduledChange(item["at"].duration(), code, made.properties, made.options, reseller)
+    result = changes(wanted["set"], product, is_overlay=reseller is not None)
+    return ScheduledChange(item["at"].duration(), code, result.properties, result.options, reseller)
 
 
 def scheduled_tree_change(item: Reader, kind: TreeKind, found: Catalog) -> ScheduledTreeChange:
@@ -47,39 +47,39 @@ def scheduled_tree_change(item: Reader, kind: TreeKind, found: Catalog) -> Sched
 
 
 def build_tree_changes(data: Mapping[str, object], kind: TreeKind, found: Catalog) -> Mapping[str, Any]:
-    """Changes of a category or group from an object. Raises `ScenarioError`."""
+    """Read changes of a category or group from an object. Raises `ScenarioError`."""
     document = load_object(data, kind)
     report = Report(document.problems)
     check(document, report, f"{kind}_changes")
-    made = tree_changes(Reader.of(document.root, report), kind, found.products)
+    result = tree_changes(Reader.of(document.root, report), kind, found.products)
     report.raise_if_any()
-    return made
+    return result
 
 
 def tree_changes(item: Reader, kind: TreeKind, products: Mapping[str, Product]) -> Mapping[str, Any]:
-    """What is to change of a category or group."""
-    made: dict[str, Any] = {}
+    """Read the changes of a category or group."""
+    result: dict[str, Any] = {}
     if item["name"].is_given:
-        made["name"] = item["name"].text()
+        result["name"] = item["name"].text()
     if kind is TreeKind.GROUP and item["icon_url"].is_given:
-        made["icon_url"] = item["icon_url"].text()
+        result["icon_url"] = item["icon_url"].text()
     if kind is TreeKind.CATEGORY and item["product_codes"].is_given:
-        made["product_codes"] = product_codes(item["product_codes"], products)
-    return made
+        result["product_codes"] = product_codes(item["product_codes"], products)
+    return result
 
 
 def build_changes(data: Mapping[str, object], product: Product, *, is_overlay: bool) -> Changes:
-    """Changes from an object. Raises `ScenarioError`."""
+    """Read changes from an object. Raises `ScenarioError`."""
     document = load_object(data, "product")
     report = Report(document.problems)
     check(document, report, "product_changes")
-    made = changes(Reader.of(document.root, report), product, is_overlay=is_overlay)
+    result = changes(Reader.of(document.root, report), product, is_overlay=is_overlay)
     report.raise_if_any()
-    return made
+    return result
 
 
 def changes(item: Reader, product: Product | None, *, is_overlay: bool) -> Changes:
-    """What is to change; of an overlay null gives a property back to the product."""
+    """Read the changes; in an overlay null resets a property to the product's own value."""
     if is_overlay:
         for name in SHARED_ONLY:
             if item[name].is_given:

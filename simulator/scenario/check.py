@@ -1,4 +1,4 @@
-"""A document against `contracts/scenario.schema.json`: every violation becomes a problem where it stands."""
+"""Validates a document against `contracts/scenario.schema.json`: each violation becomes a problem with its position."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,7 +37,7 @@ _RANGES: Mapping[str, str] = {
     "maxProperties": "must have at most {0.limit} keys",
 }
 
-# What several definitions are one sort of.
+# Common names of several definitions.
 _SORTS: Mapping[str, str] = {
     "span": "duration",
     "delay": "duration",
@@ -53,7 +53,7 @@ _SORTS: Mapping[str, str] = {
 
 @cache
 def schema() -> dict[str, Any]:
-    """The schema of scenario files. Not to be changed."""
+    """The schema of scenario files. Do not modify it."""
     found: dict[str, Any] = json.loads((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"))
     return found
 
@@ -80,18 +80,18 @@ def check(document: Document, report: Report, definition: str = "") -> None:
 
 
 def _keyed(path: list[Any], data: Any) -> Path:
-    """The path of an error with keys such as "00" as they are written; the validator takes them for places."""
-    made: list[str | int] = []
+    """The path of an error with keys such as "00" as written; the validator takes them for indexes."""
+    keyed: list[str | int] = []
     for part in path:
         if isinstance(data, dict) and isinstance(part, int):
             part = next((key for key in data if key.isdecimal() and int(key) == part), part)
-        made.append(part)
+        keyed.append(part)
         data = data[part]
-    return tuple(made)
+    return tuple(keyed)
 
 
 def _schema_of(definition: str) -> dict[str, Any]:
-    """The schema that paths of errors lead through."""
+    """The schema in which paths of errors are resolved."""
     if not definition:
         return schema()
     return {**schema()["definitions"][definition], "definitions": schema()["definitions"]}
@@ -105,7 +105,7 @@ def _at(found: Any, path: list[Any]) -> dict[str, Any]:
 
 
 def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tuple[bool, Path, str, str]]:
-    """(at the key?, path, code, message) for each thing that one violation means."""
+    """Yield (at the key?, path, code, message) for each problem behind one violation."""
     kind, value = error.kind.name, error.instance
     match kind:
         case "additionalProperties":
@@ -140,7 +140,7 @@ def _type_message(value: object, rule: Mapping[str, Any]) -> str:
 
 
 def _fits_in_quotes(value: object, rule: Mapping[str, Any]) -> bool:
-    """True for a number or a word such as null that would do as text."""
+    """True for a number or a word such as null that would be valid as quoted text."""
     if isinstance(value, list | dict):
         return False
     return "pattern" not in rule or finder(rule["pattern"])(shown(value))
@@ -152,25 +152,25 @@ def _enum_message(value: object, options: list[Any]) -> str:
 
 
 def _pattern_code(schema_path: list[Any]) -> str:
-    """`bad_` and what it should have been: the name of the definition, or of the key that the pattern stands with."""
+    """`bad_` and the expected kind: the name of the definition, or of the pattern's key."""
     name = str(schema_path[-2])
     return f"bad_{_SORTS.get(name, name)}"
 
 
 def suggestion(wrong: object, known: Iterable[str]) -> str:
-    """` (did you mean 'x'?)` when one of `known` is near, else nothing."""
-    import difflib  # only a mistake needs it
+    """` (did you mean 'x'?)` when one of `known` is similar, else empty."""
+    import difflib  # imported lazily, only for mistakes
     from heapq import nlargest
 
     if not isinstance(wrong, str) or len(wrong) > SUGGESTED_LENGTH_MAX:
         return ""
     lower = {name.lower(): name for name in known}
-    if len(lower) > COMPARED_MAX:  # those that begin alike, since to compare with thousands would take seconds
+    if len(lower) > COMPARED_MAX:  # fuzzy matching with thousands would take seconds
         lower = {name: lower[name] for name in nlargest(COMPARED_MAX, lower, lambda name: _alike(wrong.lower(), name))}
     near = difflib.get_close_matches(wrong.lower(), lower, n=1, cutoff=0.6)
     return f" (did you mean {lower[near[0]]!r}?)" if near else ""
 
 
 def _alike(one: str, other: str) -> int:
-    """How many characters two texts begin with in common."""
+    """The length of the common prefix of two texts."""
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

@@ -1,4 +1,4 @@
-"""The domain's compiler: rules and scenarios from the documents that commands carry."""
+"""The domain's compiler: builds rules and scenarios from the documents in commands."""
 
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
@@ -18,8 +18,8 @@ _ENCODER = msgspec.json.Encoder(decimal_format="number", order="deterministic")
 
 
 class ScenarioCompiler:
-    """See `simulator.domain.compiler.Compiler`. Scenarios that were built already are not built again, so that
-    sandboxes go on sharing their catalogs."""
+    """See `simulator.domain.compiler.Compiler`. Caches scenarios, so that sandboxes with the same document share their
+    catalogs."""
 
     def __init__(self) -> None:
         self._built: OrderedDict[tuple[str, bytes], Scenario] = OrderedDict()
@@ -36,7 +36,7 @@ class ScenarioCompiler:
         return build_rule(section, document, rule_id, products=products, resellers=resellers)
 
     def scenario(self, document: Mapping[str, Any], name: str) -> Scenario:
-        """A scenario from all that it consists of. Raises `ScenarioError`."""
+        """A scenario from its complete document. Raises `ScenarioError`."""
         key = (name, _digest(document))
         found = self._built.get(key)
         if found is None:
@@ -45,7 +45,7 @@ class ScenarioCompiler:
         return found
 
     def remember(self, scenario: Scenario) -> None:
-        """Give this very scenario when its document comes."""
+        """Cache this scenario for its document."""
         self._keep((scenario.name, _digest(scenario.document)), scenario)
 
     def _keep(self, key: tuple[str, bytes], scenario: Scenario) -> None:

@@ -1,4 +1,4 @@
-"""What a scenario says and where it says it: nodes with their marks, and problems that point at them."""
+"""A parsed scenario with positions: nodes with their marks, and problems that refer to them."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 Path = tuple[str | int, ...]
 Scalar = str | int | Decimal | bool | None
 
-# What a scenario may hold, whichever way it came.
+# Limits of a scenario, from text or from an object.
 DEPTH_MAX = 32
 NODES_MAX = 25_000
 DIGITS_MAX = 40
@@ -19,7 +19,7 @@ PROBLEMS_MAX = 100
 
 
 class Mark(NamedTuple):
-    """A place in a file; line and column count from 1. Line 0 is a scenario that came as an object, without lines."""
+    """A place in a file; line and column count from 1. Line 0 means an object, which has no lines."""
 
     source: str
     line: int = 0
@@ -28,14 +28,14 @@ class Mark(NamedTuple):
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Node:
-    """A value with its mark; `keys` has the marks of a mapping's keys. Nodes are shared and never changed."""
+    """A value with its mark; `keys` has the marks of a mapping's keys. Nodes are shared and immutable."""
 
     value: "dict[str, Node] | list[Node] | Scalar"
     mark: Mark
     keys: dict[str, Mark] = field(default_factory=dict)
 
     def plain(self) -> Any:
-        """The value without its marks: dict, list, str, int, Decimal, bool, None."""
+        """The value without marks: dict, list, str, int, Decimal, bool, None."""
         if isinstance(self.value, dict):
             return {key: node.plain() for key, node in self.value.items()}
         if isinstance(self.value, list):
@@ -45,8 +45,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong. `code` is for machines and stable, `message` is for people; `path` says which value,
-    such as `payments[0].then[1].status`."""
+    """One problem. `code` is stable and for machines, `message` is for people; `path` identifies the value, such as
+    `payments[0].then[1].status`."""
 
     source: str
     line: int
@@ -61,7 +61,7 @@ class Problem:
 
 
 class ScenarioError(Exception):
-    """A scenario that cannot be used; `problems` holds all that is wrong with it, at least one."""
+    """An invalid scenario; `problems` has all its problems, at least one."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -69,7 +69,7 @@ class ScenarioError(Exception):
 
 
 class Report:
-    """Collects problems, at most `PROBLEMS_MAX`. It may begin with those that another one found."""
+    """Collects problems, at most `PROBLEMS_MAX`. It may start with those of another report."""
 
     def __init__(self, found: Iterable[Problem] = ()) -> None:
         self._found = dict.fromkeys(found)
@@ -78,33 +78,33 @@ class Report:
 
     @property
     def is_full(self) -> bool:
-        """True when more would not be told."""
+        """True when further problems would be dropped."""
         return len(self._found) >= PROBLEMS_MAX
 
     def add(self, mark: Mark, path: Path, code: str, message: str) -> None:
-        """Note a problem, unless there is one with this value already."""
+        """Add a problem, unless there is one at this value already."""
         problem = Problem(*mark, path_text(path), code, message)
         if _place(problem) not in self._places:
             self._note(problem)
 
     def add_another(self, mark: Mark, path: Path, code: str, message: str) -> None:
-        """Note a problem beside others with this value, but for those that this report began with."""
+        """Add a problem beside others at this value, except at values that have initial problems."""
         problem = Problem(*mark, path_text(path), code, message)
         if _place(problem) not in self._settled:
             self._note(problem)
 
     def raise_if_any(self) -> None:
-        """Raise `ScenarioError` with all problems, when there are any."""
+        """Raise `ScenarioError` with all problems, if there are any."""
         if self._found:
             raise ScenarioError(self.problems())
 
     def problems(self) -> list[Problem]:
-        """All problems, those of one file together and in its order."""
+        """All problems, grouped by file and in its order."""
         sources = list(dict.fromkeys(problem.source for problem in self._found))
         return sorted(self._found, key=lambda problem: (sources.index(problem.source), problem.line, problem.column))
 
     def has_below(self, path: Path) -> bool:
-        """True when something was reported, or may be left out, about the value at `path` or what it holds."""
+        """True when a problem was reported, or may have been dropped, at or below `path`."""
         if self.is_full:
             return True
         where = path_text(path)
@@ -122,7 +122,7 @@ def _place(problem: Problem) -> tuple[str, int, int, str]:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A scenario as it was written. Paths lead from `root` by keys and places; `problems` were found while reading."""
+    """A scenario as written. Paths are keys and indexes from `root`; `problems` were found by the parser."""
 
     root: Node
     source: str
@@ -134,7 +134,7 @@ class Document:
         return self.root.plain()
 
     def mark(self, path: Path) -> Mark:
-        """Where the value at `path` begins; the nearest value above it when there is none."""
+        """The position of the value at `path`, or of its nearest existing ancestor."""
         node = self.root
         for part in path:
             below = child(node, part)
@@ -144,7 +144,7 @@ class Document:
         return node.mark
 
     def key_mark(self, path: Path) -> Mark:
-        """Where the key begins that `path` ends with; the value when it is no key."""
+        """The position of the last key of `path`; that of the value when it has no key."""
         parent = self.root
         for part in path[:-1]:
             below = child(parent, part)
@@ -174,7 +174,7 @@ def path_text(path: Path) -> str:
 
 
 def shown(value: object, length_max: int = 60) -> str:
-    """A value as a message quotes it, shortened."""
+    """A value quoted for a message, truncated."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):

@@ -21,7 +21,7 @@ PAYMENT_STATUSES = (*STATUSES, "Refund")
 CALLBACK_STATES = ("pending", "delivered", "failed", "dropped")
 WEBHOOK_STATES = ("pending", "success", "failed")
 
-# Members of a matcher whose values are few and known.
+# Matcher members with a fixed set of values.
 _KNOWN_VALUES: Mapping[tuple[str, str], Collection[str]] = {
     ("payments", "status"): PAYMENT_STATUSES,
     ("callbacks", "status"): tuple(status for status in STATUSES if status != "Accepted"),
@@ -35,20 +35,20 @@ _NUMBERS = frozenset({("calls", "status"), ("payments", "statusCode"), ("callbac
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What expectations may name: codes, and what rules are called."""
+    """What expectations may name: codes, and labels of rules."""
 
     known: Known
     rules: Collection[str]
 
 
 def labels(sections: Mapping[str, Iterable[Rule[Any]]], magic: Magic) -> set[str]:
-    """All that rules are called by, those of magic accounts included."""
+    """All labels of rules, including magic ones."""
     found = {label for rules in sections.values() for rule in rules for label in (rule.id, rule.name) if label}
     return found | magic.names()
 
 
 def expectations(section: Reader, names: Names) -> tuple[Expectation, ...]:
-    """The expectations in their order. What cannot be expected is reported."""
+    """The expectations in order. Invalid ones are reported."""
     return tuple(one for item in section.items() if (one := _expectation(item, names)) is not None)
 
 
@@ -58,7 +58,7 @@ def _expectation(item: Reader, names: Names) -> Expectation | None:
         text = f"an expectation is about one thing; this one is about {given[0].value!r} already"
         item[other].problem("misplaced", text, at_key=True)
     if not given:
-        if item.is_sound:  # else it is about something misspelt, which was reported
+        if item.is_sound:  # otherwise a misspelt key was reported
             item.problem("missing_key", f"an expectation is about one of {', '.join(Kind)}")
         return None
     kind, about = given[0], item[given[0]]
@@ -103,7 +103,7 @@ def _named(item: Reader, names: Collection[str], what: str) -> str:
 
 
 def _check_values(kind: Kind, member: str, entry: Reader) -> None:
-    """Refuse a value that there cannot be; an expectation of it would be met never, or always."""
+    """Report an impossible value; an expectation of it would always or never be met."""
     known = _KNOWN_VALUES.get((kind.value, member))
     for value in values_of(entry):
         text = value.text()
@@ -115,7 +115,7 @@ def _check_values(kind: Kind, member: str, entry: Reader) -> None:
 
 
 def _described(kind: Kind, about: Reader) -> str:
-    """What an expectation without a name is called: what it is about, as it was written."""
+    """The default name of an expectation: its subject, as written."""
     plain = about.node.plain() if about.node is not None else ""
     text = f"{kind.value} {_words(plain)}" if plain else kind.value
     return text if len(text) <= NAME_CHARS_MAX else text[: NAME_CHARS_MAX - 1] + "…"

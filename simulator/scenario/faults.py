@@ -1,4 +1,4 @@
-"""What a fault does to an exchange, read from its `then`."""
+"""Reads a fault's `then`: what it does to an exchange."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -17,12 +17,12 @@ from simulator.domain.model.faults import (
 )
 from simulator.scenario.reader import Reader
 
-# What may happen to the answer to a request that was carried out.
+# The keys that apply to the answer of an executed request.
 AFTER_COMMIT = ("status", "disconnect", "malformed", "drip", "delay")
 
 
 def fault(item: Reader) -> FaultThen:
-    """A fault's `then`. What would do nothing is reported."""
+    """A fault's `then`. Keys without effect are reported."""
     _refuse_misplaced(item)
     return FaultThen(
         damages=tuple(_damages(item)),
@@ -46,7 +46,7 @@ def _refuse_misplaced(item: Reader) -> None:
 
 
 def _damages(item: Reader) -> Iterator[Damage]:
-    """In the order in which they are done."""
+    """In the order of application."""
     status, body, disconnect = item["status"].optional_integer(), item["body"].node, item["disconnect"]
     if status is not None:
         yield ScriptedAnswer(status, body.plain() if body is not None else None)

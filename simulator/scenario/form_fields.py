@@ -1,4 +1,4 @@
-"""The form of a product: its fields, what they accept, and where the options of select fields come from."""
+"""The form of a product: its fields, their validation, and the sources of select fields' options."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -13,7 +13,7 @@ INPUT_MODES: Mapping[str, str] = {"text": "text", "number": "numeric", "select":
 
 
 def form_field(form: Reader, product_code: str, place: int, ids: list[str]) -> FormField:
-    """One field; `place` is its order unless it says another, `ids` are all fields of the product."""
+    """One field; `place` is its default order, `ids` are all fields of the product."""
     kind = form["type"].text("text")
     validation = form["validation"]
     minimum, maximum = validation["min"].optional_amount(), validation["max"].optional_amount()
@@ -62,14 +62,14 @@ def _check_options(form: Reader, kind: str) -> None:
 
 
 def refuse_unknown_field(reader: Reader, ids: list[str]) -> None:
-    """Report the name of a field that the product does not have."""
+    """Report a field that the product does not have."""
     if reader.text() and reader.text() not in ids and not reader.report.is_full:
         text = f"this product has no field {reader.text()!r}{suggestion(reader.text(), ids)}"
         reader.problem("unknown_field", text)
 
 
 def _data_source(form: Reader, product_code: str, ids: list[str]) -> DataSource:
-    """`product_code` and `field_id` are asked with always, as SPEC 2.1 calls typical."""
+    """`product_code` and `field_id` are always sent, which SPEC 2.1 calls typical."""
     item = form["data_source"]
     params: dict[str, Mapping[str, str]] = {
         "product_code": {"static": product_code},

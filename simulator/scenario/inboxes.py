@@ -1,4 +1,4 @@
-"""How the built-in receivers answer: a list of replies for each inbox, the last of which stays."""
+"""The replies of built-in receivers: a list for each inbox, the last of which repeats."""
 
 import re
 from collections.abc import Mapping

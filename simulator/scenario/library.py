@@ -1,4 +1,4 @@
-"""Scenarios by name, path or object: what the rest of the house asks for."""
+"""Loads scenarios by name, path or object: the interface of this package."""
 
 from functools import lru_cache
 from pathlib import Path as FilePath
@@ -24,9 +24,9 @@ __all__ = ["bundled_path", "descriptions", "load_scenario", "names", "problems",
 
 
 def load_scenario(wanted: str | FilePath) -> Scenario:
-    """A bundled scenario by its name, or one from a file. Raises `ScenarioError`.
+    """Load a bundled scenario by name, or one from a file. Raises `ScenarioError`.
 
-    A bundled one is built once and shared, catalog and all, until a bundled file changes.
+    Bundled ones are cached and shared, catalog included, until a bundled file changes.
     """
     if isinstance(wanted, str) and not is_path(wanted):
         if wanted in names():
@@ -44,7 +44,7 @@ def scenario_from_object(value: object) -> Scenario:
 
 
 def problems(path: FilePath) -> list[Problem]:
-    """All that is wrong with a scenario file, and what it says in vain; empty when there is nothing to tell."""
+    """All errors and lint findings of a scenario file; empty when there are none."""
     try:
         document = read_file(path)
     except ScenarioError as error:
@@ -65,7 +65,7 @@ def descriptions() -> dict[str, str]:
 
 
 def text(name: str) -> str:
-    """The YAML of a bundled scenario. Raises `ScenarioError` for a name that there is not."""
+    """The YAML of a bundled scenario. Raises `ScenarioError` for an unknown name."""
     if name not in names():
         hint = suggestion(name, names()) or f"; choose one of {', '.join(names())}"
         message = f"there is no bundled scenario {name!r}{hint}"

@@ -8,17 +8,17 @@ from simulator.domain.model.scenario import ClockStart, Limits
 from simulator.scenario import values
 from simulator.scenario.reader import Reader
 
-# What `null` means for a tolerance: further off than any time that can be written.
+# `null` as a tolerance: larger than any difference of valid times.
 ANY_TIME = timedelta(days=365_000)
 
-# What nothing takes longer than, unless a scenario says otherwise (SPEC 8).
+# The default maximum of any request (SPEC 8).
 INTEGRATION_TIMEOUT = Limits().integration_timeout or timedelta()
 
 LIFETIME_MAX = timedelta(days=3650)
 
 
 def clock(section: Reader) -> ClockStart:
-    """`manual`, `x60`, or an object with more."""
+    """`manual`, `x60`, or an object with more keys."""
     item = section["mode"] if section.is_mapping else section
     text = item.text("real")
     rate = section["rate"]
@@ -50,7 +50,7 @@ def _rate(item: Reader, text: str) -> float:
 
 
 def limits(section: Reader) -> Limits:
-    """Bounds; what is absent stays as it is."""
+    """Limits; absent ones keep their defaults."""
     usual = Limits()
     tolerance, integration = section["timestamp_tolerance"], section["integration_timeout"]
     requests = section["requests_per_interval"]

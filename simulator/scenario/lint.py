@@ -1,6 +1,6 @@
-"""What `check` tells beside what is wrong: rules that can never act, steps that never come, secrets that are too short.
+"""Lint findings of `check`: rules that can never apply, steps that never happen, secrets that are too short.
 
-A scenario with such a thing loads all the same; it only does not do what its author thinks.
+Such a scenario still loads; it just does not do what its author intended.
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ from simulator.scenario.reader import Reader
 from simulator.scenario.values import secret_bytes
 
 SECRET_BYTES_MIN = 16
-TAKERS_MAX = 200  # with how many rules before it a rule is compared, so that a huge file costs little
+TAKERS_MAX = 200  # a rule is compared with this many earlier ones, which bounds the cost of a huge file
 FINAL = ("Succesful", "Failed")
 
 
 def lint(document: Document, report: Report) -> None:
-    """Report what cannot be meant. What was reported already is passed over, and so is what the file only inherits."""
+    """Report ineffective parts. Skips values with earlier problems, and what the file only inherits."""
     root = Reader.of(document.root, report)
     for section in DEFINITIONS:
         items = root[section].items()
@@ -40,9 +40,9 @@ def lint(document: Document, report: Report) -> None:
 
 
 def _batches(section: str, items: list[Reader]) -> tuple[list[Reader], list[Reader]]:
-    """The rules of a section in the order in which they are tried; the two halves do not hide each other.
+    """The rules of a section in evaluation order; rules of the two halves do not hide each other.
 
-    Rules come before fallbacks, which magic accounts may never reach; faults that look into the body come later.
+    Rules come before fallbacks, which magic accounts may never reach; faults that need the body come later.
     """
     if section == "faults":
         late = [item for item in items if any(key in BODY_FACTS for key, _ in item["when"].entries())]
@@ -52,9 +52,9 @@ def _batches(section: str, items: list[Reader]) -> tuple[list[Reader], list[Read
 
 
 def _lint_order(items: list[Reader]) -> None:
-    """A rule behind one that takes all that it would match never acts.
+    """A rule never applies behind one that covers everything it matches.
 
-    One with a name and an empty `when` is left alone: it is there for requests that ask for it by X-Sim-Rule.
+    One with a name and an empty `when` is exempt: requests select it by X-Sim-Rule.
     """
     takers: list[tuple[Mapping[str, Any], int]] = []
     for item in items:
@@ -83,7 +83,7 @@ def _lint_counts(item: Reader) -> None:
 
 
 def _lint_ranges(when: Reader) -> None:
-    """`min` above `max` lets nothing pass."""
+    """`min` above `max` matches nothing."""
     for key, entry in when.entries():
         for member in [below for _, below in entry.entries()] if key in ("extras", "headers") else [entry]:
             low, high = member["min"], member["max"]
@@ -94,7 +94,7 @@ def _lint_ranges(when: Reader) -> None:
 
 
 def _lint_steps(then: Reader) -> None:
-    """Behind a final status that comes by itself at once, no re-query is left to wait for."""
+    """After an immediate final status, no re-query step can happen."""
     items = then.items()
     ends_at_once = [item for item in items[1:] if item["after"].text() and not item["after"].duration()]
     if not any(item["status"].text() in FINAL for item in ends_at_once):
@@ -105,8 +105,8 @@ def _lint_steps(then: Reader) -> None:
 
 
 def _lint_path(path: Reader) -> None:
-    """A plain path that the service does not have."""
-    from simulator.contract.openapi import OPENAPI, load  # only a lint reads the contract
+    """A literal path that the service does not have."""
+    from simulator.contract.openapi import OPENAPI, load  # imported lazily: only the lint reads the contract
 
     known = list(load(OPENAPI)["paths"])
     for value in path.items() or [path]:

@@ -1,8 +1,8 @@
-"""YAML text to a `Document`. What YAML makes surprising is refused here.
+"""Parses YAML text to a `Document`, rejecting YAML's surprising features.
 
-Only `true`, `false`, `null`, plain integers and plain decimals are anything but text: `NO`, `010`, `12:30`, `0x10` and
-dates are the text they look like, and decimals keep their digits. Duplicate keys, anchors, aliases, tags and second
-documents are problems. Text beyond the limits below is not read on.
+Only `true`, `false`, `null`, plain integers and plain decimals are not text: `NO`, `010`, `12:30`, `0x10` and dates
+stay text, and decimals keep their digits. Duplicate keys, anchors, aliases, tags and second documents are problems.
+Parsing stops at the limits below.
 """
 
 import re
@@ -38,12 +38,12 @@ _DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+", re.ASCII)
 _WORDS: Mapping[str, bool | None] = {"true": True, "false": False, "null": None, "": None}
 _MAYBE_NUMBER = frozenset("-0123456789")
 
-# libyaml when PyYAML was built with it; the same events, an order of magnitude faster.
+# libyaml if PyYAML was built with it: the same events, ten times as fast.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def load_file(path: FilePath, source: str = "") -> Document:
-    """Read a scenario file; problems name it `source`, or as `path` says. Raises `ScenarioError`."""
+    """Parse a scenario file; problems name it `source`, or as `path` says. Raises `ScenarioError`."""
     source = source or str(path)
     try:
         if not path.is_file():
@@ -62,14 +62,14 @@ def _why_not(path: FilePath) -> str:
 
 
 def load_text(text: str | bytes, source: str) -> Document:
-    """Read YAML. What need not stop the reading goes to the document's `problems`; raises `ScenarioError` for more."""
+    """Parse YAML. Recoverable problems are added to the document's `problems`; others raise `ScenarioError`."""
     report = Report()
     root = _Composer(source, _decoded(text, source), report).document()
     return Document(root, source, tuple(report.problems()))
 
 
 def scalar(text: str) -> Scalar:
-    """What an unquoted scalar means. Raises `ValueError` for a number of more than `DIGITS_MAX` digits."""
+    """The value of an unquoted scalar. Raises `ValueError` for a number of more than `DIGITS_MAX` digits."""
     if text[:1] not in _MAYBE_NUMBER:
         return _WORDS.get(text, text)
     whole = _INTEGER.fullmatch(text)
@@ -94,7 +94,7 @@ def _decoded(text: str | bytes, source: str) -> str:
 
 
 class _Composer:
-    """Builds nodes from the parser's events, one look ahead never needed."""
+    """Builds nodes from the parser's events, without lookahead."""
 
     def __init__(self, source: str, text: str, report: Report) -> None:
         self._source = source
@@ -104,7 +104,7 @@ class _Composer:
         self._nodes = 0
 
     def document(self) -> Node:
-        """The one document of the text. Raises `ScenarioError` for what cannot be read on."""
+        """The only document of the text. Raises `ScenarioError` for unrecoverable problems."""
         try:
             self._events = yaml.parse(self._text, Loader=_LOADER)
             return self._only_document()

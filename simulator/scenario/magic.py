@@ -1,4 +1,4 @@
-"""Magic accounts of a scenario: its table of outcomes and durations, made into rules (DESIGN 9)."""
+"""Magic accounts of a scenario: compiles its table of outcomes and delays into rules (DESIGN 9)."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -19,27 +19,27 @@ from simulator.scenario.matchers import When, compile_when
 from simulator.scenario.reader import Reader
 from simulator.scenario.rules import Known, payment_then, when_of
 
-_MADE: WeakKeyDictionary[Node, Magic] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[Node, Magic] = WeakKeyDictionary()
 _ALWAYS = compile_when({})
 
 
 def magic(section: Reader) -> Magic:
-    """The magic accounts; made once from the same nodes, so that scenarios which only inherit them share them."""
+    """The magic accounts; cached by their nodes, so that scenarios which only inherit them share them."""
     node = section.node
     if node is None or not section.is_mapping:
         return NO_MAGIC
-    made = _MADE.get(node)
-    if made is None:
-        made = _magic(section)
+    cached = _CACHE.get(node)
+    if cached is None:
+        cached = _magic(section)
         if section.is_sound:
-            _MADE[node] = made
-    return made
+            _CACHE[node] = cached
+    return cached
 
 
 def lasting(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...]:
-    """The timeline with its final status `span` after the creation, and none of the others later than that.
+    """The timeline with its final status `span` after the creation, and no other status later than that.
 
-    A timeline that has no final status, or reaches it in the first answer or on a re-query, stays as it is.
+    A timeline without a final status, or with one in the first answer or on a re-query, is unchanged.
     """
     if not steps or steps[-1].status not in SETTLED or steps[-1].after is None:
         return steps
@@ -74,7 +74,7 @@ def _check_digits(section: Reader, count: int) -> None:
 def _payment_rules(
     code: str, item: Reader, usual: PaymentThen, durations: Mapping[str, timedelta]
 ) -> dict[str, Rule[PaymentThen]]:
-    """The rules for one outcome by their three digits; none when neither it nor the table has a timeline."""
+    """The rules of one outcome by their three digits; empty when neither it nor the table has a timeline."""
     own = payment_then(item["then"], item["callbacks"])
     then = own if item["then"].is_given else replace(usual, callbacks=own.callbacks)
     if not then.steps and then.refusal is None:
@@ -86,7 +86,7 @@ def _payment_rules(
     }
 
 
-# What an outcome has beside its payment: by section, the test of a request and what is done to it.
+# Other parts of an outcome: by section, the match of a request and the action.
 READERS: Mapping[str, Callable[[Reader], tuple[When, Any]]] = {
     "voids": lambda item: (_ALWAYS, void(item["then"])),
     "disputes": lambda item: (_ALWAYS, dispute(item["then"])),

@@ -1,6 +1,6 @@
-"""`when` compiled: one plain callable for a rule, asked for every request.
+"""Compiles `when` into one plain callable per rule, called for every request.
 
-Values are compared as text, amounts as numbers. A test of something that is absent fails, so that `not` of it holds.
+Values are compared as text, amounts as numbers. A test of an absent value fails, so its `not` succeeds.
 """
 
 import re
@@ -15,7 +15,7 @@ from simulator.scenario.values import text_of
 Test = Callable[[object], bool]
 When = Callable[[Fields], bool]
 
-# What only a request's body tells; a fault that looks at one of these is tried after the body was read.
+# Facts from the request's body; a fault that tests one of these is evaluated after the body was read.
 BODY_FACTS = frozenset({"product", "account", "amount", "refid", "extras", "new"})
 COUNTS = ("nth", "every", "times", "chance")
 
@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?", re.ASCII)
 
 
 def compile_when(when: Mapping[str, object]) -> When:
-    """The test that a rule's `when` stands for; its counts are not looked at. Raises `ValueError` for a bad pattern."""
+    """The test of a rule's `when`, without its counts. Raises `ValueError` for a bad pattern."""
     literals: list[tuple[str, object]] = []
     tests: list[When] = []
     for key, matcher in when.items():
@@ -58,7 +58,7 @@ def _all_of(literals: list[tuple[str, object]], tests: list[When]) -> When:
 
 
 def _is_literal(key: str, matcher: object) -> bool:
-    """True when one dict look-up and one comparison tell."""
+    """True when one dict look-up and one comparison suffice."""
     if isinstance(matcher, list | dict) or key == "amount":
         return False
     return not (key == "path" and "*" in text_of(matcher))
@@ -159,7 +159,7 @@ def _part_of_text(name: str, wanted: str, read: Callable[[object], str | None]) 
 
 
 def _amount_text(value: object) -> str | None:
-    """With two decimals at least, however the client spelled it."""
+    """With at least two decimals, independent of the client's spelling."""
     found = parse_amount(value)
     if found is None:
         return None
@@ -167,7 +167,7 @@ def _amount_text(value: object) -> str | None:
 
 
 def number(value: object) -> Decimal | None:
-    """The number that a text is, or that a plain value is."""
+    """The number in a text or a plain value."""
     if isinstance(value, str):
         return Decimal(value) if _NUMBER.fullmatch(value) else None
     return Decimal(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else None

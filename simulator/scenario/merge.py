@@ -1,11 +1,11 @@
-"""`extends`: a scenario laid over another one, node by node, so that every value keeps its place in its own file."""
+"""`extends`: merges a scenario over another one, node by node, so that every value keeps its position and file."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from simulator.scenario.document import Node
 
-# Lists whose items have an identity, by the path of the list without places: the key that identifies them.
+# Lists whose items have an identity, by the path of the list without indexes: the identifying key.
 IDENTITIES: Mapping[tuple[str, ...], str] = {
     ("resellers",): "code",
     ("resellers", "api_keys"): "key",
@@ -22,7 +22,7 @@ Keys = tuple[str, ...]
 
 
 def merge(base: Node, over: Node) -> Node:
-    """`over` laid over `base`; neither is changed. What `over` does not name stays the very node of `base`."""
+    """Merge `over` over `base`; neither is changed. The result shares the nodes of `base` that `over` does not name."""
     if not isinstance(base.value, dict) or not isinstance(over.value, dict):
         return over
     values = {key: node for key, node in base.value.items() if key not in NOT_INHERITED}
@@ -50,7 +50,7 @@ def _after(base: list[Node], over: list[Node], path: Keys) -> list[Node]:
 
 
 def _by_identity(base: list[Node], over: list[Node], path: Keys) -> list[Node]:
-    """Known items are laid over in their place, new ones follow. A repeated one is left for the check to find."""
+    """Known items are merged in place, new ones are appended. Duplicates are left for validation."""
     key = IDENTITIES[path]
     places = {identity: place for place, node in enumerate(base) if (identity := _identity(node, key)) is not None}
     joined = list(base)
@@ -64,7 +64,7 @@ def _by_identity(base: list[Node], over: list[Node], path: Keys) -> list[Node]:
 
 
 def _identity(node: Node, key: str) -> str | None:
-    """The value of its key; a plain number, which an option may be, stands for itself."""
+    """The value of its key; a plain number, valid for an option, is its own identity."""
     if isinstance(node.value, int | Decimal):
         return str(node.value)
     found = node.value.get(key) if isinstance(node.value, dict) else None

@@ -1,4 +1,4 @@
-"""Network status of products: one for good, or a list over time from the start of the sandbox."""
+"""Network status of products: a constant, or a list over time from the start of the sandbox."""
 
 from collections.abc import Collection, Mapping
 from datetime import timedelta

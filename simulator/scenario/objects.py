@@ -1,4 +1,4 @@
-"""An object that came as JSON to a `Document`, within the limits that text has too."""
+"""Converts a JSON object to a `Document`, within the same limits as text."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -19,7 +19,7 @@ from simulator.scenario.document import (
 
 
 def load_object(value: object, source: str = "scenario") -> Document:
-    """Take an object that was JSON; problems have paths and no lines."""
+    """Convert an object decoded from JSON; problems have paths and no lines."""
     report = Report()
     root = _ObjectReader(source, report).node(value, (), 1)
     return Document(root, source, tuple(report.problems()))

@@ -1,11 +1,11 @@
-"""Patterns that scenarios bring: run by an engine of linear time, so that none can hang the server."""
+"""Patterns of scenarios: matched by a linear-time engine, so that none can hang the server."""
 
 from collections.abc import Callable
 from functools import lru_cache
 
 import jsonschema_rs
 
-# Bytes that a compiled pattern and its cache may take; `a{5000}` is refused, what people write is far below.
+# The maximum size of a compiled pattern and its cache; rejects `a{5000}`, realistic patterns are far below.
 COMPILED_BYTES_MAX = 512 * 1024
 
 NOT_A_PATTERN = "is no regular expression of a linear-time engine (no look-around, no back-references, no huge repeats)"
@@ -13,7 +13,7 @@ NOT_A_PATTERN = "is no regular expression of a linear-time engine (no look-aroun
 
 @lru_cache(maxsize=1024)
 def finder(pattern: str) -> Callable[[str], bool]:
-    """A test whether `pattern` is found anywhere in a text. Raises `ValueError`."""
+    """A test for `pattern` anywhere in a text. Raises `ValueError`."""
     options = jsonschema_rs.RegexOptions(size_limit=COMPILED_BYTES_MAX, dfa_size_limit=COMPILED_BYTES_MAX)
     try:
         is_valid = jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=options).is_valid
@@ -23,14 +23,14 @@ def finder(pattern: str) -> Callable[[str], bool]:
     def is_found(text: str) -> bool:
         try:
             return is_valid(text)
-        except UnicodeEncodeError:  # a lone surrogate is in no alphabet
+        except UnicodeEncodeError:  # a lone surrogate matches nothing
             return False
 
     return is_found
 
 
 def glob(pattern: str) -> Callable[[str], bool]:
-    """A test whether a whole text fits `pattern`, in which `*` stands for anything."""
+    """A test of a whole text against `pattern`, in which `*` matches anything."""
     first, *rest = pattern.split("*")
     if not rest:
         return pattern.__eq__

@@ -1,4 +1,4 @@
-"""What a product costs and sells for: discounts, adjustments, amounts with a currency."""
+"""A product's cost and price: discounts, adjustments, amounts with a currency."""
 
 from decimal import Decimal
 
@@ -32,7 +32,7 @@ def price_adjustment(item: Reader) -> Adjustment | None:
 
 
 def money(item: Reader, currency: str) -> Money | None:
-    """An amount, in `currency` unless it says another; None when absent or null."""
+    """An amount, by default in `currency`; None when absent or null."""
     if item.is_mapping:
         return Money(item["amount"].amount(), item["currency"].text(currency))
     amount = item.optional_amount()
@@ -40,6 +40,6 @@ def money(item: Reader, currency: str) -> Money | None:
 
 
 def _short(value: Decimal) -> str:
-    """Without zeros that say nothing."""
+    """Without trailing zeros."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

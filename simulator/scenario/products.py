@@ -58,13 +58,13 @@ def product_codes(item: Reader, products: Mapping[str, Product]) -> tuple[str, .
 
 
 def product(item: Reader) -> Product:
-    """One product. What the form says by its roles need not be repeated in `fulfillment`."""
+    """One product. `fulfillment` need not repeat what the form's roles define."""
     code = item["code"].text()
     currency = item["currency"].text(MYR)
     forms = item["fields"].items()
     refuse_repeats([form["id"] for form in forms], "field")
     ids = [form["id"].text() for form in forms]
-    made = Product(
+    result = Product(
         code=code,
         name=item["name"].text(),
         note=item["note"].text() or None,
@@ -92,9 +92,9 @@ def product(item: Reader) -> Product:
         fulfilled=_fulfilled(item["fulfilled"]),
     )
     _check_roles(forms)
-    if made.min_amount and made.max_amount and made.min_amount.amount > made.max_amount.amount:
+    if result.min_amount and result.max_amount and result.min_amount.amount > result.max_amount.amount:
         item["max_amount"].problem("out_of_range", "max_amount is below min_amount")
-    return made
+    return result
 
 
 def _check_roles(forms: list[Reader]) -> None:

@@ -1,6 +1,6 @@
-"""Reads typed values out of nodes and reports what is wrong with them, so that all problems come out together.
+"""Reads typed values from nodes and reports problems, so that all appear together.
 
-What the schema refused already is passed over in silence and read as absent.
+Values that violated the schema are silently read as absent.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """One value of a scenario, which may be absent: `node` is None then. `key_mark` is where its key stands."""
+    """One value of a scenario, possibly absent: then `node` is None. `key_mark` is the position of its key."""
 
     node: Node | None
     path: Path
@@ -28,7 +28,7 @@ class Reader:
 
     @classmethod
     def of(cls, root: Node, report: Report, path: Path = ()) -> "Reader":
-        """A reader of a whole document."""
+        """A reader for a whole document."""
         return cls(root, path, report, root.mark, root.mark)
 
     def __getitem__(self, key: str) -> "Reader":
@@ -39,7 +39,7 @@ class Reader:
 
     @property
     def is_given(self) -> bool:
-        """True when it was written, null included."""
+        """True when it is present, null included."""
         return self.node is not None
 
     @property
@@ -59,7 +59,7 @@ class Reader:
 
     @property
     def is_sound(self) -> bool:
-        """True when nothing was reported about it or what is below it."""
+        """True when no problem was reported at or below it."""
         return not self.report.has_below(self.path)
 
     def items(self) -> "list[Reader]":
@@ -80,13 +80,13 @@ class Reader:
         self.report.add(self.key_mark if at_key else self.mark, self.path, code, message)
 
     def unknown(self, what: str, name: str, where: str, known: Iterable[str], *, at_key: bool = False) -> None:
-        """Report `name`, a code of a `what` that there is not, with the nearest of those that there are."""
-        if not self.report.is_full:  # to look for what is near is work
+        """Report an unknown `name`, the code of a `what`, with the most similar known one."""
+        if not self.report.is_full:  # fuzzy matching is expensive
             text = f"there is no {what} {name!r} {where}{suggestion(name, known)}"
             self.problem(f"unknown_{what}", text, at_key=at_key)
 
     def text(self, default: str = "") -> str:
-        """Text; a number as it was written."""
+        """Text; a number is returned as written."""
         value = self.node.value if self.node is not None else None
         if isinstance(value, str):
             return value
@@ -132,7 +132,7 @@ class Reader:
         return self._read(values.duration, value, "bad_duration") if isinstance(value, str) else None
 
     def parsed(self, read: Callable[[str], T], code: str) -> T | None:
-        """Text that `read` makes something of; its `ValueError` is reported with `code`. None when absent."""
+        """Text parsed by `read`, whose `ValueError` is reported with `code`. None when absent."""
         value = self.node.value if self.node is not None else None
         if value is None or isinstance(value, dict | list | bool):
             return None

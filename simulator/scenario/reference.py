@@ -1,4 +1,4 @@
-"""The scenario language as a page: every key of `contracts/scenario.schema.json` with what it takes and means."""
+"""Renders the scenario language as a page: every key of `contracts/scenario.schema.json` with its type and meaning."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,11 +7,14 @@ from simulator.scenario.check import schema
 
 Part = Mapping[str, Any]
 
-_INTRODUCTION = """\
+_FIRST_LINE = "<!-- Generated from contracts/scenario.schema.json by `make docs`; change it there. -->"
+_INTRODUCTION = f"""\
+{_FIRST_LINE}
+
 # Scenario reference
 
-Every key of a scenario file, rendered from `contracts/scenario.schema.json` by `make docs`.
-[scenarios.md](scenarios.md) is the way in. Keys in bold have to be there; unknown keys are errors. `*` stands for a
+Every key of a scenario file.
+[scenarios.md](scenarios.md) is the introduction. Keys in bold are required; unknown keys are errors. `*` stands for a
 name of your own, `[]` for each item of a list.
 """
 _KINDS = {
@@ -25,7 +28,7 @@ _KINDS = {
 
 
 def as_markdown() -> str:
-    """The reference as `docs/scenario-reference.md` shows it."""
+    """The content of `docs/scenario-reference.md`."""
     definitions: dict[str, Part] = schema()["definitions"]
     objects = [name for name, one in definitions.items() if _has_keys(one)]
     values = [name for name in definitions if name not in objects]
@@ -56,7 +59,7 @@ def _table(one: Part) -> str:
 
 
 def _rows(one: Part, prefix: str) -> Iterator[tuple[str, Part]]:
-    """Every key, and below it those of objects that have no definition of their own."""
+    """Every key, followed by those of inline objects."""
     required = one.get("required", ())
     for name, part in one.get("properties", {}).items():
         key = f"`{prefix}{name}`"
@@ -69,7 +72,7 @@ def _rows(one: Part, prefix: str) -> Iterator[tuple[str, Part]]:
 
 
 def _takes(part: Part) -> str:
-    """What may stand there, in a few words."""
+    """The valid values, in a few words."""
     if "$ref" in part:
         name = part["$ref"].rpartition("/")[2]
         return f"[{name}](#{name})"

@@ -1,4 +1,4 @@
-"""Rules of a scenario, section by section, with `when` compiled."""
+"""Reads the rules of a scenario, section by section, and compiles their `when`."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -23,14 +23,14 @@ Then = TypeVar("Then")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Codes that a `when` may name; None lets any pass."""
+    """Codes that a `when` may name; None allows any."""
 
     products: Collection[str] | None = None
     resellers: Collection[str] | None = None
 
 
 def rules_of(section: str, items: Reader, known: Known) -> tuple[Rule[Any], ...]:
-    """The rules of a section; those without an id are called payments-1 and so on."""
+    """The rules of a section; the default ids are payments-1 and so on."""
     make = MAKERS[section]
     return tuple(make(item, f"{section}-{place}", known) for place, item in enumerate(items.items(), 1))
 
@@ -41,7 +41,7 @@ def payment_rule(item: Reader, rule_id: str, known: Known) -> Rule[PaymentThen]:
 
 
 def payment_then(then: Reader, plan: Reader | None = None) -> PaymentThen:
-    """What a payment rule does: `then` is a timeline or a refusal, `plan` the fate of the callbacks."""
+    """What a payment rule does: `then` is a timeline or a refusal, `plan` the handling of its callbacks."""
     callbacks = _callbacks(plan) if plan is not None else CallbackPlan()
     if not then.is_mapping:
         return PaymentThen(steps(then), callbacks)
@@ -60,7 +60,7 @@ def _callbacks(plan: Reader) -> CallbackPlan:
 
 
 def _refusal(item: Reader) -> Refusal:
-    """`{refuse: Insufficient_Balance}`, perhaps with a code and remarks of its own."""
+    """`{refuse: Insufficient_Balance}`, optionally with its own code and remarks."""
     names = {reason.value: reason for reason in Reason}
     reason = names.get(item["refuse"].text(), Reason.REQUEST)
     return Refusal(reason, item["statusCode"].optional_integer(), item["remarks"].text())
@@ -69,7 +69,7 @@ def _refusal(item: Reader) -> Refusal:
 def fault_rule(item: Reader, rule_id: str, known: Known) -> Rule[FaultThen]:
     """One rule of `faults`."""
     rule = _rule(item, rule_id, known, fault(item["then"]))
-    # What was carried out, and what the body says, is not known when a request comes in.
+    # Neither the execution nor the body is known when a request arrives.
     waits = rule.then.after_commit or _needs_body(item["when"])
     return replace(rule, before_body=before_body(item["when"])) if waits else rule
 
@@ -79,7 +79,7 @@ def _needs_body(when: Reader) -> bool:
 
 
 def before_body(when: Reader) -> When:
-    """The part of a test that can be judged before the body of a request is known."""
+    """The part of a test that can be evaluated before the body of a request is known."""
     plain = _plain(when)
     return compile_when({key: matcher for key, matcher in plain.items() if key not in BODY_FACTS})
 
@@ -99,7 +99,7 @@ def bill_rule(item: Reader, rule_id: str, known: Known) -> Rule[BillThen]:
     return _deciding(item, rule_id, known, presented(item["then"]))
 
 
-# In the order in which the sections stand in a scenario.
+# In the order of the sections of a scenario.
 MAKERS: Mapping[str, Callable[[Reader, str, Known], Rule[Any]]] = {
     "payments": payment_rule,
     "voids": void_rule,
@@ -110,7 +110,7 @@ MAKERS: Mapping[str, Callable[[Reader, str, Known], Rule[Any]]] = {
 
 
 def _deciding(item: Reader, rule_id: str, known: Known, then: Then) -> Rule[Then]:
-    """A rule that decides a business outcome may be a fallback; a fault may not."""
+    """A rule of a business outcome may be a fallback; a fault may not."""
     return replace(_rule(item, rule_id, known, then), fallback=item["fallback"].boolean())
 
 
@@ -128,7 +128,7 @@ def _rule(item: Reader, rule_id: str, known: Known, then: Then) -> Rule[Then]:
 
 
 def when_of(when: Reader, known: Known) -> When:
-    """The test that a `when` stands for; one that is absent or was reported lets all pass."""
+    """The test of a `when`; an absent or invalid one matches everything."""
     for key, entry in when.entries():
         _check_matcher(key, entry, known)
     return compile_when(_plain(when))
@@ -146,7 +146,7 @@ Value = TypeVar("Value", int, Decimal)
 
 
 def _of_both(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> Value | None:
-    """`nth`, `times`, `every` and `chance` stand beside `when` or in it, not in both."""
+    """`nth`, `times`, `every` and `chance` are valid beside `when` or in it, not both."""
     beside, within = item[key], item["when"][key]
     if beside.is_given and within.is_given:
         within.problem("duplicate", f"{key!r} stands beside 'when' too; write it once", at_key=True)
@@ -176,7 +176,7 @@ def _check_patterns(entry: Reader) -> None:
 
 
 def values_of(entry: Reader) -> list[Reader]:
-    """The plain values that a matcher compares with, whichever way it is written."""
+    """The plain values in a matcher, in any of its forms."""
     if entry.is_mapping:
         return [value for key in ("in", "not") if entry[key].is_given for value in values_of(entry[key])]
     return entry.items() if entry.is_list else [entry]
@@ -189,7 +189,7 @@ def _check_amounts(entry: Reader) -> None:
 
 
 def check_codes(entry: Reader, codes: Collection[str] | None, what: str) -> None:
-    """Report each code that a matcher or a plain value names and that there is not."""
+    """Report each unknown code in a matcher or a plain value."""
     if codes is None:
         return
     for value in values_of(entry):

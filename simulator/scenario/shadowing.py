@@ -1,4 +1,4 @@
-"""Which rule hides which: whether one takes all that another would match. Where that cannot be told, it does not."""
+"""Which rule hides which: whether one covers everything that another matches. If undecidable, it does not."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ GROUPS = ("extras", "headers")
 
 
 def conditions(item: Reader) -> Mapping[str, Any] | None:
-    """What a rule's `when` asks of a request, counts left out; None when something in the rule is wrong."""
+    """The conditions of a rule's `when`, without counts; None when the rule has a problem."""
     if not item.is_sound:
         return None
     when = item["when"]
@@ -20,19 +20,19 @@ def conditions(item: Reader) -> Mapping[str, Any] | None:
 
 
 def count(item: Reader, key: str) -> Reader:
-    """`nth`, `every`, `times` or `chance`, which stands beside `when` or in it."""
+    """`nth`, `every`, `times` or `chance`, which may be beside `when` or in it."""
     return item[key] if item[key].is_given else item["when"][key]
 
 
 def takes_all(item: Reader) -> bool:
-    """True when a rule acts whenever it matches."""
+    """True when a rule applies whenever it matches."""
     if count(item, "nth").is_given or count(item, "times").is_given:
         return False
     return count(item, "every").integer(1) == 1 and count(item, "chance").amount(ONE) == ONE
 
 
 def covers(wider: Mapping[str, Any], when: Mapping[str, Any]) -> bool:
-    """True when all that `when` lets pass would pass `wider`, too."""
+    """True when everything that matches `when` also matches `wider`."""
     return all(key in when and _covers(key, matcher, when[key]) for key, matcher in wider.items())
 
 
@@ -46,7 +46,7 @@ def _covers(key: str, wider: Any, matcher: Any) -> bool:
 
 
 def _values(matcher: Any) -> frozenset[str] | None:
-    """The values that a matcher lists; None when it tests in another way."""
+    """The values listed in a matcher; None for other tests."""
     if isinstance(matcher, dict):
         return _values(matcher["in"]) if set(matcher) == {"in"} else None
     listed = matcher if isinstance(matcher, list) else [matcher]

@@ -1,6 +1,6 @@
-"""Where scenarios lie: the bundled ones, files, and what they extend.
+"""Reads the sources of scenarios: bundled ones, files, and what they extend.
 
-A scenario that came as an object may extend a bundled one and name no file at all: it may have come over the network.
+A scenario that is an object may extend bundled ones only and name no file, since it may come from the network.
 """
 
 from functools import lru_cache
@@ -34,7 +34,7 @@ def fingerprint() -> Fingerprint:
 
 
 def read_bundled(name: str) -> Document:
-    """A bundled scenario with all that it extends, read once: everything laid over it shares its nodes.
+    """A bundled scenario merged with all that it extends; cached, so that everything that extends it shares its nodes.
 
     Raises `ScenarioError`.
     """
@@ -42,13 +42,13 @@ def read_bundled(name: str) -> Document:
 
 
 def read_file(path: FilePath) -> Document:
-    """A scenario file with all that it extends. Raises `ScenarioError`."""
+    """A scenario file merged with all that it extends. Raises `ScenarioError`."""
     return resolved(load_file(path), path.parent, (path.resolve(),))
 
 
 def files_behind(wanted: str) -> list[FilePath]:
-    """Every file that a scenario, a path or a bundled name, is made of: its own, and what that extends or names as its
-    catalog, whether it can be read or not."""
+    """All files of a scenario, given by path or bundled name: its own, those it extends, and those of its catalog,
+    whether readable or not."""
     found: list[FilePath] = []
     waiting = [FilePath(wanted) if is_path(wanted) or wanted not in names() else bundled_path(wanted)]
     while waiting and len(found) < 2 * CHAIN_MAX:
@@ -74,7 +74,7 @@ def _named_by(path: FilePath) -> list[FilePath]:
 
 
 def is_path(text: str) -> bool:
-    """True for what can only be a file's path, not the name of a bundled scenario."""
+    """True for a file's path, which cannot be the name of a bundled scenario."""
     return "/" in text or "\\" in text or text.endswith(SUFFIXES)
 
 
@@ -88,9 +88,9 @@ def _bundled_files() -> list[FilePath]:
 
 
 def resolved(document: Document, folder: FilePath | None, chain: tuple[FilePath, ...] = ()) -> Document:
-    """The document with its catalog file read and laid over what it extends.
+    """The document with its catalog file included, merged over what it extends.
 
-    Paths count from `folder`, and without one there are none. `chain` are the files that led here.
+    Paths are relative to `folder`; without one they are rejected. `chain` is the chain of extending files.
     Raises `ScenarioError` when one of them cannot be read.
     """
     root, problems = _with_catalog(document, folder)
@@ -124,7 +124,7 @@ def _base(document: Document, wanted: Node, folder: FilePath | None, chain: tupl
 
 
 def _with_catalog(document: Document, folder: FilePath | None) -> tuple[Node, tuple[Problem, ...]]:
-    """The root with the nodes of its catalog file in place of the file's name."""
+    """The root with the name of its catalog file replaced by that file's nodes."""
     root = document.root
     wanted = root.value.get("catalog") if isinstance(root.value, dict) else None
     if wanted is None or not isinstance(wanted.value, str):

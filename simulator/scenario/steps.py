@@ -1,4 +1,4 @@
-"""Timelines: the statuses that a payment rule leads a transaction through, and whether they can follow each other."""
+"""Timelines: the statuses of a payment rule, and whether their order is valid."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -21,12 +21,12 @@ TEXTS = ("remarks", "sn", "pin", "note", "voucherlink")
 
 
 def steps(section: Reader) -> tuple[Step, ...]:
-    """The steps of a `then`. What cannot happen is reported."""
+    """The steps of a `then`. Impossible ones are reported."""
     items = section.items()
-    made = tuple(_step(item) for item in items)
+    timeline = tuple(_step(item) for item in items)
     _check_times(items)
-    _check_statuses(items, made)
-    return made
+    _check_statuses(items, timeline)
+    return timeline
 
 
 def _step(item: Reader) -> Step:
@@ -46,7 +46,7 @@ def _step(item: Reader) -> Step:
 
 
 def _check_times(items: list[Reader]) -> None:
-    """The first step is the answer; every later one has one time, and neither kind of time goes back."""
+    """The first step is the answer; each later one has one time, and neither kind of time decreases."""
     latest_after, latest_requery = timedelta(0), 0
     for place, item in enumerate(items):
         after, requery = item["after"], item["requery"]
@@ -67,12 +67,12 @@ def _check_times(items: list[Reader]) -> None:
         latest_requery = max(latest_requery, requery.integer(latest_requery))
 
 
-def _check_statuses(items: list[Reader], made: tuple[Step, ...]) -> None:
-    """Dated steps follow each other, and so do those of re-queries; between the two whichever comes first wins."""
-    if not made:
+def _check_statuses(items: list[Reader], timeline: tuple[Step, ...]) -> None:
+    """Dated steps must be a valid sequence, and so must re-query steps; between the two whichever comes first wins."""
+    if not timeline:
         return
-    reached = {"after": made[0].status, "requery": made[0].status}
-    for item, step in zip(items[1:], made[1:], strict=True):
+    reached = {"after": timeline[0].status, "requery": timeline[0].status}
+    for item, step in zip(items[1:], timeline[1:], strict=True):
         track = "requery" if step.requery is not None else "after"
         if item["status"].text() not in STATUSES:
             continue

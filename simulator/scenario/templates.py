@@ -1,5 +1,5 @@
-"""Texts with placeholders: `SN-{refid}-{digits:4}`. What is drawn comes from the sandbox's seed, the place in the
-scenario and the transaction, so that it is the same in every run."""
+"""Texts with placeholders: `SN-{refid}-{digits:4}`. Draws depend on the sandbox's seed, the place in the scenario and
+the transaction, and so are the same in every run."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _PARTS = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+", re.ASCII)
 _DRAWN = re.compile(r"(digits|alnum):([0-9]{1,3})", re.ASCII)
 
 
-@lru_cache(maxsize=4096)  # the same text makes the same template, so that catalogs can be compared
+@lru_cache(maxsize=4096)  # equal texts share one template, so that catalogs can be compared
 def template(text: str, field_name: str) -> Text:
     """Compile `text`, the value of a result's `field_name`. Raises `ValueError` for an unknown placeholder."""
     if len(text) > CHARS_MAX:
@@ -63,7 +63,7 @@ def _fact(name: str) -> Text:
 
 def _draw(drawer: Callable[..., str], count: int, field_name: str, drawn_before: int) -> Text:
     def drawn(facts: Fields) -> str:
-        # Two placeholders of one text are kept apart by their place among those that draw.
+        # The index among the drawing placeholders distinguishes those of one text.
         identity = ("text", field_name, facts["trxid"], *((drawn_before,) if drawn_before else ()))
         return drawer(facts["seed"], count, *identity)
 

@@ -1,4 +1,4 @@
-"""Durations, amounts and days as scenarios write them. What is none raises `ValueError`, worded for people."""
+"""Parses durations, amounts and days of scenarios. Invalid input raises `ValueError`, worded for people."""
 
 import re
 from base64 import b64decode
@@ -24,7 +24,7 @@ _AMOUNT = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,8})?", re.ASCII)
 
 
 def duration(text: str) -> timedelta:
-    """`250ms`, `5s`, `2m`, `4h`, `1d`, with `-` before it a negative one; at most ten years."""
+    """`250ms`, `5s`, `2m`, `4h`, `1d`, negative with a leading `-`; at most ten years."""
     match = _DURATION.fullmatch(text)
     if match is None:
         raise ValueError("must be a duration such as 250ms, 5s, 2m, 4h or 1d")
@@ -56,7 +56,7 @@ def day(value: str | int) -> date:
 
 
 def secret_bytes(text: str) -> bytes:
-    """What a Base64 secret holds."""
+    """The bytes of a Base64 secret."""
     try:
         return b64decode(text, validate=True)
     except (Base64Error, ValueError):
@@ -64,7 +64,7 @@ def secret_bytes(text: str) -> bytes:
 
 
 def target(text: str) -> str:
-    """An http(s) URL with a host, or `inbox:NAME`; where callbacks go."""
+    """A callback target: an http(s) URL with a host, or `inbox:NAME`."""
     if text.startswith("inbox:"):
         return text
     try:
@@ -78,7 +78,7 @@ def target(text: str) -> str:
 
 
 def text_of(value: object) -> str:
-    """A plain value as text: what was written, `true`, `false`; nothing for null."""
+    """A plain value as text: as written, `true`, `false`; empty for null."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):

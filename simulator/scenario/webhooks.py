@@ -1,10 +1,10 @@
-"""Webhooks of a scenario: where balance and catalog events go, how they are signed and tried again."""
+"""Webhooks of a scenario: targets of balance and catalog events, signatures and retries."""
 
 from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
 from simulator.scenario.reader import Reader
 from simulator.scenario.values import target
 
-# What HTTP itself or every delivery uses; a second value would make the request unreadable, or another one.
+# Headers of HTTP or of every delivery; a second value would make the request invalid or change its meaning.
 TAKEN_HEADERS = frozenset(
     [
         "accept",
@@ -34,7 +34,7 @@ def webhook(item: Reader) -> WebhookStart | None:
 
 
 def webhooks(section: Reader) -> WebhookPolicy:
-    """How events are delivered; what is absent stays as it is."""
+    """How events are delivered; absent keys keep their defaults."""
     usual = WebhookPolicy()
     waits = section["retry_after"]
     return WebhookPolicy(
@@ -57,7 +57,7 @@ def _signature(item: Reader) -> Signature:
 
 
 def refuse_plain_addresses(resellers: list[Reader], environment: str) -> None:
-    """Report webhooks without https in production (SPEC 4.19); the sandbox's own inboxes are no matter."""
+    """Report webhooks without https in production (SPEC 4.19), except the sandbox's own inboxes."""
     if environment != "production":
         return
     for url in (item["balance_webhook"]["url"] for item in resellers):

@@ -12,20 +12,24 @@ class Deadline:
     event loop's own timers cost twenty times as much to cancel and make anew.
     """
 
-    __slots__ = ("_at", "_fires_at", "_loop", "_on_due", "_timer")
+    __slots__ = ("_at", "_fires_at", "_now", "_on_due", "_timer", "_timer_at")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, on_due: Callable[[], None]) -> None:
-        self._loop = loop
+        self._now = loop.time
+        self._timer_at = loop.call_at
         self._on_due = on_due
-        self._at = math.inf
-        self._fires_at = math.inf
+        self._at = self._fires_at = math.inf
         self._timer: asyncio.TimerHandle | None = None
 
     def set(self, seconds: float) -> None:
         """Replace the deadline by one so many seconds from now."""
-        at = self._at = self._loop.time() + seconds
+        self.set_at(self._now() + seconds)
+
+    def set_at(self, at: float) -> None:
+        """Replace the deadline by this time of the loop's clock."""
+        self._at = at
         if at < self._fires_at:
-            self._arm(at)
+            self._arm()
 
     def end(self) -> None:
         """Never call again, and let go of the callback."""
@@ -33,15 +37,15 @@ class Deadline:
             self._timer.cancel()
         self._on_due = lambda: None
 
-    def _arm(self, at: float) -> None:
+    def _arm(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._fires_at = at
-        self._timer = self._loop.call_at(at, self._fire)
+        self._fires_at = self._at
+        self._timer = self._timer_at(self._at, self._fire)
 
     def _fire(self) -> None:
         self._timer, self._fires_at = None, math.inf
-        if self._loop.time() < self._at:
-            self._arm(self._at)
+        if self._now() < self._at:
+            self._arm()
         else:
             self._on_due()

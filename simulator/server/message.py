@@ -1,4 +1,4 @@
-"""One request as it was read, and the answer to it as bytes."""
+"""One request as it was read, and the lines that the head of an answer is made of."""
 
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -11,13 +11,16 @@ Headers = Iterable[tuple[bytes, bytes]]
 BODYLESS: Final = frozenset({*range(100, 200), 204, 304})
 """Statuses whose answers end with their head (RFC 9112 6.3)."""
 
+FRAMING: Final = (b"content-length", b"transfer-encoding")
+"""The headers that say how long a body is."""
+
 _PHRASES: Final = {status.value: status.phrase for status in HTTPStatus}
 STATUS_LINE: Final = {
     status: f"HTTP/1.1 {status} {_PHRASES.get(status, '')}\r\n".encode() for status in range(100, 600)
 }
 
 
-class HttpRequest(msgspec.Struct):
+class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     """A request whose head is in order. `headers` have names in lower case and values without blanks around them,
     `body` is what has come and nobody took yet. `is_plain`: the application may answer it at once, when it is whole."""
 
@@ -32,10 +35,11 @@ class HttpRequest(msgspec.Struct):
     body: bytes | bytearray = b""
 
     def add(self, piece: bytes) -> None:
-        """Take a piece of the body. The first one is not copied, and those after it only once."""
+        """Take a piece of the body. The first one is not copied, and those after it, which ASGI alone takes, once."""
         if not self.body:
             self.body = piece
         else:
+            self.is_plain = False
             if type(self.body) is bytes:
                 self.body = bytearray(self.body)
             self.body += piece
@@ -43,12 +47,7 @@ class HttpRequest(msgspec.Struct):
     def take(self) -> bytes:
         """The body as far as it is here; the next call gives what came since."""
         body, self.body = self.body, b""
-        return body if type(body) is bytes else bytes(body)
-
-
-def trimmed(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """Header values without the blanks and tabs around them, which are no part of them (RFC 9110 5.5)."""
-    return [(name, value.strip(b" \t")) for name, value in headers]
+        return bytes(body)
 
 
 def header_pairs(lines: bytes) -> list[tuple[bytes, bytes]]:
@@ -62,15 +61,6 @@ def header_lines(headers: Headers) -> bytes:
     return b"".join([b"%b: %b\r\n" % header for header in headers])
 
 
-def whole_answer(request: HttpRequest, status: int, defaults: bytes, lines: bytes, body: bytes) -> bytes:
-    """An answer that is sent in one piece; where HTTP allows no body it has none."""
-    if status in BODYLESS:
-        lines, body = header_lines(unframed(header_pairs(lines))), b""
-    elif request.method == "HEAD":
-        body = b""
-    return b"%b%b%b\r\n%b" % (STATUS_LINE[status], defaults, lines, body)
-
-
 def unframed(headers: Headers) -> list[tuple[bytes, bytes]]:
     """Headers without those that say how long the body is."""
-    return [header for header in headers if header[0].lower() not in (b"content-length", b"transfer-encoding")]
+    return [header for header in headers if header[0].lower() not in FRAMING]

@@ -5,35 +5,12 @@ from typing import Final
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 
-from simulator.server.head import check_size, check_version_and_host, framing_only, origin_form
-from simulator.server.limits import HttpRefusal, Limits
-from simulator.server.message import HttpRequest
-from simulator.server.states import (
-    BEGIN,
-    BODY,
-    DEAF,
-    END,
-    HEAD,
-    HEAD_END,
-    LAST_END,
-    LATE_HEAD,
-    OFFER,
-    OFFERED,
-    OPENED,
-    PIECE,
-    READING,
-    REFUSED,
-    Event,
-)  # fmt: skip
+from simulator.server import states
+from simulator.server.limits import HttpRefusal, Limits, check_size, check_version_and_host, origin_form
+from simulator.server.message import FRAMING, HttpRequest, header_lines
 
 _NOTED: Final = frozenset({b"host", b"connection", b"expect"})
-_USUAL: Final = [b"host"]
 _SLASH, _PERCENT, _FRAGMENT = b"/%#"
-
-
-_AFTER_BEGIN, _AFTER_HEAD, _AFTER_END = (
-    {state: row[event] for state, row in READING.items() if event in row} for event in (BEGIN, HEAD_END, END)
-)
 
 
 class Reader:
@@ -43,21 +20,25 @@ class Reader:
     A budget for bodies in flight belongs into `on_body`, through which every byte of them comes.
     """
 
+    __slots__ = ("_limits", "_parser", "_since_progress", "headers", "noted", "request", "requests", "state", "url")
+
     def __init__(self, limits: Limits) -> None:
-        self.state = OPENED
+        self.state = states.OPENED
         self.requests: deque[HttpRequest] = deque()
         self.request: HttpRequest | None = None
-        self.is_first = True  # no head has come whole
         self._limits = limits
         self._parser = HttpRequestParser(self)
         self._since_progress = 0  # bytes since the last head, piece of body or message ended
 
-    def move(self, event: Event) -> None:
+    def move(self, event: states.Event) -> None:
         """Take what happened into account."""
-        self.state = READING[self.state][event]
+        self.state = states.READING[self.state][event]
 
-    def feed(self, data: bytes | memoryview) -> None:
-        """Read what came. Raises HttpRefusal for what is no request, and for one whose rest is over the bounds."""
+    def feed(self, data: bytes | memoryview) -> bool:
+        """Read what came, and say whether a head began in it whose rest is late.
+
+        Raises HttpRefusal for what is no request, and for one whose rest is over the bounds.
+        """
         self._since_progress += len(data)
         try:
             while True:
@@ -70,31 +51,35 @@ class Reader:
         except HttpParserError as error:
             if isinstance(error.__context__, HttpRefusal):
                 raise error.__context__ from None
-            if self.state is DEAF:  # it came behind the last request
-                return
+            if self.state is states.DEAF:  # it came behind the last request
+                return False
             if isinstance(error, HttpParserCallbackError):
                 raise
             raise HttpRefusal("malformed_request", error) from None
-        state = self.state
-        if state is HEAD or state is LATE_HEAD:
-            self.move(PIECE)
+        return self.state is not states.IDLE and self._check_rest(self.state)
+
+    def _check_rest(self, state: states.Reading) -> bool:
+        """Measure what has come of a request that is not whole; see `feed`."""
+        is_late = state is states.HEAD or state is states.LATE_HEAD
+        if is_late:
+            self.move(states.PIECE)
             check_size(self._limits, self.url, self.headers)
-            if self._since_progress > self._limits.head_bytes:
-                raise HttpRefusal("head_too_large", self._limits.head_bytes)
-        elif state is BODY and self._since_progress > self._limits.head_bytes:
-            raise HttpRefusal("framing_too_large", self._limits.head_bytes)
+        if self._since_progress > self._limits.head_bytes and (is_late or state is states.BODY):
+            raise HttpRefusal("head_too_large" if is_late else "framing_too_large", self._limits.head_bytes)
+        return state is states.HEAD
 
     def _pass_offer(self) -> None:
         """Go on behind an offer to upgrade, where the parser leaves off, with a fresh one, for which the same request
         has no offer: the Java HTTP client offers h2c, body and all, and expects an ordinary answer."""
         assert self.request is not None, "nobody answers a request within a packet"
+        framing = header_lines(header for header in self.request.headers if header[0] in FRAMING)
         self._parser = HttpRequestParser(self)
-        self._parser.feed_data(framing_only(self.request.headers))
+        self._parser.feed_data(b"POST / HTTP/1.1\r\n" + framing + b"\r\n")
 
     def refuse(self) -> HttpRequest | None:
         """Read no more. Returns the request that was being read, if its body was wanted."""
         request, self.request = self.request, None
-        self.move(REFUSED)
+        self.move(states.REFUSED)
         return request
 
     def end(self) -> None:
@@ -105,10 +90,10 @@ class Reader:
 
     def on_message_begin(self) -> None:
         """Start a request. Behind the last one there is no entry for it in the table, which ends the parsing."""
-        self.state = _AFTER_BEGIN[self.state]
+        self.state = states.READING[self.state][states.BEGIN]
         self.url = b""
         self.headers: list[tuple[bytes, bytes]] = []
-        self.noted: list[bytes] = []
+        self.noted = b""
 
     def on_url(self, url: bytes) -> None:
         """Take a piece of the target."""
@@ -118,47 +103,39 @@ class Reader:
         """Take a header line, or one of a trailer, which goes to a list that nobody reads."""
         name = name.lower()
         if name in _NOTED:
-            self.noted.append(name)
+            self.noted += name
         self.headers.append((name, value.rstrip()))  # the parser leaves blanks and tabs behind it, and no others
 
     def on_headers_complete(self) -> None:
         """Check the head. Raises HttpRefusal, which ends the parsing."""
-        state, headers, limits = self.state, self.headers, self._limits
-        if state is not OFFER:
-            if (
-                state is not HEAD
-                or len(headers) > limits.headers
-                or self._since_progress > limits.head_bytes  # with all else that the packet brought
-            ):
-                check_size(limits, self.url, headers)
-            url = self.url
-            is_plain = url[0] == _SLASH and _PERCENT not in url and _FRAGMENT not in url and url.isascii()
-            if is_plain and self.noted == _USUAL and self._parser.should_keep_alive():
-                self.request = HttpRequest(self._parser.get_method().decode("ascii"), url, headers)
-            else:
-                self.request = self._unusual_request(is_plain)
-            self.requests.append(self.request)
+        state = self.state
+        if state is not states.OFFER:
+            headers, url, limits, parser = self.headers, self.url, self._limits, self._parser
+            # The bytes since the last progress are an upper bound: with all else that the packet brought.
+            if state is not states.HEAD or len(headers) > limits.headers or self._since_progress > limits.head_bytes:
+                check_size(limits, url, headers)
+            request = HttpRequest(parser.get_method().decode("ascii"), url, headers)
+            if self.noted != b"host" or not parser.should_keep_alive():
+                self._take_notes(request)
+            if url[0] != _SLASH or _PERCENT in url or _FRAGMENT in url or not url.isascii():
+                request.is_plain = False
+                request.target = origin_form(url)
+            self.request = request
+            self.requests.append(request)
             self.headers = []
-            self.is_first = False
-        self.state = _AFTER_HEAD[state]
+        self.state = states.READING[state][states.HEAD_END]
         self._since_progress = 0
 
-    def _unusual_request(self, is_plain: bool) -> HttpRequest:
-        parser, noted = self._parser, self.noted
-        version = parser.get_http_version()
-        if version != "1.1" or noted.count(b"host") != 1:
-            check_version_and_host(version, noted.count(b"host"))
-        keep_alive = version == "1.1" and parser.should_keep_alive()
-        request = HttpRequest(parser.get_method().decode("ascii"), self.url, self.headers)
-        if not is_plain:
-            request.target = origin_form(self.url)
-        if not (is_plain and keep_alive) or parser.should_upgrade():
-            request.version, request.keep_alive, request.is_plain = version, keep_alive, False
-        if b"expect" in noted:
+    def _take_notes(self, request: HttpRequest) -> None:
+        """See to a head that has no Host, more than one, or something to say about the connection."""
+        version = request.version = self._parser.get_http_version()
+        check_version_and_host(version, self.noted.count(b"host"))
+        request.keep_alive = version == "1.1" and self._parser.should_keep_alive()
+        request.is_plain = request.keep_alive and not self._parser.should_upgrade()
+        if b"expect" in self.noted:
             request.awaits_continue = any(
-                value.lower() == b"100-continue" for name, value in self.headers if name == b"expect"
+                name == b"expect" and value.lower() == b"100-continue" for name, value in self.headers
             )
-        return request
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of a body."""
@@ -170,12 +147,12 @@ class Reader:
         """End a request; one that offers an upgrade is not at its end here, but its parser is."""
         request = self.request
         if request is None:
-            self.move(END)
+            self.move(states.END)
         elif not request.is_plain and self._parser.should_upgrade():
-            self.move(OFFERED)
+            self.move(states.OFFERED)
             return
         else:
-            self.state = _AFTER_END[self.state] if request.keep_alive else READING[self.state][LAST_END]
+            self.state = states.READING[self.state][states.END if request.keep_alive else states.LAST_END]
             request.is_whole = True
             self.request = None
         self._since_progress = 0

@@ -8,14 +8,13 @@ with the connection. When the client has left already, the methods do nothing.
 import asyncio
 import logging
 import re
-from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from collections.abc import Awaitable, Mapping
+from typing import Any, Final
 from urllib.parse import unquote
 
-from simulator.server.endings import ABORT, CUT, GONE, WHOLE, Ending
 from simulator.server.message import BODYLESS, STATUS_LINE, Headers, HttpRequest, header_lines, header_pairs, unframed
 from simulator.server.states import AWAITED, BEGUN, COMPLETE, LEFT, Answer
-from simulator.server.turn import PromptAnswer, Rest
+from simulator.server.turn import Ending, PromptAnswer
 
 EXTENSION: Final = "reseller_sim.responder"
 """The key in `scope["extensions"]`."""
@@ -25,43 +24,29 @@ _UNSAFE: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Connection(Protocol):
-    """What a responder needs of the connection: its two ends, two events (see `HttpProtocol`), and to write and end."""
-
-    client: tuple[Any, ...]
-    server: tuple[Any, ...]
-    writable: asyncio.Event
-    ended: asyncio.Event
-
-    def default_lines(self) -> bytes: ...
-    def write(self, data: bytes) -> None: ...
-    def read_on(self) -> None: ...
-    def finished(self, request: HttpRequest) -> None: ...
-    def close(self) -> None: ...
-    def linger(self) -> None: ...
-
-
 class Responder:
     """One request that an application answers in a task of its own."""
 
-    __slots__ = ("_chunked", "_connection", "_left", "news", "request", "stage")
+    __slots__ = ("_connection", "_is_bodyless", "_is_chunked", "_is_read", "_left", "news", "request", "stage")
 
-    def __init__(self, connection: Connection, request: HttpRequest) -> None:
-        self._connection = connection
+    def __init__(self, connection: Any, request: HttpRequest) -> None:
+        self._connection = connection  # an HttpProtocol, whose module imports this one
         self.request = request
         self.stage: Answer = AWAITED
+        self._is_read = False  # the application has all of the body
         self.news = asyncio.Event()  # something for `receive`
         if request.body or request.is_whole:
             self.news.set()
-        self._chunked = False
-        self._left: int | None = None  # bytes of body that were promised and not sent; None where no body is sent
+        self._is_bodyless = False
+        self._is_chunked = False
+        self._left: int | None = None  # bytes of body that were promised and not sent; None where no number was
 
     @property
     def is_open(self) -> bool:
         """Whether something can still be sent."""
         return self.stage < COMPLETE
 
-    async def run(self, app: Any, made: PromptAnswer | Rest | Exception | None) -> None:
+    async def run(self, app: Any, made: PromptAnswer | Awaitable[PromptAnswer] | Exception | None) -> None:
         """Send what `prompt` made of the request, or let `app` answer it; see to it that there is an answer."""
         try:
             if made is None:
@@ -69,7 +54,7 @@ class Responder:
             elif isinstance(made, Exception):
                 raise made
             else:
-                status, lines, body, ending = await made if isinstance(made, Rest) else made
+                status, lines, body, ending = made if isinstance(made, tuple) else await made
                 await self.answer(status, header_pairs(lines), body, ending)
         except asyncio.CancelledError:  # by a server that has waited long enough
             self.abort()
@@ -78,7 +63,9 @@ class Responder:
             _LOG.error("The application failed to answer", exc_info=error)
             self._fail()
         else:
-            if self.is_open:
+            if self.is_open and self._connection.ended.is_set():  # it was told that its client has left
+                self.abort()
+            elif self.is_open:
                 _LOG.error("The application returned without a complete answer")
                 self._fail()
 
@@ -92,7 +79,7 @@ class Responder:
         if self.stage is AWAITED:
             self.request.keep_alive = False
             text = b"Internal Server Error"
-            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(text))]
+            headers = _sized([(b"content-type", b"text/plain; charset=utf-8")], text)
             self._body(text, False, self._begin(500, headers))
         else:
             self.abort()
@@ -103,13 +90,12 @@ class Responder:
         """ASGI's `scope`."""
         request, connection = self.request, self._connection
         path, _, query = request.target.partition(b"?")
-        text = path.decode("ascii")
         return {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
             "http_version": request.version,
             "method": request.method,
-            "path": unquote(text) if "%" in text else text,
+            "path": unquote(path.decode("ascii")),
             "raw_path": path,
             "query_string": query,
             "root_path": "",
@@ -130,13 +116,14 @@ class Responder:
             self._connection.read_on()
             await self.news.wait()
             self.news.clear()
-        if not self.is_open:
+        if not self.is_open or self._is_read:
             return {"type": "http.disconnect"}
+        self._is_read = request.is_whole
         return {"type": "http.request", "body": request.take(), "more_body": not request.is_whole}
 
     async def send(self, message: Mapping[str, Any]) -> None:
         """ASGI's `send`. Raises RuntimeError for a message that cannot come now, or that breaks the framing."""
-        await self._connection.writable.wait()
+        await self._connection.drain()
         kind = message["type"]
         if self.stage is LEFT:
             return
@@ -149,19 +136,16 @@ class Responder:
 
     # The endings
 
-    async def answer(self, status: int, headers: Headers, body: bytes, ending: Ending = WHOLE) -> None:
+    async def answer(self, status: int, headers: Headers, body: bytes, ending: Ending) -> None:
         """Send an answer in the way that its ending says. Raises RuntimeError when an answer has begun."""
-        if ending is GONE:
-            return
-        if ending is WHOLE:
-            if await self._may_begin():
-                self._body(body, False, self._begin(status, headers))
-        elif ending is ABORT:
-            self.abort()
-        elif ending is CUT:
-            await self.cut(status, headers, body, len(body) // 2)
-        else:
+        if ending.bytes_per_second:
             await self.drip(status, headers, body, ending.bytes_per_second)
+        elif ending.name == "cut":
+            await self.cut(status, headers, body, len(body) // 2)
+        elif ending.name:
+            self.abort()
+        elif await self._may_begin():
+            self._body(body, False, self._begin(status, headers))
 
     def abort(self) -> None:
         """Close at once, without an answer, or without the rest of an answer that has begun."""
@@ -194,13 +178,12 @@ class Responder:
             return
         self._connection.write(self._begin(status, _sized(headers, body)))
         step = max(1, int(bytes_per_second / _STEPS_PER_SECOND))
-        while self._left:
-            start = len(body) - self._left
+        for start in range(0, self._left or 0, step):
             piece = body[start : start + step]
             await self.send({"type": "http.response.body", "body": piece, "more_body": True})
             if not await self.pause(len(piece) / bytes_per_second):
                 return
-        await self.send({"type": "http.response.body", "body": b"", "more_body": False})
+        await self.send({"type": "http.response.body"})
 
     async def pause(self, seconds: float) -> bool:
         """Wait, and say whether there is still somebody to answer.
@@ -219,7 +202,7 @@ class Responder:
         return False
 
     async def _may_begin(self) -> bool:
-        await self._connection.writable.wait()
+        await self._connection.drain()
         if self.stage is BEGUN:
             raise RuntimeError("The answer to this request has begun; only abort() is possible now.")
         return self.stage is AWAITED
@@ -229,6 +212,7 @@ class Responder:
     def _begin(self, status: int, headers: Headers) -> bytes:
         """Begin the answer and return its head, framed by what `headers` say of the body's length."""
         request = self.request
+        self._is_bodyless = status in BODYLESS or request.method == "HEAD"
         kept = unframed(headers) if status in BODYLESS else list(headers)
         lengths = [value for name, value in kept if name.lower() == b"content-length"]
         if any(_UNSAFE.search(name) or _UNSAFE.search(value) for name, value in kept):
@@ -237,24 +221,26 @@ class Responder:
             request.keep_alive = False
         elif not request.keep_alive:
             kept.append((b"connection", b"close"))
-        if status in BODYLESS or request.method == "HEAD":
-            self._left = None
-        elif lengths:
-            self._left = int(lengths[0])
-        else:
-            kept = [*unframed(kept), (b"transfer-encoding", b"chunked")]
-            self._chunked, self._left = True, 0
+        if not self._is_bodyless:
+            if lengths:
+                self._left = int(lengths[0])
+            else:
+                kept = unframed(kept)
+                if request.version == "1.1":
+                    self._is_chunked = True
+                    kept.append((b"transfer-encoding", b"chunked"))
         request.awaits_continue = False
         self.stage = BEGUN
-        return STATUS_LINE[status] + self._connection.default_lines() + header_lines(kept) + b"\r\n"
+        defaults: bytes = self._connection.default_lines()
+        return STATUS_LINE[status] + defaults + header_lines(kept) + b"\r\n"
 
     def _body(self, body: bytes, more: bool, head: bytes = b"") -> None:
         """Write a piece of the body, behind the head if it has not been written, and end the answer with the last."""
-        if self._left is None:
+        if self._is_bodyless:
             body = b""
-        elif self._chunked:
+        elif self._is_chunked:
             body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")
-        else:
+        elif self._left is not None:  # else it ends with the connection, of which HTTP/1.0 keeps none
             self._left -= len(body)
             if self._left < 0 or (self._left and not more):
                 raise RuntimeError(f"The response's body is not as long as its Content-Length: {-self._left:+} bytes.")
@@ -270,22 +256,6 @@ def responder_of(scope: Mapping[str, Any]) -> Responder | None:
     """Return the responder of the request that is being answered, or None when another server carries it."""
     extensions = scope.get("extensions")
     return extensions.get(EXTENSION) if extensions else None
-
-
-async def deliver(scope: Mapping[str, Any], send: Any, status: int, lines: bytes, body: bytes, ending: Ending) -> None:
-    """Send an answer, given with its headers as lines, in the way that its ending says.
-
-    On another server than ours it goes out by ASGI's two messages, and what those cannot do is not done.
-    """
-    responder = responder_of(scope)
-    headers = header_pairs(lines)
-    if responder is not None:
-        await responder.answer(status, headers, body, ending)
-    elif ending is WHOLE or ending.bytes_per_second:
-        if status in BODYLESS:
-            headers, body = unframed(headers), b""
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
 
 
 def _sized(headers: Headers, body: bytes) -> Headers:

@@ -24,7 +24,7 @@ class Reading(IntEnum):
     OPENED = auto()  # the first byte
     IDLE = auto()  # the next request
     HEAD = auto()  # the end of a head, of which nothing is missing so far but what the same packet may still bring
-    LATE_HEAD = auto()  # the end of a head that did not come in one packet
+    LATE_HEAD = auto()  # the end of a head that did not come in one packet, or of the first, due since the opening
     OFFER = auto()  # the end of a head that offered an upgrade, when its framing is read once more without the offer
     BODY = auto()  # the end of a request whose head has come
     DEAF = auto()  # the answers to the requests before; nothing is read
@@ -56,7 +56,7 @@ _WAITING: Final = {BEGIN: HEAD, REFUSED: DEAF, STOP: DEAF, **_ALWAYS}
 _IN_HEAD: Final = {HEAD_END: BODY, REFUSED: DEAF, STOP: DEAF, **_ALWAYS}
 
 READING: Final[dict[Reading, dict[Event, Reading]]] = {
-    OPENED: _WAITING,
+    OPENED: {**_WAITING, BEGIN: LATE_HEAD},
     IDLE: _WAITING,
     HEAD: {**_IN_HEAD, PIECE: LATE_HEAD},
     LATE_HEAD: {**_IN_HEAD, PIECE: LATE_HEAD},

@@ -1,9 +1,9 @@
-"""Answers together, at the end of a turn of the event loop, the requests that came in it.
+"""Answers together, at the end of a turn of the event loop, the requests that came in it, those that it can at once.
 
 Most requests of a simulator need nothing but their own bytes, and come in one packet. To make a task and two messages
-of each costs more than the network itself. So an application may have, beside its ASGI call, a method `prompt` that
-makes a coroutine of a request that is whole. Its first step is taken without a task. If that was all, the answer is
-written; if it has to wait, it goes on in a task like any other request.
+of each costs more than the network itself. So an application may have a method `prompt` that makes a coroutine of a
+request that is whole. Its first step is taken without a task. If that was all, the answer is written; if it has to
+wait, it goes on in a task like any other request.
 
 What a small write costs most is to wake the process that waits for it. The first write of a turn does that, and those
 after it find it awake. And the answering, one request after the other without the system in between, finds its own code
@@ -13,10 +13,24 @@ still in the processor's caches.
 import logging
 from asyncio import get_running_loop
 from collections.abc import Callable, Coroutine, Generator
+from types import coroutine
 from typing import Any, Final, Protocol
 
-from simulator.server.endings import Ending
 from simulator.server.message import header_lines
+
+
+class Ending(Protocol):
+    """How an answer ends: a value of the application's.
+
+    `name` is empty where the whole answer goes out, `cut` where half of its body does, anything else where nothing
+    does; `bytes_per_second` is its body's pace, 0 for at once.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def bytes_per_second(self) -> float: ...
+
 
 PromptAnswer = tuple[int, bytes, bytes, Ending]
 """Status, header lines with their ends, body, ending."""
@@ -27,19 +41,11 @@ Prompt = Callable[[str, str, bytes, list[tuple[bytes, bytes]], str, bytes], Maki
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Answering(Protocol):
-    """What a turn needs of a connection."""
-
-    def answer(self) -> None: ...
-    def flush(self) -> None: ...
-    def hang_up(self) -> None: ...
-
-
 class Turn:
-    """The connections that have something to answer at the end of this turn."""
+    """The connections that have something to answer at the end of this turn, and what every answer begins with."""
 
     def __init__(self) -> None:
-        self._waiting: list[Answering] = []
+        self._waiting: list[Any] = []  # HttpProtocols, whose module imports this one
         self._defaults: list[tuple[bytes, bytes]] = []
         self._lines = b""
 
@@ -49,7 +55,7 @@ class Turn:
             self._defaults, self._lines = headers, header_lines(headers)
         return self._lines
 
-    def add(self, connection: Answering) -> None:
+    def add(self, connection: Any) -> None:
         """Let a connection answer and send at the end of this turn."""
         if not self._waiting:
             get_running_loop().call_soon(self._end)
@@ -57,9 +63,10 @@ class Turn:
 
     def _end(self) -> None:
         waiting, self._waiting = self._waiting, []
+        now = get_running_loop().time()
         for connection in waiting:
             try:
-                connection.answer()
+                connection.answer(now)
             except Exception:  # one connection's trouble is not the others'
                 _LOG.exception("A request could not be answered")
                 connection.hang_up()
@@ -67,26 +74,17 @@ class Turn:
             connection.flush()
 
 
-class Rest:
-    """What is left of a coroutine after its first step, for a task to await. `waits_for` is the future it waits for."""
-
-    __slots__ = ("_coroutine", "_waits_for")
-
-    def __init__(self, coroutine: Making, waits_for: Any) -> None:
-        self._coroutine = coroutine
-        self._waits_for = waits_for
-
-    def __await__(self) -> Generator[Any, Any, PromptAnswer]:
-        """Wait as the coroutine would have, and hand it whatever comes."""
-        coroutine, waits_for = self._coroutine, self._waits_for
-        try:
-            while True:
-                try:
-                    sent = yield waits_for
-                except BaseException as error:  # a cancellation, which is the coroutine's to handle
-                    waits_for = coroutine.throw(error)
-                else:
-                    waits_for = coroutine.send(sent)
-        except StopIteration as made:
-            answered: PromptAnswer = made.value
-            return answered
+@coroutine
+def resumed(making: Making, waits_for: Any) -> Generator[Any, Any, PromptAnswer]:
+    """What is left of a coroutine after its first step, in which it began to wait for the future `waits_for`."""
+    try:
+        while True:
+            try:
+                sent = yield waits_for
+            except BaseException as error:  # a cancellation, which is the coroutine's to handle
+                waits_for = making.throw(error)
+            else:
+                waits_for = making.send(sent)
+    except StopIteration as made:
+        answer: PromptAnswer = made.value
+        return answer

@@ -1,1 +1,1 @@
-"""What entered a sandbox, written down so that it can enter another one."""
+"""Serializes the inputs of a sandbox, so that they can be replayed in another one."""

@@ -1,7 +1,7 @@
-"""Commands as bytes and back. A command that was read back does what the one that was written would have done.
+"""Commands as bytes and back. A command has the same effect after a round trip.
 
-JSON, one object a command, told apart by `command`; numbers keep their digits, so that an amount is what the client
-sent.
+The format is JSON, one object per command, distinguished by `command`; numbers keep their digits, so that an amount is
+what the client sent.
 """
 
 from decimal import Decimal
@@ -19,11 +19,11 @@ _DECODER = msgspec.json.Decoder(_ANY_COMMAND, float_hook=Decimal)
 
 
 def write(command: Command) -> bytes:
-    """A command as one line of JSON, without its end."""
+    """Encode a command as one line of JSON, without a line end."""
     return _ENCODER.encode(command)
 
 
 def read(line: bytes) -> Command:
-    """The command that was written. Raises `msgspec.ValidationError` for anything else."""
+    """Decode a command. Raises `msgspec.ValidationError` for invalid input."""
     command: Command = _DECODER.decode(line)
     return command

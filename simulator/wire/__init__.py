@@ -1,1 +1,1 @@
-"""Wire formats: how what the domain knows is spelled in responses, callbacks and headers."""
+"""Wire formats: how domain values are written in responses, callbacks and headers."""

@@ -24,7 +24,7 @@ def callback_url(config: CallbackConfig, now: datetime) -> dict[str, Any]:
 
 
 def low_balance_threshold(email: str, threshold: Decimal, now: datetime) -> dict[str, Any]:
-    """The threshold as it was set; this `@metadata` has the year first."""
+    """The threshold that was set; the date in this `@metadata` has the year first."""
     note = f"An alert goes to {email} when the balance falls below RM {threshold:.2f}."
     return {
         "data": {"Status": "Success", "Email": email, "BalanceThreshold": number(threshold), "Note": note},

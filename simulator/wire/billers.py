@@ -13,8 +13,8 @@ PATH = "/v1/interbank/billers"
 def billers(
     product: Product | None, found: OptionList, page: Page, prefix: str, filters: dict[str, str], *, is_paged: bool
 ) -> Any:
-    """The whole body. `prefix` leads to the sandbox that was asked and `filters` are repeated in the links; without
-    paging there is one page and one link."""
+    """The whole body. `prefix` is the path of the sandbox and `filters` are repeated in the links; without paging there
+    is one page and one link."""
     path = prefix + PATH
     first, last = page.bounds
     return {

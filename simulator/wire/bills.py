@@ -15,7 +15,7 @@ def _both(text: str) -> tuple[str, str]:
     return text, text
 
 
-# What `data.message` says and what `error_message` shows the user, as SPEC 4.10 words them where it does.
+# `data.message`, and `error_message` for the user, in the words of SPEC 4.10 where it has any.
 ERRORS: Mapping[str, tuple[str, str]] = {
     BillError.PRODUCT: ("Invalid product", "invalid product"),
     BillError.UNAVAILABLE: _both("Bill presentment is unavailable for this product"),
@@ -28,7 +28,7 @@ ERRORS: Mapping[str, tuple[str, str]] = {
 
 
 def bill(found: Bill, product_code: str, now: datetime) -> dict[str, Any]:
-    """The body of a 200. What the biller does not tell is an empty string, or null where SPEC allows that."""
+    """The body of a 200. Fields that the biller does not return are empty strings, or null where SPEC allows it."""
     message = found.message or VALID
     return {
         "data": {

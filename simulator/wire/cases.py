@@ -6,6 +6,6 @@ from simulator.domain.commands import CaseAnswer
 
 
 def answer(given: CaseAnswer) -> dict[str, Any]:
-    """The body of a 200: `Success` when the request was taken, else `Failed`."""
+    """The body of a 200: `Success` when the request was accepted, else `Failed`."""
     status = "Success" if given.is_taken else "Failed"
     return {"data": {"refid": given.transaction.refid, "status": status, "message": given.message}}

@@ -23,7 +23,7 @@ from simulator.wire.timestamps import iso_utc
 def catalog(
     tree: Iterable[Group], products: Iterable[Product], updated: datetime, *, by_denomination: bool
 ) -> dict[str, Any]:
-    """The whole body. `products` are those to show, as the reseller sees them; `tree` is shown as it is.
+    """The whole body. `products` are those to show, as the reseller sees them; `tree` is not filtered further.
 
     `by_denomination` is the shape of API version 2026-09-16: `amount` maps from an option's `denomination`, and
     products with plan codes gain `extras.subproduct_code`.
@@ -36,7 +36,7 @@ def catalog(
 
 
 def tree_part(one: Category | Group) -> dict[str, Any]:
-    """One category or group by itself."""
+    """One category or group."""
     return _group(one) if isinstance(one, Group) else _category(one)
 
 
@@ -56,7 +56,7 @@ def _category(category: Category) -> dict[str, Any]:
 def product_as_shown(
     product: Product, *, by_denomination: bool = True, has_loss_risk: bool | None = None
 ) -> dict[str, Any]:
-    """One product, in the shape of API version 2026-09-16 unless told; `has_loss_risk` is reckoned unless known."""
+    """One product, by default in the shape of API version 2026-09-16; `has_loss_risk` is computed unless given."""
     return {
         "code": product.code,
         "name": product.name,
@@ -86,7 +86,7 @@ def _field(field: FormField) -> dict[str, Any]:
         "order": field.order,
         "role": field.role,
     }
-    is_typed = field.type != "select"  # what a select field accepts are its options
+    is_typed = field.type != "select"  # a select field accepts its options only
     validation = {
         "pattern": field.pattern if is_typed else None,
         "message": field.message if is_typed else None,

@@ -10,10 +10,10 @@ def parameters(message: str, errors: Mapping[str, list[str]]) -> dict[str, Any]:
 
 
 def coded(code: str, message: str) -> dict[str, Any]:
-    """`{error, message}`: authentication failures and what the simulator itself refuses."""
+    """`{error, message}`: authentication failures and the simulator's own refusals."""
     return {"error": code, "message": message}
 
 
 def catalog_unauthorized(code: str, message: str) -> dict[str, Any]:
-    """The catalog's 401: both documented shapes at once, `status_code` as a string."""
+    """The catalog's 401: both documented shapes combined, `status_code` as a string."""
     return {"error": code, "message": message, "metadata": {"status_code": "401"}}

@@ -1,4 +1,4 @@
-"""Transaction history (SPEC 2.4): every value a string. Here success is spelled with two s."""
+"""Transaction history (SPEC 2.4): every value is a string. Here success is spelled with a double s."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -27,8 +27,8 @@ def record(
     category_ids: bool = False,
     payment_names: bool = False,
 ) -> dict[str, str | None]:
-    """One element of `data`. `product` is None when the catalog has it no longer; `category_ids` writes the category's
-    id instead of its name, `payment_names` tells the statuses that are not final apart."""
+    """One element of `data`. `product` is None when the catalog no longer has it; `category_ids` writes the category's
+    id instead of its name, `payment_names` distinguishes the non-final statuses."""
     result = one.result
     status = HISTORY_STATUSES[result.status]
     is_named_apart = payment_names and status is HistoryStatus.PENDING
@@ -80,19 +80,19 @@ def body(records: list[dict[str, str | None]], figures: Figures) -> dict[str, An
 
 
 def _category(category: Category | None, as_id: bool) -> str:
-    """Empty for a product that was in no category."""
+    """Empty for a product without a category."""
     if category is None:
         return ""
     return category.id if as_id else category.name
 
 
 def money(amount: Decimal) -> str:
-    """An amount as text: two decimals, more where it has more."""
+    """An amount as text: two decimals, more if needed."""
     return f"{amount:.2f}" if is_whole_cents(amount) else f"{amount.normalize():f}"
 
 
 def _biller(one: Transaction, product: Product | None) -> str | None:
-    """The biller of a payment whose product is paid to one."""
+    """The biller of a payment, if its product is paid to billers."""
     biller = one.extras.get("biller_code")
     takes_one = product is None or "biller_code" in product.fulfillment.extras
     return str(biller) if takes_one and biller else None

@@ -1,4 +1,4 @@
-"""JSON out: Decimal as a number, an integer when it is whole."""
+"""JSON encoding of Decimals as numbers."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -11,9 +11,9 @@ encode: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format="number").e
 
 
 def number(value: Decimal) -> int | Decimal:
-    """A Decimal as it is written: whole amounts as an integer, others without trailing zeros."""
+    """Convert a Decimal for JSON: whole amounts to an integer, others without trailing zeros."""
     return int(value) if value == value.to_integral_value() else value.normalize()
 
 
-# For amounts that come again, such as face values and costs; a balance hardly does.
+# Cached for recurring amounts, such as face values and costs, unlike balances.
 known_number = lru_cache(maxsize=4096)(number)

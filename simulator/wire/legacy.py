@@ -1,4 +1,4 @@
-"""The legacy product list and sub-products (SPEC 2.15, 2.16), written from the catalog that everything else reads."""
+"""The legacy product list and sub-products (SPEC 2.15, 2.16), derived from the catalog."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -26,7 +26,7 @@ def product_list(catalog: Catalog, products: Iterable[Product], *, by_id: bool =
 
 
 def _categories(catalog: Catalog, *, by_id: bool) -> Mapping[str, tuple[str, str]]:
-    """Group and category by product code, the first ones in display order where there are several."""
+    """Group and category by product code; the first ones in display order take precedence."""
     categories: dict[str, tuple[str, str]] = {}
     for group in catalog.groups:
         for category in group.categories:
@@ -64,7 +64,7 @@ def _product(product: Product, group: str, category: str) -> dict[str, Any]:
 
 
 def entered_account(product: Product) -> FormField | None:
-    """The field that a person types into: of an account that is chosen, the one that the choice depends on."""
+    """The field that a user types into: for a selected account, the field that the selection depends on."""
     field = product.account
     source = account_source(product, field.id) if field else None
     return next((each for each in product.fields if each.id == source), field)
@@ -77,14 +77,14 @@ def _account_type(entry: FormField | None) -> str:
 
 
 def _choices(product: Product) -> list[Decimal]:
-    """The denominations that everybody is offered, ascending; none where any amount may be entered."""
+    """The denominations that are offered to everybody, ascending; empty where any amount may be entered."""
     options = product.options.get(product.pricing.id) if product.pricing else None
     found = {each.denomination for each in options.active if each.share == 1} if options else set()
     return sorted(denomination for denomination in found if denomination is not None)
 
 
 def _range(product: Product) -> str:
-    """`1-10000` for an amount that is entered, with nothing on the side that has no limit."""
+    """`1-10000` for an amount that is entered; a missing limit leaves its side empty."""
     low, high = limits(product)
     if product.pricing is None or product.pricing.type == "select" or (low is None and high is None):
         return ""
@@ -92,8 +92,8 @@ def _range(product: Product) -> str:
 
 
 def subproducts(product: Product, options: Iterable[Option], *, priced: bool = False) -> dict[str, Any]:
-    """The whole body: what is offered of a product, in its order; `priced` writes a plan's selling price as its
-    `denomination`, which is the face value otherwise."""
+    """The whole body: the options of a product, in its order; `priced` writes a plan's selling price, not its face
+    value, as `denomination`."""
     return {"message": "Success", "data": [_subproduct(product, option, priced) for option in options]}
 
 

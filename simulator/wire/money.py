@@ -8,7 +8,7 @@ NO_LIMIT = "-1"
 
 
 def money(value: Money) -> dict[str, str]:
-    """The amount as text, with two decimals at least."""
+    """The amount as text, with at least two decimals."""
     return {"amount": amount_text(value.amount), "currency": value.currency}
 
 
@@ -20,5 +20,5 @@ def amount_text(amount: Decimal) -> str:
 
 
 def limit_text(amount: Decimal | None) -> str:
-    """The same for a limit of billers and sub-products (SPEC 2.14, 2.16): `-1` is none."""
+    """The same for a limit of billers and sub-products (SPEC 2.14, 2.16): `-1` means none."""
     return NO_LIMIT if amount is None else amount_text(amount)

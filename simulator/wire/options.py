@@ -10,12 +10,12 @@ from simulator.wire.json import number
 from simulator.wire.money import amount_text, money
 from simulator.wire.paging import Page
 
-_BEFORE = " -–,/|·"  # noqa: RUF001  # a dash that labels do have
+_BEFORE = " -–,/|·"  # noqa: RUF001  # labels contain this dash
 _OPENING, _CLOSING = "([", ")]"
 
 
 def options(product: Product, field_id: str, found: OptionList, page: Page, *, by_denomination: bool) -> dict[str, Any]:
-    """The whole body. `product` is what the reseller sees; `by_denomination` is the shape of 2026-09-16."""
+    """The whole body. `product` is as the reseller sees it; `by_denomination` is the shape of 2026-09-16."""
     is_pricing = product.pricing is not None and product.pricing.id == field_id
     return {
         "product_code": product.code,
@@ -31,7 +31,7 @@ def options(product: Product, field_id: str, found: OptionList, page: Page, *, b
 
 
 def option(product: Product, field_id: str, one: Option, *, by_denomination: bool) -> dict[str, Any]:
-    """One option by itself, with what it is an option of."""
+    """One option, with its product and field."""
     is_pricing = product.pricing is not None and product.pricing.id == field_id
     item = _item(product, one, is_pricing, by_denomination)
     return {"product_code": product.code, "field_id": field_id, **item}
@@ -68,9 +68,9 @@ def _prices(product: Product, denomination: Decimal) -> dict[str, Any]:
 
 
 def label_without_validity(option: Option) -> str:
-    """The label of a data plan without the validity that its own member tells: `5 GB (7 days)` is `5 GB`.
+    """The label of a data plan without its validity, which has its own member: `5 GB (7 days)` becomes `5 GB`.
 
-    A label that is nothing else stays whole.
+    A label with nothing else is unchanged.
     """
     if not option.validity:
         return option.label

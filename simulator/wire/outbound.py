@@ -16,7 +16,7 @@ USER_AGENT = "reseller-sim"
 def callback(job: Callback, source_address: str) -> Outgoing:
     """The request of one attempt: GET with four query parameters, or POST with a JSON body.
 
-    A query that the URL has of its own is kept, ours is added behind it.
+    A query in the configured URL is preserved, ours is appended.
     """
     headers = [("User-Agent", USER_AGENT), ("X-Forwarded-For", source_address)]
     if job.method == "GET":
@@ -26,7 +26,7 @@ def callback(job: Callback, source_address: str) -> Outgoing:
 
 
 def webhook(job: Delivery, scheme: Signature, at: datetime, source_address: str) -> Outgoing:
-    """The request of one attempt, signed with the secret of this moment; `at` is the receiver's present."""
+    """The request of one attempt, signed with the current secret; `at` is the receiver's present."""
     body = event_body(job.event)
     headers = (
         ("User-Agent", USER_AGENT),
@@ -38,7 +38,7 @@ def webhook(job: Delivery, scheme: Signature, at: datetime, source_address: str)
 
 
 def event_body(event: Event) -> bytes:
-    """The body that tells an event, the same in every attempt."""
+    """The body of an event, the same in every attempt."""
     return encode(webhooks.event(event))
 
 

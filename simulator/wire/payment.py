@@ -20,7 +20,7 @@ STATUS_NAMES: Mapping[Status, str] = {
     Status.REFUNDED: "Refund",
 }
 
-# A void is told to receivers as a failure with the code 53 (SPEC 6.2).
+# A void is published to receivers as a failure with the code 53 (SPEC 6.2).
 CALLBACK_STATUS_NAMES: Mapping[Status, str] = {**STATUS_NAMES, Status.REFUNDED: "Failed"}
 
 
@@ -31,7 +31,7 @@ def answer(paid: PaymentAnswer, timestamp: datetime) -> dict[str, Any]:
 
 
 def refusal(refused: PaymentRefused, request: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """The body of a 400: what was sent is echoed as far as it has the right type, an amount that is no number as 0."""
+    """The body of a 400: echoes the request's values of the right type, an invalid amount as 0."""
     amount = parse_number(request.get("amount"))
     return {
         "data": {

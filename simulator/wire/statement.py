@@ -17,8 +17,8 @@ SUMMARY: Mapping[str, EntryType] = {
 
 
 class Sheet(NamedTuple):
-    """One page: its number from 1, its length, how many entries the search has; `address` is the statement's own and
-    `query` what was asked beside page and limit."""
+    """One page: its number from 1, its length, the number of entries in the search; `address` is the statement's URL
+    and `query` the parameters other than page and limit."""
 
     page: int
     limit: int
@@ -28,14 +28,14 @@ class Sheet(NamedTuple):
 
     @property
     def last(self) -> int:
-        """The number of the last page; an empty statement has one."""
+        """The last page's number; an empty statement has one."""
         return max(1, -(-self.total // self.limit))
 
 
 def body(
     entries: list[Entry], sheet: Sheet, totals: Mapping[EntryType, Totals], *, unsigned: bool = False
 ) -> dict[str, Any]:
-    """The body of a 200. Totals are of the whole search; `unsigned` tells them without their sign."""
+    """The body of a 200. Totals cover the whole search; `unsigned` omits their sign."""
     return {
         "data": [_entry(one) for one in entries],
         "links": _links(sheet),

@@ -28,7 +28,7 @@ def day_first(at: datetime) -> str:
 
 
 class _Second:
-    """The second that was written last. Most answers fall into the same one as the answer before."""
+    """Caches the second that was formatted last. Most answers fall into the same one as the previous answer."""
 
     start = end = datetime.min.replace(tzinfo=UTC)
     text = ""
@@ -54,5 +54,5 @@ def iso_utc(at: datetime) -> str:
 
 
 def iso_utc_exact(at: datetime) -> str:
-    """ISO 8601 in UTC with microseconds: the control API, where a time that was read can be written back."""
+    """ISO 8601 in UTC with microseconds: the control API, where times round-trip."""
     return at.astimezone(UTC).isoformat("T", "microseconds")[:26] + "Z"

@@ -1,4 +1,4 @@
-"""The token endpoints (SPEC 4.2, 4.3): paths, the answer in PascalCase, and the header that calls them old."""
+"""The token endpoints (SPEC 4.2, 4.3): paths, the answer in PascalCase, and the `Deprecation` header."""
 
 from typing import Any, NamedTuple
 
@@ -6,12 +6,12 @@ PATH = "/v2/token"
 REFRESH_PATH = "/v2/token/refresh"
 PATHS = (PATH, REFRESH_PATH)
 
-# 2026-09-16, the first API version in which the catalog replaces what the legacy endpoints say.
+# 2026-09-16, the first API version in which the catalog replaces the legacy endpoints.
 DEPRECATED_SINCE_S = 1789516800
 
 
 class Issued(NamedTuple):
-    """Tokens that were issued; `refresh` is None where the caller keeps the one it has."""
+    """Issued tokens; `refresh` is None when the caller keeps its own."""
 
     access: str
     id: str
@@ -20,7 +20,7 @@ class Issued(NamedTuple):
 
 
 def authentication_result(issued: Issued, shape: object = "both") -> dict[str, Any]:
-    """`flat`: the five members. `wrapped`: them within `AuthenticationResult`. `both`: both at once."""
+    """`flat`: the five members. `wrapped`: inside `AuthenticationResult`. `both`: both combined."""
     result: dict[str, Any] = {
         "AccessToken": issued.access,
         "ExpiresIn": issued.expires_in_s,
@@ -35,5 +35,5 @@ def authentication_result(issued: Issued, shape: object = "both") -> dict[str, A
 
 
 def deprecation(form: object = "rfc9745") -> bytes:
-    """The value of `Deprecation`: a structured date, or `true` as the drafts before RFC 9745 had it."""
+    """The value of `Deprecation`: a structured date, or `true` as in the drafts before RFC 9745."""
     return b"true" if form == "draft" else b"@%d" % DEPRECATED_SINCE_S

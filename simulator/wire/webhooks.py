@@ -22,7 +22,7 @@ SECRET_SHOWN_CHARS = 4
 
 
 def configuration(webhook: Webhook) -> dict[str, Any]:
-    """The answer to GET; empty strings, false and nulls when there is none."""
+    """The answer to GET; empty strings, false and nulls when there is no webhook."""
     return {
         "webhook_url": webhook.url,
         "enabled": webhook.enabled,
@@ -33,12 +33,12 @@ def configuration(webhook: Webhook) -> dict[str, Any]:
 
 
 def url_alone(webhook: Webhook) -> dict[str, Any]:
-    """The answer to a PUT that updated."""
+    """The answer to a PUT that updates."""
     return {"webhook_url": webhook.url}
 
 
 def with_secret(webhook: Webhook, *, masked: bool = False) -> dict[str, Any]:
-    """The answer to creation and rotation, or the same with a secret that is as long and shows its end alone."""
+    """The answer to creation and rotation; `masked` hides all but the end of the secret, at equal length."""
     secret = webhook.secret
     if masked:
         secret = "*" * (len(secret) - SECRET_SHOWN_CHARS) + secret[-SECRET_SHOWN_CHARS:]
@@ -46,7 +46,7 @@ def with_secret(webhook: Webhook, *, masked: bool = False) -> dict[str, Any]:
 
 
 def event(one: Event) -> dict[str, Any]:
-    """The body that is sent."""
+    """The event's body."""
     return {
         "type": one.type,
         "version": EVENT_VERSION,
@@ -56,37 +56,37 @@ def event(one: Event) -> dict[str, Any]:
     }
 
 
-def _data(told: EventData) -> dict[str, Any]:
-    if isinstance(told, BalanceAdded):
+def _data(data: EventData) -> dict[str, Any]:
+    if isinstance(data, BalanceAdded):
         return {
-            "resellerCode": told.reseller,
-            "amount": number(told.amount),
-            "balance": number(told.balance),
-            "description": told.description,
+            "resellerCode": data.reseller,
+            "amount": number(data.amount),
+            "balance": number(data.balance),
+            "description": data.description,
         }
-    return _resource(told) | ({"resellerCode": told.reseller} if told.reseller else {})
+    return _resource(data) | ({"resellerCode": data.reseller} if data.reseller else {})
 
 
-def _resource(told: CatalogEntry) -> dict[str, Any]:
-    newer = told.by_denomination
-    match told.resource:
+def _resource(entry: CatalogEntry) -> dict[str, Any]:
+    newer = entry.by_denomination
+    match entry.resource:
         case Option() as option:
-            assert told.product is not None, "an option comes with its product"
-            return options.option(told.product, told.field_id, option, by_denomination=newer)
+            assert entry.product is not None, "an option comes with its product"
+            return options.option(entry.product, entry.field_id, option, by_denomination=newer)
         case Product() as product:
-            return catalog.product_as_shown(product, by_denomination=newer, has_loss_risk=told.has_loss_risk)
+            return catalog.product_as_shown(product, by_denomination=newer, has_loss_risk=entry.has_loss_risk)
         case part:
             return catalog.tree_part(part)
 
 
 def record(one: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:
-    """A delivery record. What the receiver answered is that of the latest attempt, null where nothing came.
+    """A delivery record. The receiver's answer is that of the latest attempt, null when there was none.
 
-    `retryCount` is that of the retries, or with `counts_attempts` that of all attempts.
+    `retryCount` counts retries, or with `counts_attempts` all attempts.
     """
     outcome = one.attempts[-1].outcome if one.attempts else None
     answered = outcome if outcome is not None and outcome.ending is Ending.ANSWERED else None
-    told = event(one.event)
+    payload = event(one.event)
     return {
         "id": one.id,
         "eventId": one.event.id,
@@ -100,8 +100,8 @@ def record(one: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:
         "webhookMethod": METHOD,
         "replayCount": one.event.replays,
         "originalJobId": one.original,
-        "payload": told,
-        "webhookPayload": told,
+        "payload": payload,
+        "webhookPayload": payload,
         "responseCode": answered.status if answered else None,
         "responseStatusCode": answered.status if answered else None,
         "responseBody": answered.body if answered else None,
@@ -113,11 +113,11 @@ def replayed(one: Delivery) -> dict[str, Any]:
     return {"jobId": one.id, "originalJobId": one.original, "eventId": one.event.id}
 
 
-def bulk_done(job: str, made: Delivery) -> dict[str, Any]:
+def bulk_done(job: str, new: Delivery) -> dict[str, Any]:
     """One result of a bulk replay."""
-    return {"jobId": job, "success": True, "newJobId": made.id}
+    return {"jobId": job, "success": True, "newJobId": new.id}
 
 
 def bulk_refused(job: str, text: str) -> dict[str, Any]:
-    """One result of a bulk replay that was refused."""
+    """One refused result of a bulk replay."""
     return {"jobId": job, "success": False, "newJobId": None, "error": text}

@@ -176,6 +176,23 @@ def test_an_interbank_bill_is_of_one_biller_by_ref_1(client: Client) -> None:
     assert look_up(client, "INTERBANK", "12345678", biller_code="1004", ref2="P-1").data == bill
 
 
+def test_an_interbank_bill_tells_the_identity_number_that_its_payment_wants(client: Client) -> None:
+    bill = look_up(client, "INTERBANK", "12345678", biller_code="1001").data
+    extras = {"biller_code": "1001", "ic_number": bill["CustomField"]["ic_number"]}
+    assert len(extras["ic_number"]) == 12
+    assert client.pay("a", "10.00", "INTERBANK", account="12345678", extras=extras).status == 200
+
+
+def test_another_seed_has_other_account_holders_and_the_same_seed_the_same() -> None:
+    def holders(seed: int) -> list[tuple[str, str]]:
+        with running({"seed": seed}) as client:
+            bills = [look_up(client, account=f"2100123456{number}").data for number in range(10, 20)]
+        return [(bill["CustomerName"], bill["Address"]) for bill in bills]
+
+    assert holders(1) == holders(1) != holders(2)
+    assert len(set(holders(1))) == 10
+
+
 def test_a_product_that_is_inactive_for_the_reseller_has_no_bills() -> None:
     overlay = {"code": "RS001", "catalog": {"ELECTRIC": {"is_active": False}}}
     with running({"resellers": [overlay]}) as client:

@@ -30,6 +30,7 @@ EVERY = {"name": "every", "when": {}, "then": {"status": 418}}
         ([BY_ACCOUNT, BY_PATH], 500, {"account": (1, 1), "path": (0, 0)}),
         ([BY_PATH, BY_ACCOUNT], 502, {"path": (1, 1), "account": (0, 0)}),
         ([BY_PATH | {"times": 1}, EVERY], 502, {"path": (1, 1), "every": (0, 0)}),
+        ([BY_PATH, EVERY | {"nth": 2}], 502, {"path": (1, 1), "every": (1, 0)}),
         ([BY_PATH | {"nth": 2}, EVERY], 418, {"path": (1, 0), "every": (1, 1)}),
         ([BY_ACCOUNT | {"nth": 2}, BY_PATH, EVERY], 502, {"account": (1, 0), "path": (1, 1), "every": (0, 0)}),
     ],

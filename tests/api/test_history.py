@@ -261,6 +261,7 @@ def test_a_category_is_told_by_name_or_by_id(told: str) -> None:
         assert ask(client).data[0]["category"] == getattr(category, told)
 
 
+@pytest.mark.slow
 def test_more_than_a_thousand_is_taken_as_a_thousand() -> None:
     with running(SCENARIO | {"resellers": [{"code": "RS001", "balance": "1000000"}]}) as client:
         for number in range(1001):

@@ -6,8 +6,12 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 from tests.support.client import Client, running
 from tests.support.day_tape import SCENARIO, play
+
+pytestmark = pytest.mark.slow
 
 
 async def _made(client: Client, sandbox_id: str, seed: int) -> None:

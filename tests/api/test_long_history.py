@@ -8,11 +8,14 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.domain.model.transactions import Status
 from tests.support.client import Client, Response, running
+
+pytestmark = pytest.mark.slow
 
 STEPS = 600
 OPENING = Decimal("2000.00")
@@ -229,7 +232,7 @@ def total(values: Iterable[Any]) -> Decimal:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=3)
 def test_after_a_long_day_all_books_agree_to_the_cent(seed: int) -> None:
     with running(SCENARIO) as client:
         day = Day(client, Random(seed))  # noqa: S311  # a test's dice

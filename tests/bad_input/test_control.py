@@ -15,6 +15,8 @@ from tests.support.hostile_rows import (
     said,
 )
 
+pytestmark = pytest.mark.slow
+
 OPERATIONS = control_operations()
 DEFAULT = "/_sim/sandboxes/default"
 

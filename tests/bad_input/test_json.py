@@ -14,6 +14,8 @@ from tests.support.hostile_rows import (
     said,
 )
 
+pytestmark = pytest.mark.slow
+
 PAYMENT = {"refid": "json", "product": "RELOAD", "account": "0123456789", "amount": "10"}
 GOOD = json.dumps(PAYMENT)
 

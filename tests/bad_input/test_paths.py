@@ -11,6 +11,8 @@ from tests.support.hostile_rows import (
     said,
 )
 
+pytestmark = pytest.mark.slow
+
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "QUERY")
 
 

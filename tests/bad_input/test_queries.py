@@ -13,6 +13,8 @@ from tests.support.hostile_rows import (
     said,
 )
 
+pytestmark = pytest.mark.slow
+
 # Raw, as they stand behind "name=".
 VALUES: list[tuple[str, str]] = [
     ("empty", ""),

@@ -159,6 +159,7 @@ SCENARIOS: list[tuple[str, dict[str, Any], str, str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "scenario", "code", "path"), SCENARIOS, ids=ids(SCENARIOS))
 def test_a_scenario_that_cannot_be_used(
     client: Client, what: str, scenario: dict[str, Any], code: str, path: str

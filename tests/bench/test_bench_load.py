@@ -10,6 +10,8 @@ import pytest
 from bench import load
 from bench.servers import BARE, Cores, running
 
+pytestmark = pytest.mark.slow
+
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

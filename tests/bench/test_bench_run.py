@@ -14,6 +14,8 @@ from bench.rounds import Cell, Side
 from bench.servers import BenchError, Cores, running
 from bench.startup import Startup
 
+pytestmark = pytest.mark.slow
+
 FAKE = [sys.executable, str(Path(__file__).with_name("fake_simulator.py"))]
 SHORT = ["--rounds", "1", "--seconds", "0.1", "--starts", "1", "--connections", "2"]
 

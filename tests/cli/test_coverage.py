@@ -3,14 +3,14 @@
 from typing import Any
 
 from simulator.cli.coverage import text
-from simulator.control.coverage import told
+from simulator.control.coverage import rendered
 from simulator.domain.model.outcomes import OUTCOMES, Answered
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.reports.coverage import Figures, RuleKey
 
 
 def lines(figures: Figures, sandboxes: int = 1) -> list[str]:
-    return text(told(figures), sandboxes).splitlines()
+    return text(rendered(figures), sandboxes).splitlines()
 
 
 def rules(*keys: tuple[str, str, int, int]) -> dict[RuleKey, RuleCount]:

@@ -11,7 +11,7 @@ from simulator.cli.main import VERBS, cli
 from tests.support.processes import environment
 from tests.support.runner import invoke, refusal
 
-SLOW = ("uvicorn", "starlette", "aiohttp", "asyncio", "yaml", "jsonschema_rs", "msgspec")
+SLOW = ("uvicorn", "starlette", "aiohttp", "asyncio", "yaml", "jsonschema_rs", "msgspec", "faker")
 
 
 def verb_of(name: str) -> click.Command:

@@ -94,6 +94,7 @@ def test_an_unknown_assumption_is_answered_with_the_nearest() -> None:
     assert "lists them" in refusal(invoke("assumptions", "zzzz"), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("flags", "document"), [((), OPENAPI), (("--control",), CONTROL)])
 def test_the_contract_is_printed_whole_as_yaml_and_as_json(flags: tuple[str, ...], document: str) -> None:
     as_json = json.loads(invoke("openapi", *flags, "--json").stdout)

@@ -157,6 +157,7 @@ def test_whatever_bytes_come_there_is_an_object_or_bad_json(body: bytes, reject_
         assert type(decode_object(body, reject_duplicates)) is dict
 
 
+@pytest.mark.slow
 @given(value=st.dictionaries(st.text(), JSON_VALUES, max_size=5), ascii_only=st.booleans())
 def test_what_was_written_is_read(value: dict[str, Any], ascii_only: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only)

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from simulator.contract.files import data_dir
-from simulator.contract.register import Assumption, as_markdown, assumptions
+from simulator.contract.register import Assumption, assumptions, rows
 from simulator.contract.validate import validator
 
-ROOT = data_dir("contracts").parent
 SECTIONS = ("faults", "payments", "voids", "bills", "network", "catalog", "webhooks")
 CHOICES = {
     "refid-reused-with-other-parameters": ("return_original", "reject"),
@@ -112,9 +111,27 @@ def test_the_scenario_language_knows_the_same_knobs_and_values() -> None:
     assert set(known["payment-status-codes"]["properties"]) == set(codes)
 
 
-def test_the_docs_are_rendered_from_the_register() -> None:
-    text = (ROOT / "docs" / "assumptions.md").read_text("utf-8")
-    assert text == as_markdown(), "docs/assumptions.md is stale: write simulator.contract.register.as_markdown() to it"
+def test_what_editors_are_told_stands_in_the_register_alone() -> None:
+    members = {"id", "spec", "question", "choice", "why", "knob"}
+    for row in rows():
+        is_assumed = row["knob"] == f"assume.{row['id']}"
+        optional = {"values"} | ({"description", "accepts"} if is_assumed else set())
+        assert members <= set(row) <= members | optional, row["id"]
+        assert not is_assumed or row["description"].endswith("."), row["id"]
+        assert ("accepts" in row) == (is_assumed and len(row["values"]) == 1), row["id"]
+
+
+def test_a_knob_of_one_value_takes_what_it_accepts_and_an_object_so_each_of_its_members() -> None:
+    known = scenario_assume()
+    assert {"type": "string", "title": "an IP address", "maxLength": 45}.items() <= known["source-address"].items()
+    (codes,) = assumed()["payment-status-codes"].values
+    for name, value in codes.items():
+        assert known["payment-status-codes"]["properties"][name] == {
+            "description": f"Of {name}; {value} by default.",
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 99999,
+        }
 
 
 def test_the_register_is_an_answer_of_the_control_api() -> None:

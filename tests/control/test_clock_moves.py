@@ -1,13 +1,13 @@
 """What is overdue happens at the later time, whatever was read in between; what fell due meanwhile happens first."""
 
-import asyncio
 import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from tests.support.client import HOST, Client, running
+from tests.support.client import Client, running
+from tests.support.slow import slow_body
 from tests.support.wall import Wall
 
 READS = {
@@ -88,41 +88,16 @@ def test_a_command_whose_body_took_long_comes_after_what_fell_due_meanwhile(path
         client.pay("r1")
         method = {"settings": "PATCH", "network": "PUT", "catalog": "PATCH"}.get(path.split("/")[1], "POST")
         method = "PATCH" if path.endswith("settings") else method
-        answer = client.run(slowly(client, wall, method, f"/_sim/sandboxes/default{path}", body))
-        assert answer in (200, 201)
+        content = json.dumps(body).encode()
+        answer = client.run(
+            slow_body(client, method, f"/_sim/sandboxes/default{path}", content, {}, lambda: passed(wall))
+        )
+        assert answer.status in (200, 201)
         transaction = only(client)
         offsets = [(result.at - transaction.created).total_seconds() for result in transaction.results]
         assert offsets == [0, 2, 5]
 
 
-async def slowly(client: Client, wall: Wall, method: str, path: str, body: dict[str, Any]) -> int:
-    """Send a request whose body comes 10 s after its head."""
-    content = json.dumps(body).encode()
-    head = [(b"host", HOST.encode()), (b"content-length", str(len(content)).encode())]
-    scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": method,
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
-        "headers": head,
-        "client": ("127.0.0.1", 50000),
-        "server": ("127.0.0.1", 8080),
-        "root_path": "",
-        "extensions": {},
-    }
-    sent: list[dict[str, Any]] = []
-
-    async def receive() -> dict[str, Any]:
-        wall.pass_(10)
-        await asyncio.sleep(0)
-        return {"type": "http.request", "body": content, "more_body": False}
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    await client.app(scope, receive, send)
-    status: int = sent[0]["status"]
-    return status
+async def passed(wall: Wall) -> None:
+    """10 s of wall time."""
+    wall.pass_(10)

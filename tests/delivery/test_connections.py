@@ -227,6 +227,7 @@ def test_bytes_that_nobody_asked_for_are_no_answer(run: Run, copies: int) -> Non
     run(main())
 
 
+@pytest.mark.slow
 @each_loop
 def test_dead_receivers_do_not_hold_up_another(run: Run) -> None:
     async def main() -> None:
@@ -252,7 +253,7 @@ def test_one_receiver_has_a_bounded_number_of_connections(run: Run) -> None:
         async def answer(exchange: Exchange) -> None:
             nonlocal most
             most = max(most, receiver.open_connections)
-            await asyncio.sleep(0.01)
+            await until(lambda: receiver.open_connections >= 5)
             exchange.write(OK)
 
         async with sender(per_receiver=5) as http, Receiver(answer) as receiver:
@@ -376,6 +377,7 @@ def test_importing_the_sender_does_not_import_the_http_client() -> None:
     assert "yarl" not in python(program)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_open_or_unsaid_at_the_end() -> None:
     program = """
         import asyncio

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition
@@ -24,6 +25,8 @@ from tests.support.worlds import (
     rule,
     sandbox,
 )
+
+pytestmark = pytest.mark.slow
 
 
 def ends_with(digit: str) -> Callable[[Fields], bool]:
@@ -170,4 +173,4 @@ class Payments(RuleBasedStateMachine):
 
 
 TestPayments = Payments.TestCase
-TestPayments.settings = settings(max_examples=60, stateful_step_count=60, deadline=None)
+TestPayments.settings = settings(max_examples=60, stateful_step_count=60)

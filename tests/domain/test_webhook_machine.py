@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition
@@ -22,6 +23,8 @@ from simulator.domain.model.scenario import Limits
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Delivery, DeliveryState
 from tests.support.worlds import START, delivered, fire_due, sandbox
+
+pytestmark = pytest.mark.slow
 
 KEPT = 12
 WAITS = [timedelta(seconds=10), timedelta(seconds=60), timedelta(seconds=300)]
@@ -171,4 +174,4 @@ class Webhooks(RuleBasedStateMachine):
 
 
 TestWebhooks = Webhooks.TestCase
-TestWebhooks.settings = settings(max_examples=50, stateful_step_count=50, deadline=None)
+TestWebhooks.settings = settings(max_examples=50, stateful_step_count=50)

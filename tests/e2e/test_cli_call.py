@@ -19,17 +19,12 @@ from tests.support.processes import (
     ask,
     environment,
     run,
-    serving,
 )
 from tests.support.shell import parse_curl, paste
 
+pytestmark = pytest.mark.slow
+
 PAYMENT = {"product": "RELOAD", "account": "0123456789", "amount": 10}
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Serving]:
-    with serving("--port", "0", "--json", "--clock", "manual") as running:
-        yield running
 
 
 def call(server: Serving, *arguments: str, body: bytes = b"") -> Done:

@@ -15,6 +15,8 @@ from tests.support.processes import (
     serving,
 )
 
+pytestmark = pytest.mark.slow
+
 SHOW = "import json, os; print(json.dumps({n: v for n, v in os.environ.items() if n.startswith('RESELLER_')}))"
 
 

@@ -4,7 +4,11 @@ import json
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.support.processes import Serving, run, serving
+
+pytestmark = pytest.mark.slow
 
 FAILS = "extends: default\nclock: manual\npayments: [{ then: [{ status: Failed }] }]\n"
 

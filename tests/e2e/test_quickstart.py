@@ -25,6 +25,8 @@ import pytest
 from tests.support.processes import DEADLINE_S, ask, environment
 from tests.support.shell import parse_curl
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 QUICK_START = (ROOT / "README.md").read_text().partition("## Quick start\n")[2].partition("\n## ")[0]
 COMMANDS = [

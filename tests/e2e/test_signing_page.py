@@ -20,6 +20,8 @@ from tests.support.processes import (
 )
 from tests.support.signing import KEY, SECRET, SECRET_TEXT, sign
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).parents[2] / "docs" / "signing.md").read_text()
 BEARER_CODES = {"invalid_token"}
 

@@ -17,6 +17,8 @@ from tests.support.processes import (
     serving,
 )
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text("utf-8")
 TUTORIAL = PAGE.partition("## In ten minutes\n")[2].partition("\n## ")[0]
 BLOCK = re.compile(r"(?:<!-- (file|append): (\S+) -->\n)?```(\w+)\n(.*?)```", re.DOTALL)

@@ -8,7 +8,11 @@ import sysconfig
 import venv
 from pathlib import Path
 
+import pytest
+
 from simulator.scenario.library import names, text
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent.parent
 

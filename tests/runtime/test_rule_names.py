@@ -1,7 +1,7 @@
 """Names of rules in `X-Sim-Rule`: what is printed can be sent back."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.runtime.rule_names import meant, printed
@@ -25,7 +25,6 @@ def test_a_name_in_a_header(name: str, header: bytes) -> None:
     assert meant(header)[0] == name
 
 
-@settings(deadline=None)
 @given(st.text(min_size=1, max_size=100))
 def test_what_is_printed_is_printable_and_means_the_name(name: str) -> None:
     header = printed(name.encode("utf-8", "replace").decode())

@@ -158,6 +158,7 @@ def test_a_bundled_scenario_says_nothing_in_vain(name: str) -> None:
     assert problems(bundled_path(name)) == []
 
 
+@pytest.mark.slow
 def test_two_thousand_rules_are_compared_with_two_hundred_each(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_text("payments:\n" + "".join(f"- {{when: {{account: a{n}}}, {FAILED}}}\n" for n in range(2_000)))

@@ -16,9 +16,9 @@ from simulator.scenario.reader import Reader
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"
 KEYWORDS = {
-    "$id", "$ref", "$schema", "additionalProperties", "definitions", "description", "enum", "exclusiveMinimum", "items",
-    "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "pattern",
-    "properties", "required", "title", "type",
+    "$comment", "$id", "$ref", "$schema", "additionalProperties", "definitions", "description", "enum",
+    "exclusiveMinimum", "items", "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength",
+    "minProperties", "minimum", "pattern", "properties", "required", "title", "type",
 }  # fmt: skip
 
 Place = tuple[str, ...]

@@ -79,11 +79,11 @@ def test_what_a_biller_presents_and_what_it_presents_when_little_is_said() -> No
     )
     profile = whole.catalog.products["P"].bill
     assert profile is not None
-    assert (profile.biller_name, profile.told, profile.custom_field) == ("B", frozenset({BillField.DATA}), "x")
+    assert (profile.biller_name, profile.returned, profile.custom_field) == ("B", frozenset({BillField.DATA}), "x")
     assert (profile.lowest, profile.highest) == (Decimal(1), Decimal("2.50"))
     little = built(PRODUCT + "      bill: {}\n").catalog.products["P"].bill
     assert little is not None
-    assert little.told == {BillField.CUSTOMER, BillField.OUTSTANDING, BillField.ADDRESS, BillField.DUE_DATE}
+    assert little.returned == {BillField.CUSTOMER, BillField.OUTSTANDING, BillField.ADDRESS, BillField.DUE_DATE}
     assert (little.lowest, little.highest, little.custom_field) == (Decimal(20), Decimal(400), None)
     assert built(PRODUCT).catalog.products["P"].bill is None
 

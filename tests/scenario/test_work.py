@@ -14,6 +14,8 @@ from simulator.scenario.load import BYTES_MAX, load_text
 from simulator.scenario.options import GENERATED_MAX
 from tests.scenario.test_load import HOSTILE
 
+pytestmark = pytest.mark.slow
+
 PRODUCT = {"name": "x", "processing_time": "instant", "discount": {"type": "fixed", "value": 0}}
 PRODUCTS = {"products": [PRODUCT | {"code": f"PRODUCT-{number:04}"} for number in range(1_000)]}
 UNKNOWN = [f"PRODUCTS-{number:04}" for number in range(300)]

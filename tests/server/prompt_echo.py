@@ -5,9 +5,7 @@ import json
 from collections.abc import Coroutine
 from typing import Any
 
-from simulator.server.endings import ABORT, CUT, WHOLE, Ending
-
-from .wire import LETTERS, Echo
+from .wire import LETTERS, WHOLE, Echo, Ending
 
 Headers = list[tuple[bytes, bytes]]
 Answer = tuple[int, bytes, bytes, Ending]
@@ -45,9 +43,9 @@ class PromptEcho(Echo):
         if path in ("/error", "/slow-error"):
             raise RuntimeError("on purpose")
         if path in ("/abort", "/slow-abort"):
-            ending = ABORT
+            ending = Ending("abort")
         if path == "/half":
-            echo, ending = LETTERS, CUT
+            echo, ending = LETTERS, Ending("cut")
         if path == "/unread":
             echo = b"early"
         status = int(path.removeprefix("/status-")) if path.startswith("/status-") else 200

@@ -139,6 +139,23 @@ def test_http_1_0_is_answered_and_closed(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
+    ("version", "is_chunked", "body"),
+    [("1.1", True, b"2\r\nun\r\n5\r\nsized\r\n0\r\n\r\n"), ("1.0", False, b"unsized")],
+)
+def test_an_answer_without_a_length_is_chunked_or_to_http_1_0_ends_with_its_connection(
+    served: Served, version: str, is_chunked: bool, body: bytes
+) -> None:
+    async def main() -> bytes:
+        async with await served.connect() as client:
+            await client.send(f"GET /unsized HTTP/{version}\r\nHost: a\r\nConnection: close\r\n\r\n".encode())
+            return await client.to_end()
+
+    head, _, rest = asyncio.run(main()).partition(b"\r\n\r\n")
+    assert (b"transfer-encoding: chunked" in head) is is_chunked
+    assert (b"connection: close" in head, rest) == (True, body)
+
+
+@pytest.mark.parametrize(
     "headers",
     [
         ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA"],

@@ -134,14 +134,40 @@ def test_what_waits_for_the_end_of_a_turn_keeps_its_method_when_others_follow(pr
     assert answers[0].body == b"slow" or answers[0].json["method"] == "POST"
 
 
-def test_a_client_that_closes_its_side_at_once_is_answered_all_the_same(prompt: Served) -> None:
+@pytest.mark.parametrize(
+    ("raw", "paths"),
+    [
+        (request("POST", "/here", body=b"x"), ["/here"]),
+        (request("POST", "/here", CLOSING, body=b"x"), ["/here"]),
+        (request("POST", "/asgi", body=b"x"), ["/asgi"]),
+        (request("POST", "/asgi", CLOSING, body=b"x"), ["/asgi"]),
+        (request("GET", "/asgi") + request("GET", "/here") + request("GET", "/asgi"), ["/asgi", "/here", "/asgi"]),
+    ],
+    ids=["at once", "at once, the last", "in a task", "in a task, the last", "several"],
+)
+def test_a_client_that_closes_its_side_at_once_is_answered_all_the_same(
+    prompt: Served, raw: bytes, paths: list[str]
+) -> None:
     async def main() -> bytes:
         async with await prompt.connect() as client:
-            client.writer.write(request("POST", "/here", body=b"x"))
+            client.writer.write(raw)
             client.writer.write_eof()
             return await client.to_end()
 
-    assert b'"path": "/here"' in asyncio.run(main())
+    told = asyncio.run(main())
+    assert [told.count(b'"path": "%b"' % path.encode()) for path in dict.fromkeys(paths)] == [
+        paths.count(path) for path in dict.fromkeys(paths)
+    ]
+
+
+def test_a_client_that_closes_its_side_within_a_body_is_let_go(prompt: Served) -> None:
+    async def main() -> bytes:
+        async with await prompt.connect() as client:
+            client.writer.write(request("POST", "/asgi", body=b"1234")[:-2])
+            client.writer.write_eof()
+            return await client.to_end()
+
+    assert asyncio.run(main()) == b""
 
 
 def test_a_request_counts_although_its_client_is_gone_at_once(prompt: Served) -> None:

@@ -162,7 +162,7 @@ def test_a_stopping_server_does_not_wait_for_what_a_client_has_begun(begun: byte
 
 def test_tune_gc_freezes_what_is_there_and_collects_seldom() -> None:
     code = (
-        "import gc, json; from simulator.server.serve import tune_gc; tune_gc();"
+        "import gc, json, simulator.server.serve; from simulator.cli.process import tune_gc; tune_gc();"
         "print(json.dumps([gc.get_freeze_count() > 10_000, gc.get_threshold()[0] > 5_000, gc.isenabled()]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=10)

@@ -23,6 +23,17 @@ PATIENCE_S = 3.0
 PLAIN = [(b"content-type", b"text/plain")]
 LETTERS = bytes(range(ord("a"), ord("z") + 1)) * 4
 
+
+@dataclass(frozen=True)
+class Ending:
+    """How an answer ends."""
+
+    name: str
+    bytes_per_second: float = 0.0
+
+
+WHOLE = Ending("")
+
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
@@ -97,7 +108,13 @@ class Echo:
         await send_text(send, b"early")
 
     async def on_unread_at_once(self, connection: Connection, receive: Receive, send: Send) -> None:
-        await connection.answer(200, [*PLAIN, (b"content-length", b"5")], b"early")
+        await connection.answer(200, [*PLAIN, (b"content-length", b"5")], b"early", WHOLE)
+
+    async def on_unsized(self, connection: Connection, receive: Receive, send: Send) -> None:
+        headers = [*PLAIN, (b"transfer-encoding", b"chunked")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"un", "more_body": True})
+        await send({"type": "http.response.body", "body": b"sized"})
 
     async def on_slow(self, connection: Connection, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0.15)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import cache
 from typing import Any
 
 PLAIN = (str, bytes, int, float, Decimal, date, timedelta, Enum, type(None))
@@ -12,39 +13,50 @@ PLAIN = (str, bytes, int, float, Decimal, date, timedelta, Enum, type(None))
 
 def anatomy(root: object, left_out: Collection[str] = ()) -> Any:
     """Nested lists, without the members whose names are in `left_out`. What was met before is told by when it was."""
-    return _anatomy(root, {}, [], left_out)
+    seen: dict[int, int] = {}
+    kept: list[object] = []  # what was met, so that no other object gets its id
+
+    def within(one: Any) -> Any:
+        kind: Any = type(one)
+        if _is_plain(kind):
+            return one
+        if id(one) in seen:
+            return f"<{seen[id(one)]}>"
+        seen[id(one)] = len(seen)
+        kept.append(one)
+        if isinstance(one, Mapping):
+            return [(within(key), within(member)) for key, member in one.items()]
+        if isinstance(one, list | tuple | deque):
+            return [within(member) for member in one]
+        if isinstance(one, set | frozenset):
+            return sorted(map(str, one))
+        if isinstance(one, bytearray):
+            return bytes(one)
+        if callable(one):
+            return getattr(one, "__qualname__", "callable")
+        return [kind.__name__, *((name, within(member)) for name, member in _members(one) if name not in left_out)]
+
+    return within(root)
 
 
-def _anatomy(one: Any, seen: dict[int, int], kept: list[object], left_out: Collection[str]) -> Any:
-    if isinstance(one, PLAIN):
-        return one
-    if id(one) in seen:
-        return f"<{seen[id(one)]}>"
-    seen[id(one)] = len(seen)
-    kept.append(one)  # so that no other object gets its id
-
-    def within(value: Any) -> Any:
-        return _anatomy(value, seen, kept, left_out)
-
-    if isinstance(one, Mapping):
-        return [(within(key), within(member)) for key, member in one.items()]
-    if isinstance(one, list | tuple | deque):
-        return [within(member) for member in one]
-    if isinstance(one, set | frozenset):
-        return sorted(map(str, one))
-    if isinstance(one, bytearray):
-        return bytes(one)
-    if callable(one):
-        return getattr(one, "__qualname__", "callable")
-    return [type(one).__name__, *((name, within(member)) for name, member in _members(one) if name not in left_out)]
+@cache
+def _is_plain(kind: type) -> bool:
+    return issubclass(kind, PLAIN)
 
 
-def _members(value: object) -> Iterator[tuple[str, Any]]:
+def _members(value: Any) -> Iterator[tuple[str, Any]]:
     yield from sorted(getattr(value, "__dict__", {}).items())
-    for name in getattr(value, "__struct_fields__", ()):
-        yield name, getattr(value, name)
-    for kind in type(value).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
-                yield name, getattr(value, name)
+    kind: Any = type(value)
+    for name in _slots(kind):
+        if hasattr(value, name):
+            yield name, getattr(value, name)
+
+
+@cache
+def _slots(kind: type) -> tuple[str, ...]:
+    """The members of a struct, or what the classes of an object have slots for."""
+    names = [*getattr(kind, "__struct_fields__", ())]
+    for one in kind.__mro__:
+        slots = one.__dict__.get("__slots__", ())
+        names += (slots,) if isinstance(slots, str) else slots
+    return tuple(name for name in dict.fromkeys(names) if name not in ("__dict__", "__weakref__"))

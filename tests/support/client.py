@@ -91,18 +91,31 @@ class Client:
     ) -> Response:
         content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         path, _, query = target.partition("?")
+        signed = self.signature(method, query, content, key=key, secret=secret, nonce=nonce, timestamp=timestamp)
+        prefix = f"/s/{sandbox}" if sandbox else ""
+        return await self.asend(method, prefix + path, query, content, signed | (headers or {}), before_body)
+
+    def signature(
+        self,
+        method: str,
+        query: str,
+        content: bytes,
+        *,
+        key: str | None = None,
+        secret: str | None = None,
+        nonce: str | None = None,
+        timestamp: int | None = None,
+    ) -> dict[str, str]:
+        """The four headers of a signed request."""
         nonce = nonce or f"nonce-{next(_nonces):012d}"
         stamp = str(int(self.wall().timestamp()) if timestamp is None else timestamp)
         secret_bytes = base64.b64decode(self.secret if secret is None else secret)
-        signature = sign(method, query, content, timestamp=stamp, nonce=nonce, secret=secret_bytes)
-        signed = {
+        return {
             "X-Api-Key": self.key if key is None else key,
             "X-Timestamp": stamp,
             "X-Nonce": nonce,
-            "X-Signature": signature,
+            "X-Signature": sign(method, query, content, timestamp=stamp, nonce=nonce, secret=secret_bytes),
         }
-        prefix = f"/s/{sandbox}" if sandbox else ""
-        return await self.asend(method, prefix + path, query, content, signed | (headers or {}), before_body)
 
     def pay(self, refid: str = "ref-1", amount: Any = "10", product: str = "RELOAD", **more: Any) -> Response:
         """`POST /v2/topup`."""

@@ -297,6 +297,9 @@ PROBES: dict[str, Probe] = {
     "statement-links": Probe(lambda client: two_payments(client, "/v2/balance-statement")["links"]["last"]),
     "bill-fields": Probe(lambda client: look_up(client).data["CustomField"], (ABSENT, [{"then": {"bill": BILL}}])),
     "bill-drawn": Probe(lambda client: look_up(client).data["CustomerName"], (ABSENT, [{"then": {"bill": BILL}}])),
+    "bill-holder": Probe(
+        lambda client: look_up(client).data["Address"], (ABSENT, [{"then": {"bill": {"Address": "x"}}}])
+    ),
     "voided-cost": Probe(voided_cost, world=PAID),
     "legacy-shelves": Probe(lambda client: read(client, "/v2/product-list").data[0]["product_group"]),
     "subproduct-denomination": Probe(

@@ -21,6 +21,7 @@ from simulator.domain.model.catalog import (
     Source,
 )
 from simulator.domain.model.effects import Outcome, Send
+from simulator.domain.model.people import NamePool, PersonPools
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Status, Step
@@ -61,7 +62,13 @@ def text(value: str) -> Callable[[Mapping[str, object]], str]:
 
 
 PIN = fixed_product("PIN", (25,), fulfilled=Fulfilled({"pin": text("{seed}-{refid}")}, timedelta(days=365)))
-PROFILE = BillProfile("The Biller", frozenset(BillField), Decimal("20.00"), Decimal("400.00"))
+PEOPLE = PersonPools(
+    (NamePool(("Aina", "Devi", "Mei"), ("Lim", "Nair", "Rahman")), NamePool(("Ann", "Bob"), ("Smith", "Jones"))),
+    ("1, Jalan Mawar", "2, Jalan Melati"),
+    ("30000 Ipoh, Perak", "80000 Johor Bahru, Johor"),
+    ("90010114", "85123101"),
+)
+PROFILE = BillProfile("The Biller", frozenset(BillField), Decimal("20.00"), Decimal("400.00"), lambda: PEOPLE)
 BILL = money_product(voidable=True, bill=PROFILE)
 CATALOG = Catalog(products={product.code: product for product in (BILL, fixed_product(), PIN)})
 

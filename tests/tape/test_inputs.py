@@ -25,6 +25,8 @@ from simulator.scenario.library import load_scenario, scenario_from_object
 from simulator.tape.inputs import read, write
 from tests.support.anatomy import anatomy
 
+pytestmark = pytest.mark.slow
+
 START = datetime(2026, 11, 1, 4, 0, tzinfo=UTC)
 PAYMENT = {"refid": "r1", "product": "RELOAD", "account": "0123456789", "amount": "10"}
 BAD_DAY = scenario_from_object({"scenario": "other", "extends": "bad-day", "limits": {"nonces": 7}})

@@ -1,4 +1,4 @@
-"""What stands on the agenda happens: in order of time, then of insertion, at the time it was due or at the latest time
+"""Processes the agenda in order of time, then of insertion. Each entry happens when it was due or at the latest time
 that the sandbox has seen, whichever is later."""
 
 from datetime import datetime
@@ -23,7 +23,7 @@ from simulator.domain.state import State
 
 
 def pass_time(state: State, command: PassTime, now: datetime) -> list[Fired]:
-    """Let happen what is due by `now`. A step that cannot follow what happened meanwhile is passed over."""
+    """Process entries that are due by `now`. A step that may not follow the current status is skipped."""
     fired: list[Fired] = []
     while command.events_max is None or len(fired) < command.events_max:
         due = state.agenda.pop_due(now)
@@ -40,12 +40,12 @@ def pass_time(state: State, command: PassTime, now: datetime) -> list[Fired]:
 
 
 def see_time(state: State, command: SeeTime, now: datetime) -> None:
-    """Note the time; nothing happens."""
+    """Record the time without processing anything."""
     state.see(now)
 
 
 def end_delivery(state: State, command: EndDelivery, now: datetime) -> None:
-    """Take back what became of an attempt."""
+    """Record the outcome of an attempt."""
     send = state.in_flight.pop(command.job)
     assert send.attempt.number == command.attempt, "a job has one attempt in the air"
     match send.job:

@@ -1,7 +1,7 @@
 """Low-balance alerts: one e-mail whenever a wallet falls below its reseller's threshold (SPEC 2.9, 4.16).
 
-The wallet notices the crossing itself, by one comparison with each entry. What is below already crosses nothing, so
-that the next alert comes after the balance was at the threshold or above it again.
+The wallet detects the crossing with one comparison for each entry. A balance already below does not cross, so the next
+alert requires that the balance was at or above the threshold in between.
 """
 
 from datetime import datetime
@@ -26,7 +26,7 @@ def watch(state: State, reseller: Reseller, threshold: Decimal | None) -> None:
 
 
 def set_threshold(state: State, command: SetThreshold, now: datetime) -> Reseller:
-    """Set a reseller's threshold. Raises `Unacceptable` below 1 and for what is not in whole sen."""
+    """Set a reseller's threshold. Raises `Unacceptable` below 1 and for fractions of a sen."""
     amount = command.amount
     if not is_bounded(amount) or amount < THRESHOLD_MIN or not is_whole_cents(amount):
         raise Unacceptable("invalid_amount", "a threshold is at least 1, with at most two decimals", "amount")

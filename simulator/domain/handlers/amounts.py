@@ -1,4 +1,4 @@
-"""What is wrong with an amount, in the details of payments and of bill look-ups alike, and which options were near."""
+"""Details for invalid amounts, shared by payments and bill look-ups, including the nearest options."""
 
 from collections.abc import Collection
 from decimal import Decimal
@@ -7,26 +7,26 @@ from heapq import nsmallest
 from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import denotes_number, is_whole_cents
 
-# Of what a product sells, this many are named: those nearest to what was asked for.
+# A detail names at most this many of a product's denominations: those nearest to the requested one.
 SOLD_SHOWN_MAX = 10
 SENT_CHARS_MAX = 60
 
 
 def no_amount(sent: object) -> Detail:
-    """Why `parse_amount` did not read what was sent."""
+    """Why `parse_amount` rejected the value sent."""
     amount = f'"{sent[:SENT_CHARS_MAX]}"' if isinstance(sent, str) else sent
     return detail(What.TOO_MANY_DIGITS if denotes_number(sent) else What.NO_NUMBER, amount=amount)
 
 
 def bad_money(amount: Decimal) -> Detail | None:
-    """Why nobody can pay this amount of money, if so."""
+    """Why this amount cannot be paid; None when it can."""
     if amount <= 0:
         return detail(What.NOT_POSITIVE, amount=amount)
     return None if is_whole_cents(amount) else detail(What.NO_CENTS, amount=amount)
 
 
 def beyond_limits(amount: Decimal, low: Decimal | None, high: Decimal | None, biller: str = "") -> Detail | None:
-    """Which of the limits, those of the biller with this code if they are, the amount is beyond, if it is."""
+    """Which limit the amount violates; None for none. The limits are those of `biller`, when given."""
     if low is not None and amount < low:
         return detail(What.TOO_LITTLE, amount=amount, low=low, biller=biller)
     if high is not None and amount > high:
@@ -35,7 +35,7 @@ def beyond_limits(amount: Decimal, low: Decimal | None, high: Decimal | None, bi
 
 
 def not_sold(product: str, amount: Decimal, sold: Collection[Decimal]) -> Detail:
-    """The amount is none of those that the product is sold in."""
+    """The product is not sold in this amount."""
     if not sold:
         return detail(What.NOTHING_SOLD, product=product)
     nearest = sorted(nsmallest(SOLD_SHOWN_MAX, sold, key=lambda one: abs(one - amount)))

@@ -1,4 +1,4 @@
-"""Which callbacks a status change causes, when their attempts are due, and what an outcome means for the next."""
+"""Which callbacks a status change causes, when their attempts are due, and how an outcome determines the next."""
 
 from datetime import datetime
 
@@ -18,10 +18,10 @@ from simulator.domain.state import State
 
 
 def announce(state: State, transaction: Transaction, now: datetime) -> None:
-    """Put the callbacks of the latest result on the agenda, as the transaction's rule distorts them.
+    """Schedule the callbacks of the latest result, as the transaction's rule distorts them.
 
-    In reverse order nothing is sent until the transaction is settled; then the latest status goes first. A void comes
-    after that and is told alone.
+    In reverse order nothing is sent until the transaction is settled; then the latest status goes first. A later void
+    is sent alone.
     """
     plan = transaction.callbacks
     if not state.resellers[transaction.reseller].callback.url:
@@ -51,7 +51,7 @@ def _add_copies(state: State, transaction: Transaction, result: Result, now: dat
 
 
 def attempt_due(state: State, callback: Callback, now: datetime) -> Send:
-    """The next attempt of a callback starts now."""
+    """Start the next attempt of a callback."""
     if state.assumes("callback-balance", "at_sending"):
         wallet = state.resellers[callback.transaction.reseller].wallet
         callback.result = msgspec.structs.replace(callback.result, balance=wallet.balance)
@@ -61,7 +61,7 @@ def attempt_due(state: State, callback: Callback, now: datetime) -> Send:
 
 
 def delivered(state: State, callback: Callback, attempt: Attempt, outcome: Outcome, now: datetime) -> None:
-    """Take an attempt's outcome; a temporary failure puts the next attempt on the agenda (SPEC 6.1)."""
+    """Record an attempt's outcome; a temporary failure schedules the next attempt (SPEC 6.1)."""
     assert attempt.outcome is None, "an attempt ends once"
     attempt.outcome = outcome
     policy = state.scenario.limits.callback_retry

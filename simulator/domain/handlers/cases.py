@@ -1,8 +1,8 @@
-"""Opening cases and bringing them to their end (SPEC 3.5, 4.12, 4.13).
+"""Opens cases and completes them (SPEC 3.5, 4.12, 4.13).
 
-A request is judged in this order: is there such a transaction of this reseller, did it succeed, was it asked before,
-can its product be voided; then the rules decide. What fails before the rules leaves no case behind. A void that is
-taken ends later, from the agenda: the wallet is refunded once and the transaction voided, or the biller refuses.
+Checks in order: the transaction exists and is this reseller's, it succeeded, it was not requested before, its product
+can be voided; then the rules decide. A request that fails before the rules creates no case. An accepted void completes
+later, from the agenda: the wallet is refunded once and the transaction voided, or the biller refuses.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ from simulator.domain.model.transactions import Status, Transaction, may_follow
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.state import State
 
-# Of one transaction; more than one dispute and one void are kept only where refused ones may be requested again.
+# Per transaction. More than one dispute and one void exist only where refused ones may be requested again.
 CASES_MAX = 20
 
 # What happens to a request that no rule matches.
@@ -54,7 +54,7 @@ _NOT_SUCCESSFUL = {
 }
 _DONE = {CaseKind.DISPUTE: "disputed", CaseKind.VOID: "voided"}
 
-# What is noted of a request by its kind and by whether it was taken.
+# The outcome that is counted, by kind and by whether the request was accepted.
 _NOTED: Mapping[tuple[CaseKind, bool], Noted] = {
     (CaseKind.VOID, True): Noted.VOID_TAKEN,
     (CaseKind.VOID, False): Noted.VOID_REFUSED,
@@ -64,7 +64,7 @@ _NOTED: Mapping[tuple[CaseKind, bool], Noted] = {
 
 
 def open_case(state: State, command: OpenCase, now: datetime) -> CaseAnswer | NoSuchTransaction:
-    """Take or refuse a dispute or void. Nothing changes for what is refused before the rules are asked."""
+    """Accept or refuse a dispute or void. A request that is refused before the rules changes nothing."""
     transaction = _find(state, command)
     if transaction is None:
         return NoSuchTransaction("trxid" if command.trxid else "refid", _unknown(state, command))
@@ -78,7 +78,7 @@ def open_case(state: State, command: OpenCase, now: datetime) -> CaseAnswer | No
 
 
 def case_due(state: State, due: CaseDue, now: datetime) -> None:
-    """The biller's last word on a void has come."""
+    """Apply the biller's final answer to a void."""
     case = due.case
     case.ended = now
     if due.is_refund:
@@ -92,7 +92,7 @@ def case_due(state: State, due: CaseDue, now: datetime) -> None:
 
 
 def _find(state: State, command: OpenCase) -> Transaction | None:
-    """The transaction that is meant, if it is the reseller's own; `trxid` wins over `refid`."""
+    """The referenced transaction, if it is the reseller's own; `trxid` takes precedence over `refid`."""
     if not command.trxid:
         return state.resellers[command.reseller].refids.get(command.refid)
     found = state.transactions.get(command.trxid)
@@ -100,7 +100,7 @@ def _find(state: State, command: OpenCase) -> Transaction | None:
 
 
 def _unknown(state: State, command: OpenCase) -> Detail:
-    """Why the reference leads to no transaction, as far as the sandbox knows: another's, or the other kind of one."""
+    """Why the reference matches no transaction: it is another reseller's, or the other kind of reference."""
     field, reference = ("trxid", command.trxid) if command.trxid else ("refid", command.refid)
     refids = state.resellers[command.reseller].refids
     if command.trxid and reference in refids:
@@ -121,8 +121,8 @@ def _ignored(command: OpenCase, transaction: Transaction) -> Detail | None:
 
 
 def _objection(state: State, kind: CaseKind, transaction: Transaction) -> tuple[str, str, Detail] | None:
-    """Why the request is refused whatever the rules say: what is told, no rule, and what would have been right; None
-    when they decide."""
+    """Why the request is refused regardless of the rules, as message, no rule and detail; None when the rules
+    decide."""
     status = transaction.result.status
     if status is not Status.SUCCESSFUL:
         wrong = detail(What.NOT_SUCCESSFUL, trxid=transaction.trxid, status=status, done=_DONE[kind])
@@ -220,7 +220,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
 
 
 def _notify(state: State, case: Case, now: datetime, text: str) -> None:
-    """Write to the addresses of the request; the account's registered one is always copied (SPEC 4.12)."""
+    """E-mail the addresses of the request, always with a copy to the account's registered one (SPEC 4.12)."""
     transaction = case.transaction
     to = dict.fromkeys((*case.user_email, state.resellers[transaction.reseller].email))
     subject = f"{case.kind.value.capitalize()} of {transaction.product_name}, reference {transaction.refid}"

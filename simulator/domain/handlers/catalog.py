@@ -1,4 +1,4 @@
-"""Changes of the catalog: of its products, for everybody or for one reseller, and of its tree (SPEC 2.1, 6.4)."""
+"""Changes to the catalog: products, for everybody or for one reseller, and its tree (SPEC 2.1, 6.4)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,10 +30,10 @@ class OptionChange:
 
 @dataclass(frozen=True, slots=True)
 class ProductChange:
-    """What a `ChangeProduct` did: the product before and after, seen by `reseller` when that is set.
+    """The effect of a `ChangeProduct`: the product before and after, as seen by `reseller` when that is set.
 
-    `changed` names the product's own properties that differ now, `options` what became of single options. Both are
-    empty when everything was so already.
+    `changed` names the product's own properties that differ now, `options` lists changed options. Both are empty when
+    the command changed nothing.
     """
 
     before: Product
@@ -43,7 +43,7 @@ class ProductChange:
     reseller: str | None = None
 
     def __bool__(self) -> bool:
-        """True when something is different now."""
+        """True when something changed."""
         return bool(self.changed or self.options)
 
 
@@ -56,10 +56,10 @@ def product_of(state: State, code: str) -> Product:
 
 
 def change_product(state: State, command: ChangeProduct, now: datetime) -> ProductChange:
-    """Change a product and say what is different; `last_updated` moves when and only when something is.
+    """Change a product and return the difference; `last_updated` moves only when there is one.
 
-    Raises `Unknown` for a product, reseller or option that there is not, `Unacceptable` for a property that cannot be
-    changed so.
+    Raises `Unknown` for an unknown product, reseller or option, `Unacceptable` for a property that cannot be changed
+    this way.
     """
     product = product_of(state, command.code)
     if command.reseller is not None:
@@ -76,7 +76,7 @@ def change_product(state: State, command: ChangeProduct, now: datetime) -> Produ
 
 
 def put_catalog(state: State, catalog: Catalog, now: datetime) -> None:
-    """Let the sandbox have another catalog, move `last_updated`, and tell what differs."""
+    """Replace the sandbox's catalog, move `last_updated`, and publish events for the differences."""
     before = state.catalog
     state.catalog = catalog
     state.catalog_updated = later(state, now)
@@ -84,7 +84,7 @@ def put_catalog(state: State, catalog: Catalog, now: datetime) -> None:
 
 
 def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, now: datetime) -> ProductChange:
-    """None gives a property back to the product."""
+    """None resets a property to the product's own value."""
     _refuse(set(command.changes) - OF_OVERLAY, "cannot be changed for one reseller")
     _refuse({"options"} if command.options else set(), "cannot be changed for one reseller")
     before, overlay_before = reseller.sees(state.catalog, command.code), reseller.overlay
@@ -112,7 +112,7 @@ def _differing(before: Product, after: Product, names: Mapping[str, object]) -> 
 
 
 def _with_options(product: Product, wanted: Mapping[str, bool]) -> tuple[Product, tuple[OptionChange, ...]]:
-    """The product with options, by code, put on sale or taken off it, wherever they stand."""
+    """The product with options, by code, put on sale or taken off sale in every list that has them."""
     if not wanted:
         return product, ()
     lists = [*product.options.values(), *product.options_for.values()]
@@ -136,7 +136,7 @@ def _with_options(product: Product, wanted: Mapping[str, bool]) -> tuple[Product
 
 
 def _switched(found: OptionList, wanted: Mapping[str, bool]) -> OptionList:
-    """The same list where nothing differs, so that what is kept of it stays of use."""
+    """The same list object when nothing differs, so that values cached for it stay valid."""
     if all(option.is_active == wanted.get(option.code, option.is_active) for option in found):
         return found
     return OptionList(replace(option, is_active=wanted.get(option.code, option.is_active)) for option in found)
@@ -150,7 +150,7 @@ CHANGEABLE: Mapping[TreeKind, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class TreeChange:
-    """What a `ChangeTree` did: the category or group as it is now, and which of its properties differ."""
+    """The effect of a `ChangeTree`: the category or group after it, and which of its properties differ."""
 
     after: Category | Group
     changed: tuple[str, ...]
@@ -172,9 +172,9 @@ def find(catalog: Catalog, kind: TreeKind, id_: str) -> Category | Group:
 
 
 def change_tree(state: State, command: ChangeTree, now: datetime) -> TreeChange:
-    """Change a category or group; `last_updated` moves and events are told when and only when something differs.
+    """Change a category or group; `last_updated` moves and events are published only when something differs.
 
-    Raises `Unknown` for one that there is not, and for a product code; `Unacceptable` for any other property.
+    Raises `Unknown` for an unknown one and for an unknown product code, `Unacceptable` for any other property.
     """
     before = find(state.catalog, command.kind, command.id)
     if refused := set(command.changes) - CHANGEABLE[command.kind]:
@@ -194,7 +194,7 @@ def _replaced(one: Category | Group, changes: Mapping[str, Any]) -> Category | G
 
 
 def _with(group: Group, before: Category | Group, after: Category | Group) -> Group:
-    """The group, or what it became."""
+    """The group, or its replacement."""
     if group is before:
         assert isinstance(after, Group)
         return after

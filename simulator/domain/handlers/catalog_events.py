@@ -1,8 +1,8 @@
-"""Catalog change events (SPEC 6.4): what differs between two catalogs, sent to the target that the scenario names.
+"""Catalog change events (SPEC 6.4): the differences between two catalogs, sent to the target that the scenario names.
 
-Groups and categories are compared as a catalog that nobody filters shows them, with the products on sale alone.
-Products are told by code, options by product, field and code. Options of a product that comes or goes as a whole are
-not told one by one, and a product whose options alone changed is told itself only when its loss risk is another.
+Groups and categories are compared as an unfiltered catalog shows them, with products on sale only. Products are
+identified by code, options by product, field and code. Options of a product that is added or removed have no events of
+their own, and a product whose options alone changed has an event only when its loss risk changed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -35,7 +35,7 @@ Same = Callable[[Resource, Resource], bool]
 
 
 class Change(NamedTuple):
-    """One difference: the event's type, what identifies the resource, and the resource as it is, or was last."""
+    """One difference: the event's type, the resource's identity, and the resource now, or as it was last."""
 
     type: str
     key: tuple[str, ...]
@@ -43,7 +43,7 @@ class Change(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """An option on sale, and what it sells for and costs where it has a price."""
+    """An option on sale, with its selling price and cost where it has a price."""
 
     option: Option
     price: Decimal | None = None
@@ -51,8 +51,8 @@ class Offer(NamedTuple):
 
 
 def announce(state: State, before: Catalog, now: datetime) -> None:
-    """Tell how the sandbox's catalog differs from what it was `before`: to everybody, and what differs further for
-    resellers that see it with an overlay."""
+    """Publish how the catalog differs from `before`: to everybody, and further differences to resellers with an
+    overlay."""
     if not state.catalog_webhook.enabled:
         return
     state.catalog_changes += 1
@@ -61,16 +61,16 @@ def announce(state: State, before: Catalog, now: datetime) -> None:
     _send(state, shared, "", now)
     if state.assumes("catalog-overlay-events", "not_told"):
         return
-    told = {(change.type, change.key) for change in shared}
+    published = {(change.type, change.key) for change in shared}
     touched = _touched(before, state.catalog)
     for reseller in state.resellers.values():
         if (overlay := reseller.overlay) and not touched.isdisjoint(overlay):
             own = changes(_seen(before, overlay), _seen(state.catalog, overlay), whole_tree=whole_tree)
-            _send(state, [change for change in own if (change.type, change.key) not in told], reseller.code, now)
+            _send(state, [change for change in own if (change.type, change.key) not in published], reseller.code, now)
 
 
 def announce_overlay(state: State, reseller: Reseller, before: Mapping[str, Overlay], now: datetime) -> None:
-    """Tell how what one reseller sees of the catalog differs from what it was under the overlay `before`."""
+    """Publish how one reseller's view of the catalog differs from its view under the overlay `before`."""
     if not state.catalog_webhook.enabled or state.assumes("catalog-overlay-events", "not_told"):
         return
     state.catalog_changes += 1
@@ -79,8 +79,8 @@ def announce_overlay(state: State, reseller: Reseller, before: Mapping[str, Over
 
 
 def changes(before: Catalog, after: Catalog, *, whole_tree: bool = False) -> Iterator[Change]:
-    """Every difference: groups, categories, products, options. `whole_tree`: categories show products that are not on
-    sale, too."""
+    """Yield every difference: groups, categories, products, options. With `whole_tree` categories include products that
+    are not on sale."""
     old, new = (_tree(catalog, whole=whole_tree) for catalog in (before, after))
     for change, id_, group in _differences(_groups(old), _groups(new)):
         yield Change(f"group.{change}", (id_,), CatalogEntry(group))
@@ -95,7 +95,7 @@ def changes(before: Catalog, after: Catalog, *, whole_tree: bool = False) -> Ite
 
 
 def _touched(before: Catalog, after: Catalog) -> set[str]:
-    """The codes of products that may look different to somebody; all of them when the tree is another."""
+    """The codes of products whose appearance may have changed; all codes when the tree changed."""
     if before.groups is not after.groups:
         return {*before.products, *after.products}
     return {code for code, product in after.products.items() if before.products.get(code) is not product} | (
@@ -104,7 +104,7 @@ def _touched(before: Catalog, after: Catalog) -> set[str]:
 
 
 def _send(state: State, found: list[Change], reseller: str, now: datetime) -> None:
-    """In the shape that is the default now, which later deliveries and replays keep."""
+    """Emit in the current default shape, which later deliveries and replays keep."""
     is_new = now >= version_switch(state) or state.assumes("catalog-event-version", "newest")
     whose = (reseller,) if reseller else ()
     for change in found:
@@ -136,12 +136,12 @@ def _categories(tree: tuple[Group, ...]) -> Mapping[str, Category]:
 
 
 def _shown(catalog: Catalog) -> Mapping[str, Product]:
-    """What the catalog shows to whoever asks for inactive products, too."""
+    """The products of the catalog, inactive ones included."""
     return {code: product for code, product in catalog.products.items() if not product.is_hidden}
 
 
 def _is_same_product(one: Product, other: Product) -> bool:
-    """True when both are shown alike."""
+    """True when both have the same representation."""
     if one is other:
         return True
     unseen = {"voidable": other.voidable, "bill": other.bill, "fulfilled": other.fulfilled, "drawn": other.drawn}
@@ -151,12 +151,12 @@ def _is_same_product(one: Product, other: Product) -> bool:
 
 
 def _without_options(product: Product) -> Product:
-    """The product alone, so that the log does not keep old lists of options alive."""
+    """The product without its options, so that the log does not keep old option lists in memory."""
     return replace(product, options={}, options_for={})
 
 
 def _offer_differs(one: Product, other: Product) -> bool:
-    """False when the options and their prices are surely the same."""
+    """False only when options and prices are certainly the same."""
     return one is not other and _offered_by(one) != _offered_by(other)
 
 
@@ -174,8 +174,8 @@ def _option_changes(before: Product, after: Product) -> Iterator[Change]:
 
 
 def _offers(product: Product) -> dict[tuple[str, str], Offer]:
-    """Every option on sale by its field and code; what is written for single account numbers gives way to the field's
-    own."""
+    """Every option on sale by field and code; the field's own options take precedence over those written for single
+    account numbers."""
     lists = [(field_id, found) for (field_id, _), found in product.options_for.items()]
     lists += product.options.items()
     return {(field_id, one.code): _offer(product, field_id, one) for field_id, found in lists for one in found.active}

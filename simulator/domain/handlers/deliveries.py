@@ -42,7 +42,7 @@ class ReplayRefused(StrEnum):
 
 
 def credited(state: State, reseller: Reseller, entry: Entry, now: datetime) -> None:
-    """Tell the reseller's webhook of a credit, if it is of an eligible kind."""
+    """Publish a credit to the reseller's webhook, if its type is eligible."""
     is_eligible = entry.type is EntryType.DEPOSIT or (
         entry.type is EntryType.COMMISSION and state.assumes("webhook-credits", "deposits_and_commissions")
     )
@@ -54,7 +54,7 @@ def credited(state: State, reseller: Reseller, entry: Entry, now: datetime) -> N
 def emit(
     state: State, webhook: Webhook, reseller: str, type_: str, data: EventData, now: datetime, *identity: object
 ) -> Delivery:
-    """Make an event and the job that delivers it now; `identity` tells it from others of its type and reseller."""
+    """Create an event and the job that delivers it now; `identity` distinguishes events of one type and reseller."""
     assert webhook.enabled, "only an enabled webhook gets events"
     letters = draw.alphanumeric(state.seed, 24, "event", state.key_scope, reseller, type_, *identity)
     return _begin(state, Event("evt_" + letters.lower(), type_, now, data), reseller, webhook, now)
@@ -79,7 +79,7 @@ def _begin(
 
 
 def attempt_due(state: State, delivery: Delivery, now: datetime) -> Send | None:
-    """The next attempt of a job starts now; None when its webhook was disabled or removed, which ends the job."""
+    """Start the next attempt of a job. None when its webhook was disabled or removed, which ends the job."""
     if not delivery.webhook.enabled:
         text = "the webhook was disabled or removed before this attempt"
         state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
@@ -91,7 +91,7 @@ def attempt_due(state: State, delivery: Delivery, now: datetime) -> Send | None:
 
 
 def delivered(state: State, delivery: Delivery, attempt: Attempt, outcome: Outcome, now: datetime) -> None:
-    """Take an attempt's outcome; any that is no 2xx is tried again until the retries are spent."""
+    """Record an attempt's outcome; anything but 2xx is retried until the retries are exhausted."""
     assert attempt.outcome is None, "an attempt ends once"
     attempt.outcome = replace(outcome, body=outcome.body[:RESPONSE_CHARS_MAX], headers=())
     if is_accepted(outcome):
@@ -108,10 +108,10 @@ def delivered(state: State, delivery: Delivery, attempt: Attempt, outcome: Outco
 
 
 def replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:
-    """Make a new job for the event of a failed one, to where the webhook points now."""
-    made = _replay(state, command, now)
-    state.noted[Noted.WEBHOOK_REPLAYED if isinstance(made, Delivery) else Noted.REPLAY_REFUSED] += 1
-    return made
+    """Create a new job for the event of a failed one, addressed to the webhook's current URL."""
+    result = _replay(state, command, now)
+    state.noted[Noted.WEBHOOK_REPLAYED if isinstance(result, Delivery) else Noted.REPLAY_REFUSED] += 1
+    return result
 
 
 def _replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:

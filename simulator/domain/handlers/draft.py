@@ -1,4 +1,4 @@
-"""A payment that is being judged, and what its product offers to it."""
+"""A payment under validation, and the options that its product offers to it."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -11,7 +11,7 @@ from simulator.domain.state import State
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """A payment of a product that is sold. `amount` is None when what was `sent` as such is no number."""
+    """A payment for a product on sale. `amount` is None when `sent` is not a number."""
 
     state: State
     product: Product
@@ -22,7 +22,7 @@ class Draft(msgspec.Struct, frozen=True):
 
 
 def offered_to(draft: Draft, field_id: str) -> OptionList:
-    """The options of a select field for this payment, which of a dynamic field depend on what else it says."""
+    """The options of a select field for this payment; those of a dynamic field depend on its other values."""
     product = draft.product
     if field_id not in product.drawn and not product.options_for:
         return product.options.get(field_id, NOTHING)
@@ -31,7 +31,7 @@ def offered_to(draft: Draft, field_id: str) -> OptionList:
 
 
 def _value(draft: Draft, field_id: str) -> str:
-    """What the payment says in the place that a form field is mapped to; empty when it says nothing."""
+    """The payment's value for a form field, at the place that the field is mapped to; empty when absent."""
     fulfillment = draft.product.fulfillment
     if fulfillment.account is not None and fulfillment.account.from_field == field_id:
         return draft.account

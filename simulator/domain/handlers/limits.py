@@ -1,4 +1,4 @@
-"""Requests that are counted and nonces that are spent (SPEC 3.6, 8)."""
+"""Counts requests and spends nonces (SPEC 3.6, 8)."""
 
 from datetime import datetime
 
@@ -7,17 +7,17 @@ from simulator.domain.state import State
 
 
 def count_request(state: State, command: CountRequest, now: datetime) -> bool:
-    """Count one request of an address; True when the request rate has it blocked."""
+    """Count one request of an address; True when the rate limit blocks it."""
     return state.rates is not None and not state.rates.admit(command.address, now)
 
 
 def spend_nonce(state: State, command: SpendNonce, now: datetime) -> bool:
-    """Check and spend a nonce; False when it was spent lately."""
+    """Check and spend a nonce; False when it was spent recently."""
     return state.nonces.spend(_scope(state, command), command.nonce, command.timestamp_s, now, command.signing_s)
 
 
 def return_nonce(state: State, command: ReturnNonce, now: datetime) -> None:
-    """Take back that the latest nonce was spent."""
+    """Release the latest nonce."""
     state.nonces.take_back(_scope(state, command), command.nonce)
 
 

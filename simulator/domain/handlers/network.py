@@ -1,4 +1,4 @@
-"""The network status of products, set while a sandbox runs (SPEC 2.7)."""
+"""Sets the network status of products at run time (SPEC 2.7)."""
 
 from datetime import datetime
 

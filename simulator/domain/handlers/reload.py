@@ -1,9 +1,9 @@
-"""Another scenario for a sandbox that runs: what it decides from now on is the new one's, what happened stays.
+"""Replaces the scenario of a running sandbox: new decisions follow the new one, past events stay.
 
-Rules, magic accounts, faults, network plans, limits, the schedule still to come and the knobs are replaced; rules that
-were added while it ran stay in front. Resellers, keys and users that are new are added, and what their file says
-differently of them now is set. Wallets, transactions with the steps they began with, cases, deliveries and the rest of
-the agenda go on. What cannot be changed so is left as it is and told.
+Rules, magic accounts, faults, network plans, limits, the remaining schedule and the knobs are replaced; rules added at
+run time stay in front. New resellers, keys and users are added, and properties that their file changes are set.
+Wallets, transactions with their original steps, cases, deliveries and the rest of the agenda continue. What cannot be
+changed at run time is left as it is and reported.
 """
 
 from collections.abc import Iterator
@@ -29,35 +29,35 @@ from simulator.domain.state import (
     status_codes,
 )
 
-# Bounds of memory that is laid out when a sandbox begins.
+# Bounds of memory that is allocated when a sandbox starts.
 LAID_OUT = frozenset(
     {"callbacks", "deliveries", "deliveries_bytes", "notifications", "journal", "journal_bytes", "inbox", "inbox_bytes"}
 )
 
 
 def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
-    """Let a sandbox go on with another scenario; answers what of it has to wait for a reset, a line each.
+    """Switch a sandbox to another scenario; answers one line for each part that requires a reset.
 
-    Raises `Conflict` when a key or username belongs to another reseller, and what the compiler raises; nothing has
-    changed then.
+    Raises `Conflict` when a key or username belongs to another reseller, and the compiler's errors; nothing has changed
+    then.
     """
     assert state.compiler is not None, "a sandbox that takes documents has a compiler"
     old, new = state.scenario, state.compiler.scenario(command.document, command.name)
     for start in new.resellers:
         refuse_foreign(state, start)
-    told = [*_seed_and_clock(state, old, new), *_laid_out(old.limits, new.limits)]
+    deferred = [*_seed_and_clock(state, old, new), *_laid_out(old.limits, new.limits)]
     state.scenario = new
     state.nonces_by_reseller = state.assumes("nonce-scope", "reseller")
-    told += _rules(state, old, new)
+    deferred += _rules(state, old, new)
     _limits(state, old.limits, new.limits)
     state.codes = status_codes(new)
     state.network.plan(new.network)
     _catalog(state, old, new, now)
-    told += _schedule(state, old, new, now)
+    deferred += _schedule(state, old, new, now)
     if old.webhooks.catalog != new.webhooks.catalog:
         state.catalog_webhook = webhooks.opened(state, new.webhooks.catalog)
-    told += _resellers(state, old, new, now)
-    return tuple(told)
+    deferred += _resellers(state, old, new, now)
+    return tuple(deferred)
 
 
 def _seed_and_clock(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
@@ -75,7 +75,7 @@ def _laid_out(old: Limits, new: Limits) -> Iterator[str]:
 
 
 def _rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
-    """Counts of `times`, `nth` and `every` begin anew; those of magic accounts are coverage's alone, and go on."""
+    """Counts of `times`, `nth` and `every` restart; those of magic accounts serve coverage alone and continue."""
     before = state.books
     from_file = {rule.id for section in _sections(old) for rule in section}
     labels = {label for section in _sections(new) for rule in section for label in (rule.id, rule.name) if label}
@@ -104,7 +104,7 @@ def _limits(state: State, old: Limits, new: Limits) -> None:
 
 
 def _catalog(state: State, old: Scenario, new: Scenario, now: datetime) -> None:
-    """A file that says the same of the catalog leaves what became of it while the sandbox ran."""
+    """When the file's catalog is unchanged, keep the catalog with its changes at run time."""
     if (old.catalog.groups, old.catalog.products) == (new.catalog.groups, new.catalog.products):
         return
     catalog.put_catalog(state, new.catalog, now)

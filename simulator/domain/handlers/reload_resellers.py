@@ -1,6 +1,6 @@
-"""A reseller of a sandbox that runs, and what a scenario that is loaded into it says differently of that reseller.
+"""Applies a newly loaded scenario to a reseller of a running sandbox.
 
-A value that the scenario says as before stays what it became while the sandbox ran.
+A value that is the same in both scenarios keeps the state it reached at run time.
 """
 
 from base64 import b64decode
@@ -21,7 +21,7 @@ from simulator.domain.state import State
 
 
 def refuse_foreign(state: State, start: ResellerStart) -> None:
-    """Raise `Conflict` when a key or username is one of another reseller's."""
+    """Raise `Conflict` when a key or username belongs to another reseller."""
     for key in start.keys:
         if key.key in state.keys and state.keys[key.key][0].code != start.code:
             raise Conflict("api_key_exists", f"the API key {key.key!r} belongs to another reseller", "api_keys")
@@ -31,13 +31,13 @@ def refuse_foreign(state: State, start: ResellerStart) -> None:
 
 
 def adopt(state: State, was: ResellerStart | None, start: ResellerStart, now: datetime) -> Iterator[str]:
-    """Set what `start` says differently from what the scenario before said of this reseller, None for nothing; what
-    has to wait is yielded, a line each. A reseller that there is not is made."""
+    """Set what `start` changes relative to the previous scenario's `was`, None if absent there; yields one line for
+    each change that requires a reset. Creates a missing reseller."""
     reseller = state.resellers.get(start.code)
     if reseller is None:
         open_account(state, start)
         return
-    if was is None:  # it was added while the sandbox ran
+    if was is None:  # it was added at run time
         was = ResellerStart(start.code, reseller.email, start.balance)
     _credentials(state, reseller, start)
     _settings(state, reseller, was, start, now)
@@ -52,7 +52,7 @@ def adopt(state: State, was: ResellerStart | None, start: ResellerStart, now: da
 
 
 def _credentials(state: State, reseller: Reseller, start: ResellerStart) -> None:
-    """Keys and users that are new, and others with what the file says of them."""
+    """Add new keys and users, and update the others from the file."""
     for wanted in start.keys:
         if wanted.key not in state.keys:
             add_key(state, reseller, wanted)
@@ -87,7 +87,7 @@ def _overlay(state: State, reseller: Reseller, start: ResellerStart, now: dateti
 
 
 def _webhook(state: State, reseller: Reseller, start: WebhookStart | None, now: datetime) -> None:
-    """Jobs under way go on with the object they have, so it is changed in its place."""
+    """Jobs under way hold this object, so it is changed in place."""
     webhook = reseller.webhook
     if start is None:
         webhook.enabled, webhook.url = False, ""

@@ -36,7 +36,7 @@ def reseller_of(state: State, code: str) -> Reseller:
 
 
 def open_account(state: State, start: ResellerStart) -> Reseller:
-    """Make a reseller as a scenario describes it. Raises `Conflict` when its code, a key or a username is taken."""
+    """Create a reseller as a scenario describes it. Raises `Conflict` for a code, key or username in use."""
     if start.code in state.resellers:
         raise Conflict("reseller_exists", f"there is a reseller {start.code!r} already", "code")
     taken = [key.key for key in start.keys if key.key in state.keys]
@@ -67,7 +67,7 @@ def open_account(state: State, start: ResellerStart) -> Reseller:
 
 
 def add_reseller(state: State, command: AddReseller, now: datetime) -> Reseller:
-    """One more reseller; without keys of its own it gets a pair drawn from the seed."""
+    """Add a reseller; without keys of its own it gets a pair drawn from the seed."""
     reseller = open_account(state, command.start)
     if not reseller.keys:
         add_api_key(state, AddApiKey(reseller.code), now)
@@ -75,7 +75,7 @@ def add_reseller(state: State, command: AddReseller, now: datetime) -> Reseller:
 
 
 def credit(state: State, command: Credit, now: datetime) -> Entry:
-    """Add money from outside. Raises `Unacceptable` for what is no positive amount in whole cents."""
+    """Add external money. Raises `Unacceptable` unless the amount is positive and in whole cents."""
     reseller = reseller_of(state, command.reseller)
     amount = command.amount
     if not is_bounded(amount) or amount <= 0 or not is_whole_cents(amount):
@@ -88,27 +88,27 @@ def credit(state: State, command: Credit, now: datetime) -> Entry:
 
 
 def set_callback(state: State, command: SetCallback, now: datetime) -> CallbackConfig:
-    """Point callbacks elsewhere; those already decided keep their target."""
+    """Change the callback URL; callbacks already scheduled keep theirs."""
     reseller = reseller_of(state, command.reseller)
     reseller.callback = CallbackConfig(command.url, command.method, now)
     return reseller.callback
 
 
 def add_api_key(state: State, command: AddApiKey, now: datetime) -> ApiKey:
-    """Draw one more pair for a reseller."""
+    """Draw another key pair for a reseller."""
     reseller = reseller_of(state, command.reseller)
     state.keys_made += 1
     return add_key(state, reseller, drawn_key(state.seed, state.key_scope, reseller.code, state.keys_made))
 
 
 def drawn_key(seed: int, *identity: object) -> KeyStart:
-    """A key pair that the seed and `identity` decide."""
+    """Draw a key pair from the seed and `identity`."""
     key = "rk_" + draw.alphanumeric(seed, 24, "api-key", *identity).lower()
     return KeyStart(key, b64encode(draw.secret(seed, "api-secret", *identity)).decode())
 
 
 def revoke_api_key(state: State, command: RevokeApiKey, now: datetime) -> None:
-    """Make a key useless at once; it stays known as revoked."""
+    """Invalidate a key at once; it stays known as revoked."""
     reseller = reseller_of(state, command.reseller)
     for key in reseller.keys:
         if key.key == command.key:
@@ -118,7 +118,7 @@ def revoke_api_key(state: State, command: RevokeApiKey, now: datetime) -> None:
 
 
 def change_settings(state: State, command: ChangeSettings, now: datetime) -> Settings:
-    """Replace the settings that are named. The topup restriction acts after a while (SPEC 5.3), the others at once."""
+    """Replace the named settings. The topup restriction takes effect after a delay (SPEC 5.3), the others at once."""
     reseller = reseller_of(state, command.reseller)
     before = reseller.settings.require_api_key_for_topup
     reseller.settings = replace(reseller.settings, **command.changes)  # type: ignore[arg-type]  # checked by contract
@@ -130,7 +130,7 @@ def change_settings(state: State, command: ChangeSettings, now: datetime) -> Set
 
 
 def add_key(state: State, reseller: Reseller, start: KeyStart) -> ApiKey:
-    """Give a reseller a key that nobody has yet."""
+    """Give a reseller a key that is not in use."""
     key = ApiKey(start.key, start.secret, b64decode(start.secret), start.state)
     reseller.keys.append(key)
     state.keys[key.key] = (reseller, key)

@@ -1,4 +1,4 @@
-"""Rules that come and go while a sandbox runs, and faults that were met."""
+"""Adds and removes rules at run time, and counts faults."""
 
 from datetime import datetime
 from typing import Any
@@ -10,8 +10,8 @@ from simulator.domain.state import State
 
 
 def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
-    """Place a rule before all others of its section. Raises `Conflict` for a name or id that is taken, and what the
-    compiler raises."""
+    """Insert a rule before all others of its section. Raises `Conflict` for a name or id that is taken, and the
+    compiler's errors."""
     assert state.compiler is not None, "a sandbox that takes documents has a compiler"
     rule_id = f"added-{state.rules_added + 1}"
     codes, resellers = state.catalog.products.keys(), state.resellers.keys()
@@ -25,11 +25,11 @@ def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
 
 
 def remove_rule(state: State, command: RemoveRule, now: datetime) -> None:
-    """Take a rule out. Raises `Unknown`."""
+    """Remove a rule. Raises `Unknown`."""
     if not any(book.remove(command.rule) for book in state.books.values()):
         raise Unknown("unknown_rule", f"there is no rule with the id {command.rule!r}")
 
 
 def count_fault(state: State, command: CountFault, now: datetime) -> None:
-    """Count what a request met of the faults."""
+    """Count the faults that a request met."""
     state.faults.count(command.matched, command.chosen)

@@ -1,4 +1,4 @@
-"""Why a product is not to be had."""
+"""Why a product is not available."""
 
 from simulator.domain.model.catalog import Product
 from simulator.domain.model.details import Detail, What, detail, near
@@ -6,7 +6,7 @@ from simulator.domain.state import State
 
 
 def not_on_sale(state: State, product: Product | None, code: str) -> Detail:
-    """There is no product of this code, or it is inactive, or the code is blank; hidden ones are not suggested."""
+    """The product does not exist or is inactive, or its code is blank; hidden products are not suggested."""
     if product is not None:
         return detail(What.INACTIVE_PRODUCT, product=product.code)
     if not code.strip():

@@ -1,7 +1,7 @@
-"""The dated statuses that a transaction goes through: where money and callbacks follow a status.
+"""The dated statuses that a transaction goes through, with the wallet entries and callbacks of each.
 
-The first step of a timeline is the answer to the creating request. Every later one comes when its time has passed
-since the creation, or with its re-query. A step that cannot follow the status reached meanwhile is passed over.
+The first step of a timeline is the answer to the creating request. Each later step happens at its time after the
+creation, or at its re-query. A step that the current status does not allow is skipped.
 """
 
 from datetime import date, datetime, timedelta
@@ -35,14 +35,14 @@ ORDINARY_STEPS = (
 
 
 def begin(state: State, transaction: Transaction, steps: tuple[Step, ...], now: datetime) -> None:
-    """Give a new transaction its first status and put the dated rest on the agenda. The first has no callback."""
+    """Give a new transaction its first status and schedule the dated rest. The first has no callback."""
     transaction.steps = steps
     _enter(state, transaction, steps[0], now, "creation")
     _await_next(state, transaction, 1)
 
 
 def _await_next(state: State, transaction: Transaction, place: int) -> None:
-    """Put the first dated step from `place` on onto the agenda; a settled transaction has no steps any more."""
+    """Schedule the first dated step from index `place`; a settled transaction has no further steps."""
     steps = transaction.steps
     for number in range(place, len(steps)):
         step = steps[number]
@@ -52,7 +52,7 @@ def _await_next(state: State, transaction: Transaction, place: int) -> None:
 
 
 def step_due(state: State, due: StepDue, now: datetime) -> bool:
-    """A dated step has come; False when it cannot follow what happened meanwhile."""
+    """Process a dated step; False when the current status does not allow it."""
     transaction = due.transaction
     follows = may_follow(transaction.result.status, due.step.status)
     if follows:
@@ -62,7 +62,7 @@ def step_due(state: State, due: StepDue, now: datetime) -> bool:
 
 
 def requeried(state: State, transaction: Transaction, now: datetime) -> None:
-    """Count a re-query and take the step that waited for it."""
+    """Count a re-query and process the step that waited for it."""
     if transaction.is_settled:
         return
     transaction.requeries += 1
@@ -98,7 +98,7 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
 
 
 def changed(state: State, transaction: Transaction, now: datetime) -> None:
-    """A status has changed since the creation: what follows from that, whatever caused it."""
+    """Apply the consequences of a status change after the creation, whatever caused it."""
     state.resellers[transaction.reseller].records.note_change(transaction)
     callbacks.announce(state, transaction, now)
 
@@ -111,14 +111,14 @@ def _clear(state: State, transaction: Transaction) -> None:
 
 
 def _fulfilled(state: State, transaction: Transaction, step: Step, result: Result) -> Result:
-    """The result with what the step and the product bring along."""
+    """The result with the fields that the step and the product add."""
     expiry = step.expiry or _expiry(state, transaction, step, result.at)
     texts: dict[str, Any] = _texts(state, transaction, step)
     return msgspec.structs.replace(result, expiry=expiry, **texts)
 
 
 def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]:
-    """The texts of a result: what the product delivers on success, under what the scenario wrote for this step."""
+    """The texts of a result: the product's on success, overridden by those that the scenario wrote for this step."""
     templates: dict[str, Text] = {}
     if step.status is SUCCESSFUL and (product := state.catalog.products.get(transaction.product)):
         templates.update(product.fulfilled.texts)
@@ -131,7 +131,7 @@ def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]
 
 
 def template_facts(state: State, transaction: Transaction) -> Fields:
-    """What the texts of a scenario may hold of a transaction."""
+    """The facts of a transaction that a scenario's templates may contain."""
     return {
         "seed": state.seed,
         "trxid": transaction.trxid,

@@ -10,7 +10,7 @@ from simulator.domain.state import State
 
 
 def opened(state: State, start: WebhookStart | None, code: str = "") -> Webhook:
-    """The webhook that a reseller begins with, or without `code` that of catalog events."""
+    """The webhook that a reseller starts with; without `code`, the webhook of catalog events."""
     if start is None:
         return Webhook()
     webhook = Webhook(start.url, start.secret, start.enabled, state.now, state.now)
@@ -20,7 +20,7 @@ def opened(state: State, start: WebhookStart | None, code: str = "") -> Webhook:
 
 
 def set_webhook(state: State, command: SetWebhook, now: datetime) -> bool:
-    """Create the webhook, enabled and with a new secret, or point the one that exists elsewhere; True when created."""
+    """Create the webhook, enabled and with a new secret, or change the URL of the existing one; True when created."""
     reseller = state.resellers[command.reseller]
     webhook = reseller.webhook
     is_new = not webhook.url
@@ -33,7 +33,7 @@ def set_webhook(state: State, command: SetWebhook, now: datetime) -> bool:
 
 
 def enable_webhook(state: State, command: EnableWebhook, now: datetime) -> bool:
-    """Let events go out, or stop them; False when there is no webhook."""
+    """Enable or disable the webhook; False when there is none."""
     webhook = state.resellers[command.reseller].webhook
     if not webhook.url:
         return False
@@ -43,7 +43,7 @@ def enable_webhook(state: State, command: EnableWebhook, now: datetime) -> bool:
 
 
 def rotate_secret(state: State, command: RotateWebhookSecret, now: datetime) -> bool:
-    """Sign with a new secret from now on, retries of earlier events too; False when there is no webhook."""
+    """Sign with a new secret from now on, including retries of earlier events; False when there is no webhook."""
     reseller = state.resellers[command.reseller]
     if not reseller.webhook.url:
         return False
@@ -53,7 +53,7 @@ def rotate_secret(state: State, command: RotateWebhookSecret, now: datetime) -> 
 
 
 def remove_webhook(state: State, command: RemoveWebhook, now: datetime) -> None:
-    """Forget the webhook, if there is one. Jobs under way keep the old object, which is disabled and ends them."""
+    """Delete the webhook, if any. Jobs under way keep the old object, which is disabled and ends them."""
     reseller: Reseller = state.resellers[command.reseller]
     reseller.webhook.enabled = False
     reseller.webhook = Webhook(secrets_drawn=reseller.webhook.secrets_drawn)
@@ -64,6 +64,6 @@ def _every_request_updates(state: State) -> bool:
 
 
 def _draw_secret(state: State, webhook: Webhook, code: str) -> None:
-    """A secret decided by seed, reseller, and how many this reseller had before."""
+    """Draw a secret from the seed, the reseller, and the number of its earlier secrets."""
     webhook.secrets_drawn += 1
     webhook.secret = draw.secret(state.seed, "webhook-secret", state.key_scope, code, webhook.secrets_drawn).hex()

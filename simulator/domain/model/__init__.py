@@ -1,1 +1,1 @@
-"""What things are: values and their rules, which know nothing of a sandbox's state."""
+"""What things are: values and their rules, independent of a sandbox's state."""

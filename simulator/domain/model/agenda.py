@@ -1,7 +1,7 @@
 """Everything that is due later in a sandbox: one heap, ordered by time, then by insertion.
 
-It holds business only (steps, deliveries, schedule), never expiries, so that an empty agenda means that nothing
-more will happen by itself.
+It holds business work only (steps, deliveries, schedule), never expiries, so an empty agenda means that nothing more
+will happen without new input.
 """
 
 import heapq
@@ -12,18 +12,18 @@ Item = TypeVar("Item")
 
 
 class Due(NamedTuple, Generic[Item]):
-    """An agenda entry that has come: when it was due and what it is."""
+    """A popped agenda entry: when it was due, and the item."""
 
     at: datetime
     item: Item
 
 
-# [due, number, item]; the item is None once it came up or was cancelled
+# [due, number, item]; the item is None once it was popped or cancelled
 Ticket = list[Any]
 
 
 class Agenda(Generic[Item]):
-    """A heap of tickets; a cancelled one stays in the heap until it comes up."""
+    """A heap of tickets; a cancelled ticket stays in the heap until it is popped."""
 
     def __init__(self) -> None:
         self._heap: list[Ticket] = []
@@ -34,7 +34,7 @@ class Agenda(Generic[Item]):
         return self._pending
 
     def add(self, due: datetime, item: Item) -> Ticket:
-        """Put an item on the agenda; the ticket returned cancels it."""
+        """Add an item; the returned ticket cancels it."""
         self._last_number += 1
         self._pending += 1
         ticket = [due, self._last_number, item]
@@ -42,13 +42,13 @@ class Agenda(Generic[Item]):
         return ticket
 
     def cancel(self, ticket: Ticket) -> None:
-        """Take an item off; a ticket that came up or was cancelled before does nothing."""
+        """Cancel an item; idempotent, and without effect once the item was popped."""
         if ticket[2] is not None:
             ticket[2] = None
             self._pending -= 1
 
     def cancel_all(self, kinds: tuple[type, ...]) -> list[Any]:
-        """Take every item of these types off, and tell which they were."""
+        """Cancel every item of these types and return them."""
         tickets = [ticket for ticket in self._heap if isinstance(ticket[2], kinds)]
         items = [ticket[2] for ticket in tickets]
         for ticket in tickets:
@@ -64,7 +64,7 @@ class Agenda(Generic[Item]):
         return heap[0][0] if heap else None
 
     def pop_due(self, now: datetime) -> Due[Item] | None:
-        """Take the first entry that is due by `now`, or None."""
+        """Pop the first entry that is due by `now`, or return None."""
         due = self.next_due
         if due is None or due > now:
             return None

@@ -1,9 +1,9 @@
-"""Bills as billers present them (SPEC 2.6): what a product's biller tells, and a bill drawn from the seed.
+"""Bills as billers present them (SPEC 2.6): the profile of a product's biller, and bills drawn from the seed.
 
 The same seed, product and account give the same bill in every run; only its due date follows the clock.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -12,14 +12,12 @@ from enum import StrEnum
 from simulator.domain.model import draw
 from simulator.domain.model.details import Detail
 from simulator.domain.model.money import CENT, SERVICE_ZONE
+from simulator.domain.model.people import PersonPools
 
-# Product, account (Ref-1), biller code: whose bill it is.
+# Product, account (Ref-1), biller code: the bill's identity.
 BillKey = tuple[str, str, str]
 
-_GIVEN = ("Aina", "Badrul", "Chong", "Devi", "Farah", "Hafiz", "Indra", "Jasmine", "Kumar", "Mei", "Nadia", "Siti")
-_FAMILY = ("Abdullah", "Chandran", "Fong", "Hashim", "Ismail", "Krishnan", "Lim", "Nair", "Ong", "Rahman", "Tan")
-_STREETS = ("Anggerik", "Bunga Raya", "Cempaka", "Damai", "Kenanga", "Mawar", "Melati", "Seroja", "Teratai")
-_TOWNS = ("Ipoh", "Johor Bahru", "Klang", "Kuantan", "Melaka", "Petaling Jaya", "Seremban", "Taiping")
+IC_NUMBER = "{ic_number}"
 _DAY_MAX = 28  # every month has it
 
 
@@ -37,18 +35,23 @@ class BillField(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BillProfile:
-    """What a product's biller presents. Amounts are drawn between `lowest` and `highest`."""
+    """What a product's biller presents. Amounts are drawn between `lowest` and `highest`.
+
+    Account holders are drawn from `people`, which is called only when a bill names one. A text in `custom_field` may
+    contain `IC_NUMBER`.
+    """
 
     biller_name: str
-    told: frozenset[BillField]
+    returned: frozenset[BillField]
     lowest: Decimal
     highest: Decimal
+    people: Callable[[], PersonPools]
     custom_field: object = None
 
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """A bill; what its biller does not tell is None. `due_date` is text when a scenario wrote it."""
+    """A bill; fields that its biller does not return are None. `due_date` is text when a scenario wrote it."""
 
     biller_name: str
     customer_name: str | None = None
@@ -65,7 +68,7 @@ class Bill:
 
 
 class BillError(StrEnum):
-    """Why there is no bill; the texts are the wire's. A rule may also refuse with a text of its own."""
+    """Why there is no bill; the values are the wire's texts. A rule may also refuse with its own text."""
 
     PRODUCT = "unknown_product"
     UNAVAILABLE = "unavailable"
@@ -78,8 +81,8 @@ class BillError(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BillRefused:
-    """No bill. `label` is what to show the user, when it differs from what `error` says; `rule` is the rule that
-    refused, if one did, and else `detail` says why."""
+    """No bill. `label` is the text for the user when it differs from that of `error`; `rule` is the rule that refused,
+    if any; otherwise `detail` gives the cause."""
 
     error: BillError | str
     label: str = ""
@@ -89,55 +92,54 @@ class BillRefused:
 
 @dataclass(frozen=True, slots=True)
 class BillThen:
-    """What a rule of `bills` does: `changes` are laid over the drawn bill, or the look-up is refused."""
+    """What a rule of `bills` does: `changes` override fields of the drawn bill, or the look-up is refused."""
 
     changes: Mapping[str, object]
     refused: BillRefused | None = None
 
 
 def drawn_bill(profile: BillProfile, biller_name: str, key: BillKey, seed: int, now: datetime) -> Bill:
-    """The bill that the seed decides."""
+    """Draw the bill from the seed."""
     identity = ("bill", *key)
-    told = profile.told
+    returned, people = profile.returned, profile.people
     return Bill(
         biller_name=biller_name,
-        customer_name=_customer(seed, identity) if BillField.CUSTOMER in told else None,
-        outstanding=_outstanding(profile, seed, identity) if BillField.OUTSTANDING in told else None,
-        balance=str(_amount(Decimal(0), Decimal(50), seed, identity, "balance")) if BillField.BALANCE in told else None,
-        data=f"{_amount(Decimal(0), Decimal(30), seed, identity, 'data')} GB" if BillField.DATA in told else None,
-        address=_address(seed, identity) if BillField.ADDRESS in told else None,
-        e_bill=f"https://bills.example.com/{draw.uuid(seed, *identity)}.pdf" if BillField.E_BILL in told else None,
-        custom_field=profile.custom_field,
-        due_date=_due_date(seed, identity, now) if BillField.DUE_DATE in told else None,
+        customer_name=people().name(seed, *identity) if BillField.CUSTOMER in returned else None,
+        outstanding=_outstanding(profile, seed, identity) if BillField.OUTSTANDING in returned else None,
+        balance=str(_amount(Decimal(0), Decimal(50), seed, identity, "balance"))
+        if BillField.BALANCE in returned
+        else None,
+        data=f"{_amount(Decimal(0), Decimal(30), seed, identity, 'data')} GB" if BillField.DATA in returned else None,
+        address=people().address(seed, *identity) if BillField.ADDRESS in returned else None,
+        e_bill=f"https://bills.example.com/{draw.uuid(seed, *identity)}.pdf" if BillField.E_BILL in returned else None,
+        custom_field=_filled(profile.custom_field, lambda: people().ic_number(seed, *identity)),
+        due_date=_due_date(seed, identity, now) if BillField.DUE_DATE in returned else None,
     )
-
-
-def _customer(seed: int, identity: tuple[str, ...]) -> str:
-    return f"{_pick(_GIVEN, seed, identity, 'given')} {_pick(_FAMILY, seed, identity, 'family')}"
 
 
 def _outstanding(profile: BillProfile, seed: int, identity: tuple[str, ...]) -> Decimal:
     return _amount(profile.lowest, profile.highest, seed, identity, "outstanding")
 
 
-def _pick(words: tuple[str, ...], seed: int, identity: tuple[str, ...], what: str) -> str:
-    return words[int(draw.fraction(seed, *identity, what) * len(words))]
+def _filled(value: object, holder: Callable[[], str]) -> object:
+    """`value` with `IC_NUMBER` in its texts replaced by the holder's identity number."""
+    if isinstance(value, str):
+        return value.replace(IC_NUMBER, holder()) if IC_NUMBER in value else value
+    if isinstance(value, list):
+        return [_filled(item, holder) for item in value]
+    if isinstance(value, dict):
+        return {key: _filled(item, holder) for key, item in value.items()}
+    return value
 
 
 def _amount(low: Decimal, high: Decimal, seed: int, identity: tuple[str, ...], what: str) -> Decimal:
-    """Whole cents from `low` to `high`."""
+    """Draw whole cents from `low` to `high`, inclusive."""
     steps = int((high - low) / CENT) + 1
     return low.quantize(CENT) + int(draw.digits(seed, 16, *identity, what)) % steps * CENT
 
 
-def _address(seed: int, identity: tuple[str, ...]) -> str:
-    house, postcode = draw.digits(seed, 2, *identity, "house"), draw.digits(seed, 5, *identity, "postcode")
-    street, town = _pick(_STREETS, seed, identity, "street"), _pick(_TOWNS, seed, identity, "town")
-    return f"{int(house) + 1} Jalan {street}, {postcode} {town}"
-
-
 def _due_date(seed: int, identity: tuple[str, ...], now: datetime) -> date:
-    """The next time that the bill's own day of the month comes, today included."""
+    """The next occurrence of the bill's day of the month, today included."""
     today = now.astimezone(SERVICE_ZONE).date()
     day = int(draw.fraction(seed, *identity, "day") * _DAY_MAX) + 1
     if day >= today.day:

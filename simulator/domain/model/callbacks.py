@@ -1,4 +1,4 @@
-"""Transaction callbacks (SPEC 6.1): what is sent when a status changes, and what becomes of each attempt."""
+"""Transaction callbacks (SPEC 6.1): their contents, retries and attempts."""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -13,17 +13,17 @@ _TEMPORARY = frozenset({408, 429})
 
 
 class CallbackState(StrEnum):
-    """Where a callback stands."""
+    """The state of a callback."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
     FAILED = "failed"
-    DROPPED = "dropped"  # a rule said that it is never sent
+    DROPPED = "dropped"  # a rule suppressed it
 
 
 @dataclass(frozen=True, slots=True)
 class CallbackConfig:
-    """Where a reseller wants its callbacks; an empty `url` is none at all."""
+    """Where a reseller receives callbacks; an empty `url` means none."""
 
     url: str = ""
     method: str = ""
@@ -32,7 +32,7 @@ class CallbackConfig:
 
 @dataclass(slots=True)
 class Callback:
-    """One notification of one status change. `copy` is 0 for the first, 1 and more for duplicates."""
+    """One notification of one status change. `copy` is 0 for the original, 1 and more for duplicates."""
 
     id: str
     transaction: Transaction
@@ -51,16 +51,16 @@ class Callback:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Up to `retries` more attempts, each `after` the end of the one before."""
+    """Up to `retries` more attempts, each `after` the end of the previous one."""
 
     retries: int = 3
     after: timedelta = timedelta(seconds=60)
 
 
 def is_retried(outcome: Outcome, *, redirects: bool = False) -> bool:
-    """The retry table of SPEC 6.1: 5xx, 408, 429, connection errors, DNS failures and time-outs are tried again.
+    """The retry table of SPEC 6.1: 5xx, 408, 429, connection errors, DNS failures and timeouts are retried.
 
-    Statuses from 600 on are no 5xx. Redirects are not followed; SPEC does not say whether they are tried again.
+    Statuses from 600 on do not count as 5xx. Redirects are not followed; SPEC does not say whether they are retried.
     """
     if outcome.ending is Ending.ANSWERED:
         assert outcome.status is not None
@@ -71,7 +71,7 @@ def is_retried(outcome: Outcome, *, redirects: bool = False) -> bool:
 
 
 class CallbackLog:
-    """The latest callbacks of a sandbox, by id and by transaction; the oldest make room for new ones."""
+    """The latest callbacks of a sandbox, by id and by transaction; the oldest are evicted."""
 
     def __init__(self, count_max: int) -> None:
         self._count_max = count_max
@@ -86,14 +86,14 @@ class CallbackLog:
         return len(self._by_id)
 
     def add(self, callback: Callback) -> None:
-        """Keep a callback."""
+        """Add a callback, evicting the oldest as needed."""
         self._by_id[callback.id] = callback
         self._by_trxid.setdefault(callback.transaction.trxid, []).append(callback)
         if len(self._by_id) > self._count_max:
             self._drop_oldest()
 
     def of(self, trxid: str) -> list[Callback]:
-        """The callbacks of one transaction that are still kept, in order."""
+        """The callbacks of one transaction that are still in the log, in order."""
         return list(self._by_trxid.get(trxid, ()))
 
     def _drop_oldest(self) -> None:

@@ -1,4 +1,4 @@
-"""Cases: disputes and voids of payments that had succeeded (SPEC 4.12, 4.13), and what a rule makes of them."""
+"""Cases: disputes and voids of payments that had succeeded (SPEC 4.12, 4.13), and how a rule decides them."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -7,30 +7,30 @@ from enum import StrEnum
 from simulator.domain.model.rules import Text
 from simulator.domain.model.transactions import Transaction
 
-# When the wallet is refunded unless a rule says otherwise.
+# The default delay of a wallet refund.
 REFUND_AFTER = timedelta(seconds=60)
 
 
 class CaseKind(StrEnum):
-    """What is asked for."""
+    """The kind of request."""
 
-    DISPUTE = "dispute"  # please check
-    VOID = "void"  # please take back
+    DISPUTE = "dispute"  # asks for a check
+    VOID = "void"  # asks for a reversal
 
 
 class CaseState(StrEnum):
-    """Where a case stands; SPEC 3.5 shows nothing beyond the immediate answer."""
+    """The state of a case; SPEC 3.5 exposes nothing beyond the immediate answer."""
 
-    OPEN = "open"  # a dispute that was taken
-    APPROVED = "approved"  # a void that was taken: the biller's last word is to come
+    OPEN = "open"  # an accepted dispute
+    APPROVED = "approved"  # an accepted void that awaits the biller's final answer
     REFUNDED = "refunded"
     REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
 class CaseThen:
-    """What a rule of `voids` or `disputes` does: the immediate answer, and of a void that is taken how it ends, with
-    a refund after `refund_after` or, when that is None, with the biller's refusal after `refused_after`."""
+    """What a rule of `voids` or `disputes` does: the immediate answer and, for an accepted void, how it ends: a refund
+    after `refund_after` or, when that is None, the biller's refusal after `refused_after`."""
 
     is_taken: bool
     message: Text | None = None
@@ -40,8 +40,8 @@ class CaseThen:
 
 @dataclass(slots=True)
 class Case:
-    """One dispute or void that a rule decided. `is_taken` is what was answered at once, `state` where it
-    stands; `ended` is None while the biller's last word is to come."""
+    """One dispute or void that a rule decided. `is_taken` is the immediate answer, `state` the current state; `ended`
+    is None while the biller's final answer is pending."""
 
     id: str
     kind: CaseKind

@@ -1,6 +1,6 @@
 """The product catalog (SPEC 2.1): immutable, shared by all sandboxes that start from the same scenario.
 
-A change makes a new `Catalog`; a reseller's overlay is laid over a product when it is looked at.
+A change creates a new `Catalog`; a reseller's overlay is applied to a product when it is read.
 """
 
 from collections.abc import Callable, Container, Mapping
@@ -38,7 +38,7 @@ class DataSource:
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """An element of a product's form. `accepts` tests a text against `pattern`."""
+    """A field of a product's form. `accepts` tests a text against `pattern`."""
 
     id: str
     type: str
@@ -94,11 +94,9 @@ class Adjustment(msgspec.Struct, frozen=True, tag=True, tag_field="property"):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A selectable item of a select field (SPEC 2.2). `denomination` is set for options of a pricing field alone.
-
-    Of a dynamic field, `share` is the part of all account numbers that get the option, and `account_digits` the
-    length of the `account_number` that is drawn for each. The rest but `rrp` is a biller's (SPEC 2.14).
-    """
+    """A selectable item of a select field (SPEC 2.2). `denomination` is set only for options of a pricing field. For a
+    dynamic field, `share` is the fraction of account numbers that get the option, and `account_digits` the length of
+    the `account_number` drawn for each. The rest but `rrp` is a biller's (SPEC 2.14)."""
 
     code: str
     label: str
@@ -119,11 +117,11 @@ class Option:
 
 
 class OptionList(tuple[Option, ...]):
-    """OptionList in display order, inactive ones included, with indexes that are made when first asked for."""
+    """Options in display order, inactive ones included, with lazily built indexes."""
 
     @cached_property
     def by_code(self) -> Mapping[str, Option]:
-        """Each code's option; the first one where an identity has several accounts of one kind."""
+        """The option of each code; the first one where an identity has several accounts of one kind."""
         return {option.code: option for option in reversed(self)}
 
     @cached_property
@@ -133,16 +131,16 @@ class OptionList(tuple[Option, ...]):
 
     @cached_property
     def inactive(self) -> "OptionList":
-        """Those that are not."""
+        """Those not on sale."""
         return OptionList(option for option in self if not option.is_active)
 
     @cached_property
     def personal(self) -> tuple[Option, ...]:
-        """Those that not every account number is offered."""
+        """Those that are offered to only some account numbers."""
         return tuple(option for option in self if option.share < 1)
 
     def without(self, left_out: tuple[str, ...]) -> "OptionList":
-        """All but those with these codes; kept, so that account numbers with the same options share its indexes."""
+        """All but those with these codes; cached, so that account numbers with the same options share its indexes."""
         if not left_out:
             return self
         found = self._parts.get(left_out)
@@ -158,7 +156,7 @@ class OptionList(tuple[Option, ...]):
 
     @cached_property
     def by_denomination(self) -> Mapping[Decimal, tuple[Option, ...]]:
-        """What is on sale at each face value."""
+        """The options on sale by face value."""
         found: dict[Decimal, list[Option]] = {}
         for option in self.active:
             if option.denomination is not None:
@@ -168,8 +166,8 @@ class OptionList(tuple[Option, ...]):
 
 @dataclass(frozen=True, slots=True)
 class Fulfilled:
-    """What a successful payment of a product carries: templates for `sn`, `pin`, `voucherlink` and `note`, and how
-    long the voucher is good for."""
+    """What a successful payment of a product carries: templates for `sn`, `pin`, `voucherlink` and `note`, and the
+    validity period of the voucher."""
 
     texts: Mapping[str, Text] = field(default_factory=dict)
     valid_for: timedelta | None = None
@@ -179,9 +177,9 @@ class Fulfilled:
 class Product:
     """A product as the scenario's catalog describes it, before any reseller's overlay.
 
-    `options` are those of each select field. Of a dynamic one, `options_for` has the lists that are written for
-    a (field, account number), and `drawn` names the fields whose options differ from account to account; whoever
-    wants to know what is offered asks `domain.options.offered`. A hidden product is left out of the catalog.
+    `options` holds the options of each select field. For dynamic ones, `options_for` has the lists written for a
+    (field, account number), and `drawn` names the fields whose options vary by account; `domain.model.options.offered`
+    resolves what is offered. A hidden product is left out of the catalog.
     """
 
     code: str
@@ -211,20 +209,20 @@ class Product:
     pricing: FormField | None = field(init=False)
 
     def __post_init__(self) -> None:
-        """Find the first fields with the roles `account` and `pricing`, which every payment looks at."""
+        """Cache the first fields with the roles `account` and `pricing`, which every payment reads."""
         for role in ("account", "pricing"):
             found = next((field_ for field_ in self.fields if field_.role == role), None)
             object.__setattr__(self, role, found)
 
     @property
     def is_listed(self) -> bool:
-        """True when a catalog that nobody filters shows it."""
+        """True when an unfiltered catalog shows it."""
         return self.is_active and not self.is_hidden
 
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """One reseller's view of a product; None leaves the product's own value."""
+    """One reseller's view of a product; None keeps the product's own value."""
 
     is_active: bool | None = None
     price_adjustment: Adjustment | None = None
@@ -249,7 +247,7 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A row of categories; the order of groups and categories is the order on screen."""
+    """A row of categories; groups and categories are in display order."""
 
     id: str
     name: str
@@ -258,7 +256,7 @@ class Group:
 
 
 def tree_of(groups: tuple[Group, ...], codes: Container[str]) -> tuple[Group, ...]:
-    """The groups with only those products that are in `codes`; a category without any stays."""
+    """The groups reduced to the products in `codes`; empty categories stay."""
     return tuple(
         replace(group, categories=tuple(_category_of(category, codes) for category in group.categories))
         for group in groups
@@ -271,7 +269,7 @@ def _category_of(category: Category, codes: Container[str]) -> Category:
 
 
 class TreeKind(StrEnum):
-    """What the tree is made of; the value is the prefix of its events (SPEC 6.4)."""
+    """The kinds of nodes of the tree; the value is the prefix of its events (SPEC 6.4)."""
 
     CATEGORY = "category"
     GROUP = "group"
@@ -279,7 +277,7 @@ class TreeKind(StrEnum):
 
 @dataclass(frozen=True)
 class Catalog:
-    """Groups in display order and products by code. Equal contents need not be equal objects: identity counts."""
+    """Groups in display order and products by code. Compared by identity: equal contents may be different objects."""
 
     groups: tuple[Group, ...] = ()
     products: Mapping[str, Product] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""The delivery log of a sandbox: jobs under way, and the latest that ended, bounded by count and by bytes (SPEC 2.12).
+"""The delivery log of a sandbox: active jobs and the latest ended ones, bounded by count and by bytes (SPEC 2.12).
 
-Jobs that ended are numbered in the order in which they did. Who reads from the newest to the oldest by number meets
-each job once, whatever ends meanwhile: what is new has a higher number, and what makes room has the lowest.
+Ended jobs are numbered in the order in which they ended. A reader that pages from newest to oldest by number sees each
+job once, even while jobs end: new ones get higher numbers, and the lowest numbers are evicted.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from simulator.domain.model.webhooks import Delivery, DeliveryState
 
 
 class DeliveryLog:
-    """Jobs by id and by number; the oldest that ended make room for new ones."""
+    """Jobs by id and by number; the oldest ended ones are evicted."""
 
     def __init__(self, count_max: int, bytes_max: int) -> None:
         self._count_max = count_max
@@ -27,32 +27,32 @@ class DeliveryLog:
         return len(self._by_id)
 
     def __iter__(self) -> Iterator[Delivery]:
-        """All jobs, in the order in which they were made."""
+        """All jobs in order of creation."""
         return iter(self._by_id.values())
 
     def find(self, id_: str) -> Delivery | None:
-        """The job with this id, if it is still kept."""
+        """The job with this id, if it is still in the log."""
         return self._by_id.get(id_)
 
     def numbered(self, n: int) -> Delivery | None:
-        """The ended job with this number, if it is still kept."""
+        """The ended job with this number, if it is still in the log."""
         return self._by_n.get(n)
 
     def ended(self, before: int | None = None) -> Iterator[Delivery]:
-        """Jobs that ended, the latest first; with `before`, those with a lower number."""
+        """Ended jobs, the latest first; with `before`, those with a lower number."""
         n = self._last_n if before is None else before - 1
         while (delivery := self._by_n.get(n)) is not None:
             yield delivery
             n -= 1
 
     def add(self, delivery: Delivery) -> None:
-        """Keep a new job, and number it."""
+        """Add and number a new job."""
         self._last_serial += 1
         delivery.serial = self._last_serial
         self._by_id[delivery.id] = delivery
 
     def end(self, delivery: Delivery, state: DeliveryState, error: str, now: datetime) -> None:
-        """Number a job that ended, and let go of the oldest as needed; the newest always stays."""
+        """Number an ended job, and evict the oldest as needed, never the newest."""
         assert delivery.state is DeliveryState.UNDER_WAY, "a job ends once"
         self._last_n += 1
         delivery.n, delivery.state, delivery.error, delivery.completed = self._last_n, state, error, now

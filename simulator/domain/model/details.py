@@ -1,6 +1,6 @@
-"""Why something was refused, ignored or answered otherwise than asked, as facts; `wire/diagnoses` puts them into words.
+"""Why something was refused, ignored or answered differently than requested, as facts; `wire/diagnoses` renders them.
 
-A detail is made only where something is not as it should be, so that it costs a good request nothing.
+A detail is created only for a problem, so that valid requests pay nothing for it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,14 +10,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-# Beyond these a likeness is not looked for, since that takes milliseconds, and then not even a difference of case.
+# Above these, fuzzy matching is skipped, which takes milliseconds; above `FOLDED_WORDS_MAX`, case folding, too.
 NEAR_WORDS_MAX = 100
 FOLDED_WORDS_MAX = 2000
 NEAR_CHARS_MAX = 40
 
 
 class What(StrEnum):
-    """Kinds of details; the facts that each has are those that its sentence names."""
+    """The kinds of details; each kind's facts are those that its sentence names."""
 
     NO_PRODUCT = auto()
     BLANK_PRODUCT = auto()
@@ -61,20 +61,20 @@ class What(StrEnum):
 
 
 class Detail(NamedTuple):
-    """One of them with its facts: texts, Decimals (amounts), `Money`, statuses, tuples of these, and mappings of a
-    field's name to its value. An empty fact leaves out the part of the sentence that would name it."""
+    """A kind with its facts: texts, Decimals (amounts), `Money`, statuses, tuples of these, and mappings of field names
+    to values. An empty fact omits the part of the sentence that would name it."""
 
     what: What
     facts: Mapping[str, object]
 
 
 def detail(what: What, **facts: object) -> Detail:
-    """A detail with these facts."""
+    """Create a detail with these facts."""
     return Detail(what, facts)
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """The known word that was probably meant, whatever its case; empty when none is like it."""
+    """The known word that was probably meant, ignoring case; empty when none is similar."""
     words = tuple(islice(known, FOLDED_WORDS_MAX + 1))
     by_folded = {one.casefold(): one for one in words} if len(words) <= FOLDED_WORDS_MAX else {}
     folded = word.strip().casefold()

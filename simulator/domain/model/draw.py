@@ -1,7 +1,7 @@
-"""Randomness that is no accident: drawn from (seed, stable identity), never from call order.
+"""Deterministic randomness: drawn from (seed, stable identity), never from call order.
 
-The same seed and the same identity (a refid, a rule's id) give the same digits in every run, in every process,
-whatever else happens in between.
+The same seed and identity (a refid, a rule's id) give the same digits in every run and every process, independent of
+other events.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from simulator.domain.model.money import SERVICE_ZONE
 
-_ALPHANUMERIC = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without 0, O, 1 and I, which people mistake
+_ALPHANUMERIC = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without the ambiguous 0, O, 1 and I
 
 
 def _digest(seed: int, identity: tuple[object, ...], size: int) -> bytes:
@@ -42,20 +42,20 @@ def secret(seed: int, *identity: object) -> bytes:
 
 
 def uuid(seed: int, *identity: object) -> str:
-    """A UUID of version 4 by its form."""
+    """A UUID in the form of version 4."""
     return str(UUID(bytes=_digest(seed, identity, 16), version=4))
 
 
 def trxid(seed: int, created: datetime, reseller: str, refid: str) -> str:
-    """A transaction id: the service's day of its creation and 16 digits."""
-    # SHA-256, because every signature was checked with it: a second hash function would have to be fetched first.
+    """A transaction id: the service's day of creation and 16 digits."""
+    # SHA-256, which the signature check has just used; another hash function would have to be fetched first.
     drawn = sha256(f"{seed}\x1ftrxid\x1f{reseller}\x1f{refid}".encode("utf-8", "surrogatepass")).digest()
-    # 52 bits above 10**15 always have 16 digits.
+    # 10**15 plus 52 bits always has 16 digits.
     return f"{_day(created)}{10**15 + (int.from_bytes(drawn[:8], 'big') >> 12)}"
 
 
 class _Day:
-    """The day of the service that was asked for last, which is that of most payments."""
+    """Caches the service's day of the latest look-up, which most payments share."""
 
     begins = ends = datetime.min.replace(tzinfo=UTC)
     text = ""

@@ -1,4 +1,4 @@
-"""Network work that leaves the domain as a value, and what comes back of it."""
+"""Network work that leaves the domain as a value, and its outcome."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """One HTTP request to be sent to a receiver. `url` is http(s), already encoded."""
+    """One HTTP request to a receiver. `url` is http(s), already encoded."""
 
     method: str
     url: str
@@ -19,17 +19,17 @@ class Outgoing:
 class Ending(StrEnum):
     """How an attempt ended."""
 
-    ANSWERED = "answered"  # a status line arrived, whatever became of the rest
+    ANSWERED = "answered"  # a status line arrived, even if the rest failed
     TIMEOUT = "timeout"
     CONNECTION = "connection"  # refused, reset or closed before a status line, not HTTP
     DNS = "dns"  # the name did not resolve
-    BLOCKED = "blocked"  # we refuse to call this address
+    BLOCKED = "blocked"  # the policy forbids this address
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one attempt. `status` is the receiver's HTTP status; `body` the start of its answer; `error` says
-    what failed, or what was wrong with an answer behind its status line."""
+    """The outcome of one attempt. `status` is the receiver's HTTP status; `body` the start of its answer; `error` says
+    what failed, or what was wrong with the answer after its status line."""
 
     ending: Ending
     status: int | None = None
@@ -40,8 +40,8 @@ class Outcome:
 
 @dataclass(slots=True)
 class Attempt:
-    """One try. `at` is sandbox time; `outcome` is None while it is in the air. `state` is the job's once this attempt
-    had ended, whatever later ones made of it."""
+    """One attempt. `at` is sandbox time; `outcome` is None while it is in flight. `state` is the job's when this
+    attempt had ended, independent of later ones."""
 
     number: int
     at: datetime
@@ -50,28 +50,28 @@ class Attempt:
 
 
 class Job(Protocol):
-    """What is delivered: a transaction callback or a webhook delivery. Those of one `lane` that are due together go
-    out one after the other."""
+    """What is delivered: a transaction callback or a webhook delivery. Jobs of one `lane` that are due together are
+    sent sequentially."""
 
     @property
     def id(self) -> str:
-        """Its own, among all jobs of the sandbox."""
+        """Unique among all jobs of the sandbox."""
         ...
 
     @property
     def url(self) -> str:
-        """Where it goes: an http(s) URL or `inbox:NAME`."""
+        """The target: an http(s) URL or `inbox:NAME`."""
         ...
 
     @property
     def lane(self) -> str:
-        """What keeps its order."""
+        """Jobs of one lane keep their order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Effect: make this attempt now and bring its outcome back."""
+    """Effect: make this attempt now and report its outcome."""
 
     job: Job
     attempt: Attempt

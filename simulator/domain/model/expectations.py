@@ -1,4 +1,4 @@
-"""What a scenario expects to have happened: an expectation, and the verdict when somebody asks."""
+"""What a scenario expects to have happened: expectations, and their verdicts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from simulator.domain.model.rules import Fields
 
 
 class Kind(StrEnum):
-    """What an expectation is about; the value is its key in a scenario."""
+    """The subject of an expectation; the value is its key in a scenario."""
 
     CALLS = "calls"
     PAYMENTS = "payments"
@@ -22,13 +22,13 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How often something should have happened; `high` None is any number from `low` on."""
+    """How often something should have happened; with `high` None, at least `low` times."""
 
     low: int = 1
     high: int | None = None
 
     def admits(self, count: int) -> bool:
-        """True when that is often enough, and not too often."""
+        """True when `count` is within the bounds."""
         return self.low <= count and (self.high is None or count <= self.high)
 
     def __str__(self) -> str:
@@ -43,8 +43,8 @@ def _always(facts: Fields) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """One statement of what should have happened. `test` says which calls, payments, callbacks or webhooks count;
-    `label` is the rule, the outcome or the reseller that is meant; `amount` is what the wallet should hold."""
+    """One statement of what should have happened. `test` selects the calls, payments, callbacks or webhooks that count;
+    `label` is the rule, outcome or reseller; `amount` is the expected wallet balance."""
 
     name: str
     kind: Kind
@@ -65,13 +65,13 @@ class Verdict:
 
 
 def judge_count(expectation: Expectation, actual: int, note: str = "") -> Verdict:
-    """Hold a count against what was expected; `note` says what the count may have missed."""
+    """Compare a count with the expectation; `note` says what the count may have missed."""
     count = expectation.count
     return _verdict(expectation, actual, count.admits(actual), str(count), str(actual), note)
 
 
 def judge_balance(expectation: Expectation, actual: Decimal) -> Verdict:
-    """Hold a wallet's balance against what was expected."""
+    """Compare a wallet's balance with the expectation."""
     assert expectation.amount is not None, "a balance is expected with an amount"
     is_met = actual == expectation.amount
     return _verdict(expectation, actual, is_met, f"{expectation.amount:.2f}", f"{actual:.2f}", "")

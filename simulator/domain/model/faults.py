@@ -1,5 +1,5 @@
-"""Faults: what a rule of the `faults` section does to the HTTP exchange instead of the business (DESIGN 9). Each way of
-failing is a type of its own; how it is done to an answer is not said here."""
+"""Faults: what a rule of the `faults` section does to the HTTP exchange instead of the business (DESIGN 9). Each
+failure mode is its own type; other modules apply it to answers."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -7,7 +7,7 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
-    """Another answer than the service's. `body` is JSON, or text as it stands; None is a usual error."""
+    """Replaces the service's answer. `body` is JSON, or text sent verbatim; None is a standard error."""
 
     status: int
     body: object = None
@@ -15,22 +15,22 @@ class ScriptedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
-    """The connection is closed before the first byte."""
+    """Closes the connection before the first byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class CutAnswer:
-    """The connection is closed in the middle of the body."""
+    """Closes the connection in the middle of the body."""
 
 
 @dataclass(frozen=True, slots=True)
 class MalformedAnswer:
-    """The body is no JSON."""
+    """Makes the body invalid JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrippingAnswer:
-    """The body comes slowly, by sandbox time."""
+    """Sends the body slowly, in sandbox time."""
 
     bytes_per_second: float
 
@@ -42,7 +42,7 @@ class NonceServiceDown:
 
 @dataclass(frozen=True, slots=True)
 class InternalError:
-    """Authentication fails for a reason of its own: 401 `internal_error` (SPEC 5.2)."""
+    """Authentication fails for an internal reason: 401 `internal_error` (SPEC 5.2)."""
 
 
 Denial = NonceServiceDown | InternalError
@@ -51,9 +51,9 @@ Damage = ScriptedAnswer | NoAnswer | CutAnswer | MalformedAnswer | DrippingAnswe
 
 @dataclass(frozen=True, slots=True)
 class FaultThen:
-    """What happens to a request: it waits for `delay`, a range to draw from, is denied, and its answer is damaged in
-    these ways, one after the other. With `after_commit` it is carried out first, and only then it waits; a refusal
-    is left alone then."""
+    """What happens to a request: it waits for `delay`, a range to draw from, authentication is denied, and its answer
+    is damaged in these ways, in order. With `after_commit` it is executed first and then waits; a refusal is then left
+    unchanged."""
 
     damages: tuple[Damage, ...] = ()
     denial: Denial | None = None
@@ -62,5 +62,5 @@ class FaultThen:
 
     @property
     def comes_instead(self) -> bool:
-        """True when the request is not carried out at all."""
+        """True when the request is not executed at all."""
         return not self.after_commit and any(isinstance(one, ScriptedAnswer | NoAnswer) for one in self.damages)

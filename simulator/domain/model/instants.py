@@ -1,6 +1,6 @@
-"""Points in time and days as people and programs write them (ISO 8601), and how far a sandbox's time reaches.
+"""Parses points in time and days (ISO 8601), and bounds a sandbox's time.
 
-What is none raises `ValueError`, worded to follow the name of what was read.
+Invalid input raises `ValueError`, worded to follow the name of the input.
 """
 
 import re
@@ -13,7 +13,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
 def instant(text: str, zone: tzinfo | None = None) -> datetime:
-    """A date-time with its offset; `zone` is that of one without an offset, which is refused when there is none."""
+    """Parse a date-time; `zone` applies when it has no offset. Without either it is rejected."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
@@ -26,7 +26,7 @@ def instant(text: str, zone: tzinfo | None = None) -> datetime:
 
 
 def sandbox_time(text: str) -> datetime:
-    """A date-time with its offset that a sandbox's clock can show, in UTC."""
+    """Parse a date-time with offset that a sandbox's clock can show, in UTC."""
     at = instant(text)
     if not EARLIEST <= at < LATEST:
         raise ValueError(f"must be between {EARLIEST:%Y} and {LATEST:%Y}")
@@ -34,12 +34,12 @@ def sandbox_time(text: str) -> datetime:
 
 
 def looks_like_day(text: str) -> bool:
-    """True for what has the form of a day, whether the calendar has it or not."""
+    """True for the form of a day, even if the calendar does not have it."""
     return _DAY.fullmatch(text) is not None
 
 
 def day(text: str) -> date:
-    """`yyyy-MM-dd`, and none of the other forms of ISO 8601."""
+    """Parse `yyyy-MM-dd`, and no other form of ISO 8601."""
     if not looks_like_day(text):
         raise ValueError("must be a day such as 2026-11-21")
     try:

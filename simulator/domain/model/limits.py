@@ -1,4 +1,4 @@
-"""Memory that expires: nonces that were spent (SPEC 3.6), and how much each address asked for lately (SPEC 8)."""
+"""Expiring memory: spent nonces (SPEC 3.6), and the request rate of each address (SPEC 8)."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ ADDRESSES_MAX = 100_000
 
 
 class Nonces:
-    """The nonces spent lately, by API key, bounded by time and by count.
+    """The recently spent nonces, by API key, bounded by time and by count.
 
-    A nonce may be used again when the window has passed in the sandbox's time, but only with a later timestamp than
-    before. It is forgotten when that timestamp is too old to be accepted, too. So no request is accepted twice, however
-    far the sandbox's clock and the one that timestamps are compared with run apart.
+    A nonce can be reused after the window in sandbox time, but only with a later timestamp. An entry expires only after
+    its timestamp, too, is too old to be accepted. So no request is accepted twice, however far the sandbox's clock and
+    the clock that timestamps are compared with diverge.
 
-    When more than `count_max` are alive the oldest is forgotten: it could be replayed, but memory stays bounded.
+    Above `count_max` the oldest is evicted: it could be replayed, but memory stays bounded.
     """
 
     def __init__(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
@@ -29,13 +29,13 @@ class Nonces:
         return len(self._spent)
 
     def bound(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
-        """Remember for as long, and as many, from now on; what is remembered stays."""
+        """Change the bounds from now on; remembered nonces stay."""
         self._window, self._tolerance_s, self._count_max = window, tolerance_s, count_max
         self._oldest_until = datetime.min.replace(tzinfo=UTC)
 
     def spend(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime, signing_s: float) -> bool:
-        """Check and spend in one step: False when `nonce` was spent in `scope` less than the window ago, or with this
-        timestamp or a later one.
+        """Check and spend atomically: False when `nonce` was spent in `scope` within the window, or with this timestamp
+        or a later one.
 
         `now` is the sandbox's time, `signing_s` the Unix time that `timestamp_s` was compared with.
         """
@@ -45,14 +45,14 @@ class Nonces:
             spent_at, newest_s = known
             if now - spent_at < self._window or timestamp_s <= newest_s:
                 return False
-            del self._spent[key]  # so that the newest stand last
+            del self._spent[key]  # keeps the newest last
         self._forget(now, signing_s)
         self._spent[key] = (now, timestamp_s)
         self._latest = (key, known)
         return True
 
     def take_back(self, scope: str, nonce: bytes) -> None:
-        """Let it be as if the latest nonce, which is this one, had not been spent."""
+        """Undo the spending of the latest nonce, which is this one."""
         assert self._latest is not None, "only what was spent is taken back"
         key, before = self._latest
         assert key == (scope, nonce), "only the latest is taken back"
@@ -82,18 +82,18 @@ class _Window:
 
 
 class RequestRates:
-    """Lets so many requests of an address through in an interval, and blocks who exceeds that (SPEC 8).
+    """Limits the requests of each address per interval, and blocks addresses that exceed the limit (SPEC 8).
 
-    An interval begins with an address's first request and the next with the first one after its end. A request during
-    a block is not counted and prolongs nothing; after a block the address begins anew. When more than `ADDRESSES_MAX`
-    addresses are known the oldest intervals and blocks are forgotten, so that memory stays bounded.
+    An address's interval starts with its first request, the next with the first request after its end. Requests during
+    a block are not counted and do not extend it; after it the address starts afresh. Above `ADDRESSES_MAX` addresses
+    the oldest intervals and blocks are evicted, so that memory stays bounded.
     """
 
     def __init__(self, requests_max: int, interval: timedelta, block: timedelta) -> None:
         self._requests_max = requests_max
         self._interval = interval
         self._block = block
-        # Both in the order of their ends, since all intervals and all blocks are equally long.
+        # Both are ordered by end, since all intervals and all blocks have the same length.
         self._windows: OrderedDict[str, _Window] = OrderedDict()
         self._blocked: OrderedDict[str, datetime] = OrderedDict()
 
@@ -101,7 +101,7 @@ class RequestRates:
         return len(self._windows) + len(self._blocked)
 
     def admit(self, address: str, now: datetime) -> bool:
-        """Count one request; False when its address is blocked, by this very request or by one before."""
+        """Count one request; False when its address is blocked, by this or an earlier request."""
         if self._blocked and self.blocked_until(address, now) is not None:
             return False
         window = self._windows.get(address)
@@ -116,7 +116,7 @@ class RequestRates:
         return False
 
     def blocked_until(self, address: str, now: datetime) -> datetime | None:
-        """When the address may ask again; None when it may now."""
+        """When the block of the address ends; None when it is not blocked."""
         until = self._blocked.get(address)
         if until is None or now < until:
             return until

@@ -1,7 +1,7 @@
-"""Magic accounts: their last seven digits `0000DOO` say what happens, `OO`, and how long it takes, `D` (DESIGN 9).
+"""Magic accounts: the last seven digits `0000DOO` choose the outcome, `OO`, and its delay, `D` (DESIGN 9).
 
-A scenario's table is compiled into rules by `DOO`, shared by all sandboxes that have the same table. An ordinary
-account costs one look at four of its digits.
+A scenario's table is compiled into rules by `DOO`, shared by all sandboxes with the same table. For an ordinary account
+the check compares four digits.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ NO_RULES: MagicRules[Any] = MagicRules({})
 
 @dataclass(frozen=True, slots=True)
 class Magic:
-    """All magic accounts of a scenario: what `OO` means in words, how long each `D` takes, and the rules by section."""
+    """All magic accounts of a scenario: the meaning of each `OO`, the delay of each `D`, and the rules by section."""
 
     outcomes: Mapping[str, str] = field(default_factory=dict)
     durations: Mapping[str, timedelta] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Magic:
         return self.sections.get(section, NO_RULES)
 
     def names(self) -> frozenset[str]:
-        """What its rules are called."""
+        """The names of its rules."""
         return frozenset().union(*(rules.names() for rules in self.sections.values()))
 
 
@@ -35,5 +35,5 @@ NO_MAGIC = Magic()
 
 
 def name_of(digits: str) -> str:
-    """What the rule for the last three digits is called: `magic-01`, or `magic-301` when `D` is not 0."""
+    """The name of the rule for the last three digits: `magic-01`, or `magic-301` when `D` is not 0."""
     return f"magic-{digits[1:] if digits.startswith('0') else digits}"

@@ -1,4 +1,4 @@
-"""Amounts in ringgit, as Decimal and never as float, and the zone in which the service counts its days (SPEC 1)."""
+"""Amounts in ringgit, as Decimal and never as float, and the time zone of the service's days (SPEC 1)."""
 
 import re
 from datetime import timedelta, timezone
@@ -10,12 +10,12 @@ CENT = Decimal("0.01")
 # GMT+8, without daylight saving.
 SERVICE_ZONE = timezone(timedelta(hours=8))
 
-# What an amount may need: 15 digits before the point keep every balance exact in any JSON reader, 8 after it are
+# Bounds of an amount: 15 digits before the point keep every balance exact in any JSON reader, 8 after it are
 # more than any currency or unit price has.
 DIGITS_BEFORE_MAX = 15
 DIGITS_AFTER_MAX = 8
 
-# Longer ones are no amounts that anybody means; reading stops there. A Decimal holds as many digits exactly.
+# Longer texts are rejected unread. A Decimal holds this many digits exactly.
 TEXT_CHARS_MAX = 100
 BLANKS = " \t\r\n"
 NUMBER_DIGITS_MAX = 28
@@ -32,10 +32,10 @@ def cents(value: Decimal) -> Decimal:
 
 
 def parse_amount(raw: object) -> Decimal | None:
-    """Read an amount as a client sends it: whatever `parse_number` reads, within `DIGITS_BEFORE_MAX` and
+    """Parse an amount as a client sends it: what `parse_number` accepts, within `DIGITS_BEFORE_MAX` and
     `DIGITS_AFTER_MAX`; None for everything else."""
     if isinstance(raw, str) and len(raw) <= TEXT_CHARS_MAX:
-        # As nearly everybody writes them, and in a third of the time.
+        # The common form takes a third of the time this way.
         is_whole = len(raw) <= DIGITS_BEFORE_MAX and raw.isdigit() and raw.isascii()
         if is_whole or _PLAIN.fullmatch(raw):
             return Decimal(raw)
@@ -44,11 +44,11 @@ def parse_amount(raw: object) -> Decimal | None:
 
 
 def parse_number(raw: object) -> Decimal | None:
-    """Read what denotes an ordinary decimal: a JSON number (int or Decimal), or a string, which may have `BLANKS`
-    around it, a sign, an exponent, and nothing on one side of its point.
+    """Parse an ordinary decimal: a JSON number (int or Decimal), or a string, which may have `BLANKS` around it, a
+    sign, an exponent, and no digits on one side of its point.
 
-    Returns None for what is no number, thousands separators and non-ASCII digits among it, and for what needs more
-    than `NUMBER_DIGITS_MAX` digits to write out. Zeros at the end count for nothing.
+    Returns None for anything else, including thousands separators, non-ASCII digits, and numbers that need more than
+    `NUMBER_DIGITS_MAX` digits to write out. Trailing zeros do not count.
     """
     if isinstance(raw, str):
         text = raw.strip(BLANKS) if len(raw) <= TEXT_CHARS_MAX else ""
@@ -66,7 +66,7 @@ def parse_number(raw: object) -> Decimal | None:
 
 
 def denotes_number(raw: object) -> bool:
-    """True for what is a number, be it one with more digits than are read."""
+    """True for a number, including one with too many digits to be accepted."""
     if isinstance(raw, str):
         return _NUMBER.fullmatch(raw[:TEXT_CHARS_MAX].strip(BLANKS)) is not None
     return isinstance(raw, int | Decimal) and not isinstance(raw, bool)
@@ -85,7 +85,7 @@ def _written_out(value: Decimal) -> Decimal | None:
 
 
 def is_bounded(value: Decimal) -> bool:
-    """True for a finite amount that `DIGITS_BEFORE_MAX` and `DIGITS_AFTER_MAX` can hold as it is written."""
+    """True for a finite amount within `DIGITS_BEFORE_MAX` and `DIGITS_AFTER_MAX` as written."""
     if not value.is_finite():
         return False
     exponent = value.as_tuple().exponent
@@ -94,7 +94,7 @@ def is_bounded(value: Decimal) -> bool:
 
 
 def spelt(amount: Decimal) -> str:
-    """An amount in a sentence: `30`, `5.20`, `0.045`."""
+    """Format an amount for a sentence: `30`, `5.20`, `0.045`."""
     plain = f"{amount:f}"
     whole, _, decimals = plain.partition(".")
     decimals = decimals.rstrip("0")
@@ -102,5 +102,5 @@ def spelt(amount: Decimal) -> str:
 
 
 def is_whole_cents(value: Decimal) -> bool:
-    """True when `value` has no more than two decimals that count."""
+    """True when `value` has no more than two significant decimals."""
     return value == value.quantize(CENT, ROUND_HALF_UP)

@@ -1,4 +1,4 @@
-"""Network status of products (SPEC 2.7, 3.4): planned by the scenario over time, or set while the sandbox runs."""
+"""Network status of products (SPEC 2.7, 3.4): planned by the scenario over time, or set at run time."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -6,18 +6,18 @@ from enum import StrEnum
 
 
 class NetworkStatus(StrEnum):
-    """The two that there are."""
+    """The two values of the wire."""
 
     HEALTHY = "Healthy"
     INTERRUPTION = "Interruption"
 
 
-# Which status begins how long after the start of the sandbox, in order of time.
+# Offsets from the start of the sandbox and the status from then on, in order of time.
 Plan = tuple[tuple[timedelta, NetworkStatus], ...]
 
 
 class Network:
-    """Every product's status at any time. A product without a plan is healthy, and so is one before its plan begins."""
+    """Every product's status at any time. A product without a plan, or before its plan starts, is healthy."""
 
     def __init__(self, plans: Mapping[str, Plan], started: datetime) -> None:
         self._plans = plans
@@ -25,11 +25,11 @@ class Network:
         self._set: dict[str, NetworkStatus] = {}
 
     def plan(self, plans: Mapping[str, Plan]) -> None:
-        """Follow other plans; what was set stays."""
+        """Replace the plans; statuses set at run time stay."""
         self._plans = plans
 
     def set(self, product: str, status: NetworkStatus) -> None:
-        """Give a product a status that stays, in place of its plan."""
+        """Set a product's status permanently, overriding its plan."""
         self._set[product] = status
 
     def status(self, product: str, now: datetime) -> NetworkStatus:

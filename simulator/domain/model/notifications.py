@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What a notification is about."""
+    """The cause of a notification."""
 
     LOW_BALANCE = "low_balance"
     DISPUTE = "dispute"
@@ -17,7 +17,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """One e-mail. `n` counts from 1 within the sandbox; `trxid` and `refid` are empty when it is about none."""
+    """One e-mail. `n` counts from 1 within the sandbox; `trxid` and `refid` are empty when it has no transaction."""
 
     n: int
     at: datetime
@@ -31,7 +31,7 @@ class Notification:
 
 
 class NotificationLog:
-    """The latest notifications of a sandbox in order; `left_out` counts those that made room."""
+    """The latest notifications of a sandbox in order; `left_out` counts the evicted ones."""
 
     def __init__(self, count_max: int) -> None:
         self._kept: deque[Notification] = deque(maxlen=count_max)
@@ -45,7 +45,7 @@ class NotificationLog:
 
     @property
     def left_out(self) -> int:
-        """How many are no longer kept."""
+        """How many were evicted."""
         return self._count - len(self._kept)
 
     def add(
@@ -60,8 +60,8 @@ class NotificationLog:
         trxid: str = "",
         refid: str = "",
     ) -> Notification:
-        """Note an e-mail to all of `to`."""
+        """Record an e-mail to all of `to`."""
         self._count += 1
-        made = Notification(self._count, at, kind, reseller, tuple(to), subject, text, trxid, refid)
-        self._kept.append(made)
-        return made
+        notification = Notification(self._count, at, kind, reseller, tuple(to), subject, text, trxid, refid)
+        self._kept.append(notification)
+        return notification

@@ -1,4 +1,4 @@
-"""What a select field offers (SPEC 2.2). The one answer that options, billers, sub-products and payments share."""
+"""The options of a select field (SPEC 2.2): the one source for options, billers, sub-products and payments."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -18,9 +18,9 @@ NOTHING = OptionList()
 def offered(seed: int, product: Product, field_id: str, account_number: str = "") -> OptionList:
     """The options of a field for an account number, in display order, inactive ones included.
 
-    A list written for that number counts alone. Else the field's own options, those of a dynamic field drawn from
-    (seed, product, field, account number): who gets which, and with which `account_number`. Nothing for a field that
-    is no select.
+    A list written for that number takes precedence. Otherwise the field's own options; for a dynamic field each option,
+    and its `account_number`, is drawn from (seed, product, field, account number). Empty for a field that is not a
+    select.
     """
     written = product.options_for.get((field_id, account_number))
     if written is not None:
@@ -36,7 +36,7 @@ def offered(seed: int, product: Product, field_id: str, account_number: str = ""
 
 
 def account_source(product: Product, field_id: str) -> str | None:
-    """The field whose value is asked for as `account_number` before a dynamic field's options are known."""
+    """The field whose value is required as `account_number` to resolve a dynamic field's options."""
     source = data_source(product, field_id)
     if source is None or source.type != "dynamic":
         return None
@@ -44,12 +44,12 @@ def account_source(product: Product, field_id: str) -> str | None:
 
 
 def data_source(product: Product, field_id: str) -> DataSource | None:
-    """Where a field's options come from; None for a field that is no select, or that there is not."""
+    """Where a field's options come from; None for an unknown field and for one that is not a select."""
     return next((field.data_source for field in product.fields if field.id == field_id), None)
 
 
 def dependencies(product: Product, field_id: str) -> dict[str, str]:
-    """What has to be sent to learn a dynamic field's options: parameters and the fields that they are read from."""
+    """The inputs that a dynamic field's options require: parameters and the fields that provide them."""
     source = data_source(product, field_id)
     if source is None or source.type != "dynamic":
         return {}
@@ -71,13 +71,13 @@ def biller_field(product: Product) -> str | None:
 
 
 def biller_product(catalog: Catalog) -> Product | None:
-    """The first product that is paid to billers; one that is on sale goes before one that is not."""
+    """The first product that is paid to billers; products on sale take precedence."""
     found = [product for product in catalog.products.values() if biller_field(product)]
     return min(found, key=lambda product: not product.is_active, default=None)
 
 
 def limits(product: Product, option: Option | None = None) -> tuple[Decimal | None, Decimal | None]:
-    """The least and the greatest amount: a biller's own, else the product's, else those of the pricing field."""
+    """The minimum and maximum amount: the biller's own, else the product's, else those of the pricing field."""
     field = product.pricing
     low = (option and option.min_amount) or product.min_amount
     high = (option and option.max_amount) or product.max_amount

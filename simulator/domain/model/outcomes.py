@@ -1,7 +1,7 @@
-"""The outcomes worth meeting: what the tests of a careful client see at least once, and how each is recognised.
+"""The outcomes that tests of a careful client should see at least once, and how each is recognised.
 
-Three kinds of things tell: the statuses that a payment went through, what a request was answered, and what the domain
-notes as it happens because nothing else would remember it.
+There are three sources: the statuses of a payment, the answers to requests, and counters in the domain for what nothing
+else records.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ PLAN_REASONS = (Reason.PLAN_REQUIRED, Reason.PLAN_UNKNOWN, Reason.PLAN_MISMATCH)
 
 
 class Noted(StrEnum):
-    """What the domain notes when it happens; the value is the outcome's id."""
+    """Outcomes that the domain counts as they happen; the value is the outcome's id."""
 
     CALLBACK_DELIVERED = "callback-delivered"
     CALLBACK_RETRIED = "callback-retried"
@@ -36,12 +36,12 @@ class Noted(StrEnum):
     DISPUTE_TAKEN = "dispute-taken"
     DISPUTE_REFUSED = "dispute-refused"
 
-    __hash__ = str.__hash__  # an enum's own is Python code, and every callback looks one up
+    __hash__ = str.__hash__  # the enum's own is slow Python code, and every callback hashes one
 
 
 class Story(NamedTuple):
-    """What a payment went through. `is_stuck`: nothing more will come of it by itself; `is_requeried`: it was asked
-    for again while it was not settled."""
+    """The course of a payment. `is_stuck`: no further step is scheduled; `is_requeried`: it was re-queried before it
+    was settled."""
 
     statuses: tuple[Status, ...]
     is_stuck: bool
@@ -49,8 +49,8 @@ class Story(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """One sort of answer. `path` is as the contract writes it, `*` for one that it does not have, and so is `method`;
-    `ending` is what became of the connection, `abort` or `cut` by a fault, `gone` when the client left."""
+    """One kind of answer. `path` is as the contract writes it, `*` for an unknown one, and so is `method`; `ending` is
+    how the connection ended: `abort` or `cut` by a fault, `gone` when the client left."""
 
     method: str
     path: str
@@ -61,7 +61,7 @@ class Answered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KnownOutcome:
-    """An outcome worth meeting. Without a test of payments or answers it is one that the domain notes."""
+    """A known outcome. Without a test of payments or answers, the domain counts it."""
 
     id: str
     group: str
@@ -71,7 +71,7 @@ class KnownOutcome:
 
 
 def _went(*statuses: Status) -> Callable[[Story], bool]:
-    """A payment that had these statuses one after the other."""
+    """Matches a payment with these statuses in sequence."""
     count = len(statuses)
     return lambda story: any(
         story.statuses[at : at + count] == statuses for at in range(len(story.statuses) - count + 1)

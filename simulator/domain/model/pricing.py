@@ -6,7 +6,7 @@ from simulator.domain.model.catalog import Adjustment, Product
 from simulator.domain.model.money import CENT, cents
 from simulator.domain.model.options import limits
 
-# Where nothing else bounds an amount.
+# The minimum where no other applies.
 LEAST = CENT
 ONE = Decimal(1)
 FREE = Decimal("0.00")
@@ -22,7 +22,7 @@ def face_value(product: Product, amount: Decimal) -> Decimal:
 def cost(product: Product, amount: Decimal) -> Decimal:
     """What the wallet is debited for `amount`, in whole cents, never below zero.
 
-    A percentage discount multiplies the face value, a fixed one takes its amount off every transaction.
+    A percentage discount multiplies the face value, a fixed one is subtracted once per transaction.
     """
     face = face_value(product, amount)
     if product.discount.type == "percentage":
@@ -45,16 +45,16 @@ def price(product: Product, amount: Decimal) -> Decimal:
 
 
 def has_loss_risk(product: Product) -> bool:
-    """True when some denomination that can be sold would be sold below its cost."""
+    """True when some denomination on sale would be sold below its cost."""
     if product.price_adjustment is None:
         return False
     return any(price(product, amount) < cost(product, amount) for amount in _sample(product))
 
 
 def _sample(product: Product) -> list[Decimal]:
-    """The amounts at which a loss can begin: every denomination on sale, or the ends of the range that can be entered.
+    """The amounts where a loss can occur: every denomination on sale, or the ends of the accepted range.
 
-    Price and cost are linear in the amount, so that between two ends without a loss there is none.
+    Price and cost are linear in the amount, so no loss lies between two ends without one.
     """
     field = product.pricing
     if field is None:

@@ -14,19 +14,19 @@ from simulator.domain.model.webhooks import Webhook
 
 
 class KeyState(StrEnum):
-    """What an API key is good for; all but `ACTIVE` exist to be refused."""
+    """The state of an API key; all but `ACTIVE` are rejected."""
 
     ACTIVE = "active"
     REVOKED = "revoked"
-    NO_SECRET = "no_secret"  # noqa: S105  # a state, no password
+    NO_SECRET = "no_secret"  # noqa: S105  # a state, not a password
     UNDECRYPTABLE = "undecryptable"
 
 
 @dataclass(frozen=True, slots=True)
 class DelayedSwitch:
-    """On or off since ever, then whatever each change says from its own time on.
+    """A setting with its initial value, and changes that each take effect at their own time.
 
-    `changes` are in order of time and hold the one that acts, if any, and those that do not act yet.
+    `changes` are in order of time: the one in effect, if any, and the pending ones.
     """
 
     first: bool = False
@@ -37,14 +37,14 @@ class DelayedSwitch:
         return next((on for at, on in reversed(self.changes) if at <= now), self.first)
 
     def turned(self, on: bool, now: datetime, acts_at: datetime) -> "DelayedSwitch":
-        """The switch after a change that acts at `acts_at`; what acted before `now` is forgotten."""
+        """The switch after a change that takes effect at `acts_at`; changes superseded before `now` are dropped."""
         waiting = tuple((at, to) for at, to in self.changes if now < at < acts_at)
         return DelayedSwitch(self.is_on(now), (*waiting, (acts_at, on)))
 
 
 @dataclass(slots=True)
 class ApiKey:
-    """A key and its secret: `secret` in Base64 as the integrator holds it, `secret_bytes` as HMAC wants it."""
+    """A key and its secret: `secret` in Base64 as the integrator holds it, `secret_bytes` as HMAC needs it."""
 
     key: str
     secret: str
@@ -62,9 +62,9 @@ class User:
 
 @dataclass(slots=True)
 class Settings:
-    """What an account owner sets in the console. An empty allowlist lets every address in.
+    """What an account owner sets in the console. An empty allowlist allows every address.
 
-    `require_api_key_for_topup` is what is set; `Reseller.closed_to_tokens` says since when it acts.
+    `require_api_key_for_topup` is the current setting; `Reseller.closed_to_tokens` says since when it is in effect.
     """
 
     require_api_key_for_topup: bool = False
@@ -73,7 +73,7 @@ class Settings:
 
 @dataclass(slots=True)
 class Reseller:
-    """All that belongs to one reseller in one sandbox. `refids` never forgets: idempotency is permanent."""
+    """All data of one reseller in one sandbox. `refids` never expires: idempotency is permanent."""
 
     code: str
     email: str
@@ -91,15 +91,15 @@ class Reseller:
     records: Records = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin the indexes over what the wallet and `refids` will hold."""
+        """Create the indexes over the wallet and `refids`."""
         self.records = Records(self.wallet)
 
     def catalog_updated(self, shared: datetime) -> datetime:
-        """When what this reseller sees changed last; `shared` is when the catalog itself did."""
+        """When this reseller's view changed last; `shared` is when the catalog itself did."""
         return max(shared, self.overlay_updated or shared)
 
     def sees(self, catalog: Catalog, code: str) -> Product | None:
-        """A product with this reseller's overlay, or None when there is no such product."""
+        """A product with this reseller's overlay, or None when it does not exist."""
         product = catalog.products.get(code)
         if product is not None and (overlay := self.overlay.get(code)):
             return overlay.over(product)

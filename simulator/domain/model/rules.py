@@ -1,7 +1,7 @@
 """Rules: `when` (a match) and `then` (what happens); the first match wins.
 
-Matchers arrive compiled, as plain callables. How often a rule matched and how often it was chosen are state of the
-sandbox and live in its `RuleBook`; the rules themselves are shared and never change.
+Matchers are compiled to plain callables. The counts of matches and choices are state of the sandbox and live in its
+`RuleBook`; the rules themselves are shared and immutable.
 """
 
 from collections import Counter
@@ -19,16 +19,16 @@ Text = Callable[[Fields], str]
 
 
 def anything(facts: Fields) -> bool:
-    """What a `when` without a condition stands for."""
+    """A `when` without conditions: matches everything."""
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Then]):
-    """`nth`, `every` and `chance` look at how often `when` matched, `times` at how often the rule was chosen.
+    """`nth`, `every` and `chance` depend on how often `when` matched, `times` on how often the rule was chosen.
 
     A `fallback` is tried after all others, the magic accounts included. `before_body` is the part of `when` that can be
-    judged before a request's body is known; None when all of it can.
+    evaluated before a request's body is known; None when all of it can.
     """
 
     id: str
@@ -44,12 +44,17 @@ class Rule(Generic[Then]):
 
     @property
     def label(self) -> str:
-        """What people call it: its name, else its id."""
+        """Its display name: the name, else the id."""
         return self.name or self.id
 
     @property
+    def counts_matches(self) -> bool:
+        """True when every match counts, also one of a request that a rule above decides."""
+        return self.nth is not None or self.every is not None
+
+    @property
     def decides_all(self) -> bool:
-        """True when no request passes it by."""
+        """True when it applies to every request."""
         counts = (self.times, self.nth, self.every, self.chance)
         return self.when is anything and all(count is None for count in counts)
 
@@ -63,7 +68,7 @@ class RuleCount:
 
 
 class MagicRules(Generic[Then]):
-    """The rules of one section by the last three digits of a magic account. Never changes."""
+    """The rules of one section by the last three digits of a magic account. Immutable."""
 
     def __init__(self, by_digits: Mapping[str, Rule[Then]]) -> None:
         self._by_digits = by_digits
@@ -85,8 +90,8 @@ class MagicRules(Generic[Then]):
 
 
 class Choice(NamedTuple, Generic[Then]):
-    """What a request meets in a book. `matched` are the ids of the rules whose `when` it matched; `waits` says that
-    nothing more can be said before its body is known."""
+    """The result of a search in a book. `matched` are the ids of the rules whose `when` matched; `waits` means that the
+    search needs the body to continue."""
 
     rule: Rule[Then] | None
     matched: tuple[str, ...] = ()
@@ -100,7 +105,7 @@ WAITING: Choice[Any] = Choice(None, waits=True)
 class RuleBook(Generic[Then]):
     """The rules of one section in one sandbox, in order, with their counts.
 
-    Its own rules come first, then those of magic accounts, which one look at the account finds, then fallbacks.
+    Its own rules come first, then those of magic accounts, found by a dictionary look-up, then fallbacks.
     """
 
     def __init__(self, seed: int, rules: tuple[Rule[Then], ...], magic: MagicRules[Then] | None = None) -> None:
@@ -114,18 +119,18 @@ class RuleBook(Generic[Then]):
         self._look_over()
 
     def listed(self) -> Iterator[tuple[Rule[Then], RuleCount]]:
-        """Every rule with its count, in the order in which they are tried; not those of magic accounts."""
+        """Every rule with its count, in evaluation order, without those of magic accounts."""
         for rule in (*self.rules, *self._fallbacks):
             yield rule, self.counts[rule.id]
 
     def put_first(self, rule: Rule[Then], count: RuleCount | None = None) -> None:
-        """Place a rule before all others of its kind; `count` is what was counted of it elsewhere."""
+        """Insert a rule before all others of its kind; `count` continues an earlier count."""
         (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
         self.counts[rule.id] = count or RuleCount()
         self._look_over()
 
     def remove(self, rule_id: str) -> bool:
-        """Take a rule out; False when there is none of this id."""
+        """Remove a rule; False when the id is unknown."""
         found = self.counts.pop(rule_id, None) is not None
         if found:
             self.rules = [rule for rule in self.rules if rule.id != rule_id]
@@ -134,26 +139,26 @@ class RuleBook(Generic[Then]):
         return found
 
     def _look_over(self) -> None:
-        """Note whether there are rules at all, and the one that decides every ordinary request, when there is one."""
+        """Cache whether there are rules at all, and the rule that decides every ordinary request, if there is one."""
         self._has_rules = bool(self.rules or self._fallbacks)
         first = self._fallbacks[0] if self._fallbacks and not self.rules else None
         self._always = first if first is not None and first.decides_all else None
 
     def named(self, name: str) -> Rule[Then] | None:
-        """The rule that carries this name or id."""
+        """The rule with this name or id."""
         for rule in (*self.rules, *self._fallbacks):
             if name in (rule.name, rule.id):
                 return rule
         return self._magic.named(name)
 
     def is_magic(self, account: object) -> bool:
-        """True when this section has a rule for `account` because of its last digits."""
+        """True when this section has a magic rule for `account`."""
         return self._magic.of(account) is not None
 
     def choose(self, gather: Callable[[], Fields], wanted: str = "", account: object = None) -> Rule[Then] | None:
         """The first rule that a request matches, or the one that it names in `wanted`; counts it.
 
-        `gather` makes the facts of the request, and is called only when a rule has to look at them.
+        `gather` builds the facts of the request lazily, only when a rule needs them.
         """
         if not wanted and self._magic.of(account) is None:
             if not self._has_rules:
@@ -174,8 +179,8 @@ class RuleBook(Generic[Then]):
         before_body: bool = False,
         passed: Collection[str] = (),
     ) -> Choice[Then]:
-        """The same without counting. With `before_body` the facts are those that are known before the body is; the
-        rules whose ids are in `passed` were looked at then."""
+        """The same without counting. With `before_body` the facts are those known before the body; rules whose ids are
+        in `passed` were evaluated then."""
         if wanted and (named := self.named(wanted)):
             return Choice(named, (named.id,))
         waits = before_body and self._has_magic
@@ -184,20 +189,21 @@ class RuleBook(Generic[Then]):
             return WAITING if waits else NOTHING
         facts = gather()
         matched: list[str] = []
+        chosen: Rule[Then] | None = None
         for rule in chain(self.rules, () if magic is None else (magic,), self._fallbacks):
-            if rule.id in passed:
+            if rule.id in passed or (chosen is not None and not rule.counts_matches):
                 continue
             if before_body and rule.before_body is not None:
-                if rule.before_body(facts):
+                if chosen is None and rule.before_body(facts):
                     return Choice(None, tuple(matched), waits=True)
             elif rule.when(facts):
                 matched.append(rule.id)
-                if self._takes_part(rule):
-                    return Choice(rule, tuple(matched))
-        return Choice(None, tuple(matched), waits=waits)
+                if chosen is None and self._takes_part(rule):
+                    chosen = rule
+        return Choice(chosen, tuple(matched), waits=waits and chosen is None)
 
     def count(self, matched: Collection[str], chosen: str) -> None:
-        """Count what `find` found: rules by their ids, "" for none."""
+        """Count the result of `find`: rules by their ids, "" for none."""
         counts = self.counts
         for rule_id in matched:
             if rule_id in counts:
@@ -208,12 +214,12 @@ class RuleBook(Generic[Then]):
             self.magic_chosen[chosen] += 1
 
     def times_chosen(self, rule: Rule[Then]) -> int:
-        """How often a rule was chosen so far; those of magic accounts are not counted."""
+        """How often a rule was chosen so far; magic rules are not counted."""
         count = self.counts.get(rule.id)
         return count.chosen if count else 0
 
     def _takes_part(self, rule: Rule[Then]) -> bool:
-        """Whether a rule acts, now that it is matched once more."""
+        """Whether a rule applies, given that it matched once more."""
         count = self.counts.get(rule.id)
         if count is None:  # of a magic account
             return True

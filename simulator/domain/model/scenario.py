@@ -1,4 +1,4 @@
-"""A scenario once it was read: the frozen values that a sandbox starts from (DESIGN 9)."""
+"""A loaded scenario: the frozen values that a sandbox starts from (DESIGN 9)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ class ResellerStart:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledDeposit:
-    """A credit that comes `at` after the start."""
+    """A credit, `at` this time after the start."""
 
     at: timedelta
     reseller: str
@@ -60,7 +60,7 @@ class ScheduledDeposit:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledChange:
-    """A change of a product that comes `at` after the start; the rest is a `ChangeProduct`'s."""
+    """A product change, `at` this time after the start; the other fields are a `ChangeProduct`'s."""
 
     at: timedelta
     code: str
@@ -71,7 +71,7 @@ class ScheduledChange:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledTreeChange:
-    """A change of a category or group that comes `at` after the start; the rest is a `ChangeTree`'s."""
+    """A change of a category or group, `at` this time after the start; the other fields are a `ChangeTree`'s."""
 
     at: timedelta
     kind: TreeKind
@@ -84,8 +84,8 @@ Scheduled = ScheduledDeposit | ScheduledChange | ScheduledTreeChange
 
 @dataclass(frozen=True, slots=True)
 class ClockStart:
-    """The clock a scenario asks for; `start` None means the present. `skew` is added to the wall clock wherever the
-    outside world's time counts."""
+    """The scenario's clock; `start` None means the present. `skew` is added to the wall clock wherever external time
+    applies."""
 
     mode: str = "real"
     rate: float = 1.0
@@ -96,7 +96,7 @@ class ClockStart:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds that SPEC 6.1 and 8 state, and those of our own memory. None: no limit."""
+    """The limits of SPEC 6.1 and 8, and those of our own memory. None: no limit."""
 
     requests_per_interval: int | None = 30_000
     rate_limit_interval: timedelta = timedelta(minutes=5)
@@ -128,7 +128,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class InboxReply:
-    """What a built-in receiver answers; `delay` is wall time."""
+    """The answer of a built-in receiver; `delay` is wall time."""
 
     status: int = 200
     delay: timedelta = timedelta(0)
@@ -138,7 +138,7 @@ class InboxReply:
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """All that a sandbox starts from. `environment` is `staging` or `production`; `assume` holds the choices that
-    differ from the register's, by id."""
+    differ from the register's defaults, by id."""
 
     name: str
     description: str = ""
@@ -164,5 +164,5 @@ class Scenario:
 
     @property
     def document(self) -> Mapping[str, Any]:
-        """All that it was built from, what it extends included, as plain values; made anew whenever it is asked for."""
+        """The complete source document, inherited parts included, as plain values; rebuilt on each access."""
         return {key: value for key, value in self.written().items() if key != "extends"}

@@ -1,8 +1,8 @@
-"""A payment that was created, and the states it may go through (SPEC 3.1).
+"""A payment that was created, and its possible states (SPEC 3.1).
 
-A transaction is never in no state: the creating answer is its first. `Accepted` may go on to `Processing`, never
-back. `Succesful` and `Failed` are final for the provider; a void alone leads out of success. Nothing leads out of
-`Failed` or `Refunded`.
+A transaction always has a state: the creating answer is its first. `Accepted` may change to `Processing`, never back.
+`Succesful` and `Failed` are final for the provider; only a void leads out of success. `Failed` and `Refunded` are
+terminal.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from simulator.domain.model.rules import Text
 
 
 class Status(StrEnum):
-    """Where a transaction stands; how it is spelled on the wire is decided there."""
+    """A transaction's status; the wire layer decides its spelling."""
 
     ACCEPTED = "accepted"
     PROCESSING = "processing"
@@ -30,10 +30,10 @@ class Status(StrEnum):
     FAILED = "failed"
     REFUNDED = "refunded"
 
-    __hash__ = str.__hash__  # an enum's own is Python code, and every payment looks a dozen statuses up
+    __hash__ = str.__hash__  # the enum's own is slow Python code, and every payment hashes a dozen
 
 
-# A member is looked up by Python code whenever the enum is asked for it; every payment asks for these.
+# Member access on the enum runs Python code; every payment uses these.
 SUCCESSFUL, FAILED = Status.SUCCESSFUL, Status.FAILED
 
 TRANSITIONS: dict[Status | None, frozenset[Status]] = {
@@ -75,8 +75,8 @@ def may_follow(before: Status | None, after: Status) -> bool:
 
 
 class Reason(StrEnum):
-    """Why a payment was not created (SPEC 4.11); the value is what `remarks` says, but for plan codes, where they
-    are a sentence."""
+    """Why a payment was not created (SPEC 4.11); the value is the text of `remarks`, except for plan codes, where that
+    is a sentence."""
 
     REQUEST = "Invalid_Request"
     PRODUCT = "Invalid_Product"
@@ -93,7 +93,7 @@ class Reason(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Step:
     """One dated status of a timeline. `after` and `requery` count from the creation; neither is set on the first.
-    `texts` are the templates that the scenario wrote for a result's `sn`, `pin`, `remarks`, `note`, `voucherlink`."""
+    `texts` are the scenario's templates for a result's `sn`, `pin`, `remarks`, `note`, `voucherlink`."""
 
     status: Status
     after: timedelta | None = None
@@ -105,7 +105,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class CallbackPlan:
-    """How a rule distorts the callbacks of its transactions. `duplicates` more copies are sent of each."""
+    """How a rule distorts the callbacks of its transactions. `duplicates` is the number of extra copies of each."""
 
     drop: bool = False
     duplicates: int = 0
@@ -114,7 +114,7 @@ class CallbackPlan:
 
 
 class Refusal(NamedTuple):
-    """Why no payment is created; `code` and `remarks` are the reason's own unless given."""
+    """Why no payment is created; `code` and `remarks` default to the reason's own."""
 
     reason: Reason
     code: int | None = None
@@ -124,8 +124,8 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PaymentThen:
-    """What a payment rule does: a timeline, whose first step is the answer to the creating request, and the fate
-    of its callbacks; or a refusal, and then nothing is created."""
+    """What a payment rule does: a timeline, whose first step is the answer to the creating request, and the handling of
+    its callbacks; or a refusal, and then nothing is created."""
 
     steps: tuple[Step, ...]
     callbacks: CallbackPlan = CallbackPlan()
@@ -133,11 +133,10 @@ class PaymentThen:
 
 
 class Result(msgspec.Struct, frozen=True, gc=False):
-    """What was true of a transaction from `at` on: the variable half of SPEC 2.3.
+    """A transaction's state from `at` on: the variable half of SPEC 2.3.
 
-    `cost` is 0 once the wallet got it back; `balance` is the wallet's after the last entry that this transaction made
-    by then, which other payments leave alone; `cause` says what brought the change about: `creation`, `step`,
-    `requery` or `void`.
+    `cost` is 0 once refunded; `balance` is the wallet's after this transaction's latest entry by then, unaffected by
+    other payments; `cause` is what caused the change: `creation`, `step`, `requery` or `void`.
     """
 
     at: datetime
@@ -155,10 +154,10 @@ class Result(msgspec.Struct, frozen=True, gc=False):
 
 
 class Transaction(msgspec.Struct, eq=False):
-    """A payment. `category`, `currency` and `face`, the amount in ringgit, are what they were when it was created, like
-    `product_name`. `results` has one entry for each status it had, the last one is current; `entry_ids` are its
-    ledger entries; `place` counts its reseller's transactions from 0; `steps`, `ticket` and `requeries` serve the
-    timeline while it is not settled; the ticket is the agenda's for the next step that has a date."""
+    """A payment. `category`, `currency`, `product_name` and `face`, the amount in ringgit, are as of its creation.
+    `results` has one entry for each status, the last one is current; `entry_ids` are its ledger entries; `place` is its
+    index among its reseller's transactions, from 0; `steps`, `ticket` and `requeries` drive the timeline until it is
+    settled; the ticket is the agenda's for the next dated step."""
 
     trxid: str
     refid: str

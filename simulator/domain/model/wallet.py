@@ -18,15 +18,15 @@ class EntryType(StrEnum):
     REFUND = "REFUND"
     COMMISSION = "COMMISSION"
 
-    __hash__ = str.__hash__  # an enum's own is Python code, and every entry's type is looked up
+    __hash__ = str.__hash__  # the enum's own is slow Python code, and every entry's type is hashed
 
 
 DEPOSIT, TRANSACTION, REFUND = EntryType.DEPOSIT, EntryType.TRANSACTION, EntryType.REFUND
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
-    """One change of a wallet. `amount` is signed, `balance` is the wallet after it; `trxid` is empty for credits
-    that belong to no transaction."""
+    """One change of a wallet. `amount` is signed, `balance` is the wallet's afterwards; `trxid` is empty for credits
+    without a transaction."""
 
     id: int
     at: datetime
@@ -38,9 +38,9 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 
 
 class Wallet:
-    """A balance that changes only through entries and never falls below zero by a payment.
+    """A balance that changes only through entries and that no payment takes below zero.
 
-    `on_low` is told the entry that takes it below `threshold`; at 0, where no balance falls below, there is none.
+    `on_low` is called with the entry that takes the balance below `threshold`; a threshold of 0 disables it.
     """
 
     __slots__ = ("balance", "entries", "on_low", "opening", "threshold")
@@ -57,7 +57,7 @@ class Wallet:
         return cost <= self.balance
 
     def post(self, type_: EntryType, amount: Decimal, now: datetime, remarks: str, trxid: str = "") -> Entry:
-        """Add a signed entry and return it."""
+        """Append a signed entry and return it."""
         assert type_ is TRANSACTION or amount >= ZERO, "only a transaction takes money out"
         before, entries = self.balance, self.entries
         balance = before + amount

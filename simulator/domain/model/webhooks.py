@@ -1,7 +1,7 @@
 """Webhooks as values: configuration (SPEC 2.11), events (SPEC 2.13, 6.4) and the jobs that deliver them (SPEC 2.12).
 
-One event may have several jobs: the first, and one for each manual replay. They share the event, so that all of them
-count its replays together.
+One event may have several jobs: the first, and one for each manual replay. They share the event, and with it the count
+of replays.
 """
 
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ RESPONSE_CHARS_MAX = 4096
 
 @dataclass(slots=True)
 class Webhook:
-    """Where signed events go, and whether. An empty `url` is no webhook at all; `secret` has 64 hexadecimal digits."""
+    """Where signed events go, and whether. An empty `url` means no webhook; `secret` has 64 hexadecimal digits."""
 
     url: str = ""
     secret: str = field(default="", repr=False)
@@ -36,7 +36,7 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class WebhookStart:
-    """A webhook that exists from the start; an empty `secret` is drawn from the seed."""
+    """A webhook that exists from the start; an empty `secret` is replaced by one drawn from the seed."""
 
     url: str
     secret: str = field(default="", repr=False)
@@ -45,8 +45,8 @@ class WebhookStart:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """How events are signed. Without `header`: Standard Webhooks. With it: `prefix` and the hexadecimal HMAC of the
-    body in that header, keyed with the secret's 32 bytes, or with its 64 characters when `key` is `text`."""
+    """How events are signed. Without `header`: Standard Webhooks. With it, that header holds `prefix` and the
+    hexadecimal HMAC of the body, keyed with the secret's 32 bytes, or with its 64 characters when `key` is `text`."""
 
     header: str = ""
     prefix: str = ""
@@ -55,8 +55,8 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class WebhookPolicy:
-    """How events are delivered. `retry_after` are the waits before each retry, counted from the end of the attempt
-    before; the last one stays. `timeout` None is that of callbacks. `catalog` is where catalog events go."""
+    """How events are delivered. `retry_after` are the waits before each retry, from the end of the previous attempt;
+    the last one repeats. `timeout` None is that of callbacks. `catalog` is the target of catalog events."""
 
     retry_limit: int = 3
     retry_after: tuple[timedelta, ...] = (timedelta(seconds=10), timedelta(seconds=60), timedelta(seconds=300))
@@ -65,13 +65,13 @@ class WebhookPolicy:
     catalog: WebhookStart | None = None
 
     def wait(self, retry: int) -> timedelta:
-        """How long after the attempt before the retry with this number comes, counted from 1."""
+        """The wait before the retry with this number, counted from 1."""
         return self.retry_after[min(retry, len(self.retry_after)) - 1]
 
 
 @dataclass(frozen=True, slots=True)
 class BalanceAdded:
-    """What a `balance.added` event tells: a credit, and the wallet after it."""
+    """The data of a `balance.added` event: a credit, and the wallet after it."""
 
     reseller: str
     amount: Decimal
@@ -81,11 +81,9 @@ class BalanceAdded:
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """What a catalog event shows: one resource, in the shape that was the default then. An option comes with its
-    product and the field that offers it, what changed for one reseller alone with that reseller's code.
-
-    `has_loss_risk` is a product's, whose options are not kept; `by_denomination` is the shape of 2026-09-16.
-    """
+    """The resource of a catalog event, in the shape that was the default then. An option has its product and the field
+    that offers it; a change for a single reseller has that reseller's code. `has_loss_risk` is stored for a product,
+    whose options are not; `by_denomination` is the shape of 2026-09-16."""
 
     resource: Product | Option | Category | Group
     product: Product | None = None
@@ -100,7 +98,7 @@ EventData = BalanceAdded | CatalogEntry
 
 @dataclass(slots=True)
 class Event:
-    """Something that receivers are told, once for each job. `replays` counts the manual ones."""
+    """A notification, sent once by each job. `replays` counts the manual ones."""
 
     id: str
     type: str
@@ -110,7 +108,7 @@ class Event:
 
 
 class DeliveryState(StrEnum):
-    """Where a job stands (SPEC 3.2)."""
+    """The state of a job (SPEC 3.2)."""
 
     UNDER_WAY = "pending"
     SUCCEEDED = "success"
@@ -119,9 +117,8 @@ class DeliveryState(StrEnum):
 
 @dataclass(slots=True)
 class Delivery:
-    """One job that delivers an event. `webhook` says how it is signed, now and not when the job was made; `url` stays
-    as it was. `serial` numbers jobs in the order of their making, `n` in that of their ending, 0 before; `original` is
-    the replayed job."""
+    """One job that delivers an event. Signing uses the current state of `webhook`; `url` is fixed at creation. `serial`
+    numbers jobs in order of creation, `n` in order of ending, 0 before; `original` is the replayed job."""
 
     id: str
     event: Event
@@ -145,7 +142,7 @@ class Delivery:
 
     @property
     def size(self) -> int:
-        """About how many bytes an ended job keeps alive."""
+        """The approximate memory of an ended job, in bytes."""
         bodies = sum(len(attempt.outcome.body) for attempt in self.attempts if attempt.outcome)
-        told = len(self.event.data.description) if isinstance(self.event.data, BalanceAdded) else 0
-        return 2000 + 500 * len(self.attempts) + 4 * (bodies + told)
+        length = len(self.event.data.description) if isinstance(self.event.data, BalanceAdded) else 0
+        return 2000 + 500 * len(self.attempts) + 4 * (bodies + length)

@@ -1,1 +1,1 @@
-"""What can be said of a state by looking at it: coverage and the ledger's own proof."""
+"""Reports computed from a state: coverage, and the consistency of the ledger."""

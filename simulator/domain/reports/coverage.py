@@ -1,6 +1,6 @@
-"""What a sandbox met of its rules, of the endpoints' answers and of the outcomes worth meeting, as plain figures.
+"""How often a sandbox used its rules, met each answer of the endpoints, and met each known outcome.
 
-Figures of several sandboxes add up, so that those of a whole run can be told when each test had a sandbox of its own.
+The figures of several sandboxes can be added, so that a run in which each test has its own sandbox has one report.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ PAYMENTS = "payments"
 
 @dataclass(frozen=True, slots=True)
 class RuleKey:
-    """A rule of a scenario; those of magic accounts are counted apart."""
+    """A rule of a scenario; magic rules are counted separately."""
 
     scenario: str
     section: str
@@ -33,23 +33,23 @@ class RuleKey:
 
 @dataclass(slots=True)
 class MagicFigures:
-    """What two digits of a magic account mean, and how often each section that has a rule for them chose it."""
+    """The meaning of two digits of a magic account, and how often each section with a rule for them chose it."""
 
     text: str
     chosen: Counter[str] = field(default_factory=Counter)
 
     @property
     def met(self) -> int:
-        """How often the outcome was met. What decides about more than the payment counts where it decides that: a
-        payment to an account whose void is refused is no refused void yet."""
+        """How often the outcome was met. A magic account that affects more than the payment counts only there: a
+        payment to an account whose void is refused is not yet a refused void."""
         own = [count for section, count in self.chosen.items() if section != PAYMENTS]
         return max(own) if own else self.chosen[PAYMENTS]
 
 
 @dataclass(slots=True)
 class Figures:
-    """How often each rule matched and was chosen, by key; each magic outcome by its digits; each sort of answer; each
-    outcome by its id. What never happened has no entry but for rules and magic outcomes."""
+    """How often each rule matched and was chosen, by key; each magic outcome by its digits; each kind of answer; each
+    outcome by its id. Zero counts have entries only for rules and magic outcomes."""
 
     sandboxes: int = 0
     rules: dict[RuleKey, RuleCount] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Figures:
     outcomes: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: "Figures") -> None:
-        """Add those of another sandbox, or of several."""
+        """Add the figures of other sandboxes."""
         self.sandboxes += other.sandboxes
         self.answers.update(other.answers)
         self.outcomes.update(other.outcomes)
@@ -73,7 +73,7 @@ class Figures:
 def figures(state: State, answers: Mapping[tuple[str, str, int, str, str], int]) -> Figures:
     """The figures of one sandbox; `answers` counts its answers by the members of `Answered`.
 
-    Goes through all payments, so that it is for the end of a run and not for every second of it.
+    Scans all payments, so call it at the end of a run, not periodically.
     """
     counted = Counter({Answered(*key): count for key, count in answers.items()})
     return Figures(1, _rules(state), _magic(state), counted, _outcomes(state, counted))
@@ -122,7 +122,7 @@ def _story(transaction: Transaction, now: datetime) -> Story:
 
 
 def _is_stuck(transaction: Transaction, now: datetime) -> bool:
-    """True when no step of the timeline is to come."""
+    """True when no step of the timeline is pending."""
     if transaction.is_settled:
         return False
     return not any(

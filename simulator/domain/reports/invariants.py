@@ -1,4 +1,4 @@
-"""What must be true of a sandbox at any time, checked from the records themselves."""
+"""Invariants of a sandbox, checked from its records."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -17,7 +17,7 @@ from simulator.domain.state import State
 
 
 def violations(state: State) -> list[str]:
-    """One sentence for each thing that is wrong; empty when all is well."""
+    """One sentence for each violation; empty when there is none."""
     return [
         *(text for reseller in state.resellers.values() for text in _wallet(reseller)),
         *(text for transaction in state.transactions.values() for text in _transaction(state, transaction)),

@@ -27,6 +27,7 @@ from simulator.domain.model.catalog import (
     OptionList,
     Source,
 )
+from simulator.domain.model.people import PersonPools
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Status, Step
 from simulator.domain.sandbox import Sandbox
@@ -34,6 +35,7 @@ from tests.support.worlds import (
     ACCEPTED,
     BILL,
     CATALOG,
+    PEOPLE,
     PROFILE,
     after,
     fire_due,
@@ -45,6 +47,7 @@ from tests.support.worlds import (
     seconds,
 )
 
+KEY = ("P", "1", "")
 NOON = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 BILLERS = OptionList(
     (
@@ -56,7 +59,7 @@ BILLERS = OptionList(
 SCHEME = money_product(
     "SCHEME",
     fields=(FormField("biller", "select", "text", "Biller"), *money_product().fields),
-    bill=replace(PROFILE, biller_name="", told=frozenset({BillField.OUTSTANDING})),
+    bill=replace(PROFILE, biller_name="", returned=frozenset({BillField.OUTSTANDING})),
     options={"biller": BILLERS},
     fulfillment=Fulfillment(Source("account"), Source("amount"), {"biller_code": Source("biller", "code")}),
 )
@@ -92,9 +95,25 @@ def test_another_seed_makes_another_bill() -> None:
     assert drawn_bill(PROFILE, "B", ("P", "1", ""), 1, NOON) != drawn_bill(PROFILE, "B", ("P", "1", ""), 2, NOON)
 
 
+def test_an_account_holder_is_asked_for_by_those_bills_alone_that_tell_one() -> None:
+    def nobody() -> PersonPools:
+        raise AssertionError("nobody was needed")
+
+    told = frozenset(BillField) - {BillField.CUSTOMER, BillField.ADDRESS}
+    made = drawn_bill(replace(PROFILE, returned=told, people=nobody, custom_field={"a": ["b"]}), "B", KEY, 1, NOON)
+    assert (made.customer_name, made.address, made.custom_field) == (None, None, {"a": ["b"]})
+
+
+def test_the_identity_number_of_the_account_holder_stands_where_the_biller_tells_it() -> None:
+    written = {"holder": {"ic": "{ic_number}", "all": ["no. {ic_number}", 1, None]}, "{ic_number}": "plain"}
+    made = drawn_bill(replace(PROFILE, custom_field=written), "B", KEY, 1, NOON)
+    number = PEOPLE.ic_number(1, "bill", *KEY)
+    assert made.custom_field == {"holder": {"ic": number, "all": [f"no. {number}", 1, None]}, "{ic_number}": "plain"}
+
+
 @pytest.mark.parametrize("told", list(BillField))
 def test_a_biller_tells_what_its_profile_says_and_nothing_else(told: BillField) -> None:
-    made = drawn_bill(replace(PROFILE, told=frozenset({told})), "B", ("P", "1", ""), 1, NOON)
+    made = drawn_bill(replace(PROFILE, returned=frozenset({told})), "B", ("P", "1", ""), 1, NOON)
     fields = {
         BillField.CUSTOMER: made.customer_name,
         BillField.OUTSTANDING: made.outstanding,

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused
@@ -47,7 +47,8 @@ ACCOUNTS = st.sampled_from(["0123456789", "1029384756", "12345678", "0120000017"
 AMOUNTS: Any = st.sampled_from(["10", 30, "0.50", "25.50", "ten", "-1", Decimal("1e400"), "50"])
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.slow
+@settings(max_examples=300)
 @given(st.sampled_from(sorted(SCENARIO.catalog.products)), ACCOUNTS, AMOUNTS, st.dictionaries(NAMES, VALUES))
 def test_any_extras_are_answered_and_a_refusal_changes_nothing(
     product: str, account: str, amount: Any, extras: dict[str, Any]

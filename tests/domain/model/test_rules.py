@@ -27,9 +27,11 @@ def test_times_lets_a_rule_act_so_often_and_then_falls_through() -> None:
     assert chosen(book, 4) == ["a", "a", "b", "b"]
 
 
-def test_nth_and_every_count_matches() -> None:
+def test_nth_and_every_count_what_their_own_when_matches() -> None:
     book = RuleBook(1, (Rule("a", always, "a", nth=3), Rule("b", always, "b", every=2)))
-    assert chosen(book, 7) == ["-", "b", "a", "-", "b", "-", "b"]
+    assert chosen(book, 7) == ["-", "b", "a", "b", "-", "b", "-"]
+    book = RuleBook(1, (Rule("a", always, "a", times=1), Rule("b", always, "b", nth=2)))
+    assert chosen(book, 3) == ["a", "b", "-"]
 
 
 def test_chance_falls_the_same_every_time_and_about_as_often_as_it_says() -> None:

@@ -1,1 +1,1 @@
-"""What a reseller's transactions and ledger entries add up to, indexed as they are written."""
+"""Totals and indexes of a reseller's transactions and ledger entries."""

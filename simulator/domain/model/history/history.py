@@ -1,4 +1,4 @@
-"""A reseller's transactions as history asks for them: by day, status, product and account (SPEC 4.14)."""
+"""A reseller's transactions, indexed for history queries: by day, status, product and account (SPEC 4.14)."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,12 +18,12 @@ from simulator.domain.model.history.indexes import (
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.transactions import Status, Transaction
 
-# From so many transactions on an account has indexes of its own; those of others are walked through.
+# An account with at least this many transactions has its own indexes; smaller ones are scanned.
 REGULAR = 1000
 
 
 class HistoryStatus(IntEnum):
-    """What history tells apart: the four values of its filter (SPEC 4.14)."""
+    """The statuses that history distinguishes: the four values of its filter (SPEC 4.14)."""
 
     SUCCESSFUL = 0
     PENDING = 1
@@ -41,8 +41,8 @@ HISTORY_STATUSES: Mapping[Status, HistoryStatus] = {
 
 
 class Wanted(NamedTuple):
-    """Which transactions: those created from the day `first` to the day `last`, both included, that have one of
-    `statuses` and, where given, this product and this account."""
+    """A query: transactions created from the day `first` to the day `last`, inclusive, with one of `statuses` and,
+    where given, this product and this account."""
 
     first: date
     last: date
@@ -52,7 +52,7 @@ class Wanted(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What a whole search holds: how many of each status, and what the successful ones add up to, in ringgit."""
+    """Totals of a whole search: the count of each status, and the sums of the successful ones, in ringgit."""
 
     counts: Mapping[HistoryStatus, int]
     amount: Decimal
@@ -60,7 +60,7 @@ class Figures(NamedTuple):
 
     @classmethod
     def of(cls, transactions: Iterable[Transaction]) -> "Figures":
-        """Figures of a few transactions, counted one by one."""
+        """Totals of a few transactions, computed by a scan."""
         counts = dict.fromkeys(HistoryStatus, 0)
         amount = price = ZERO
         for one in transactions:
@@ -73,7 +73,7 @@ class Figures(NamedTuple):
 
 
 class TransactionIndex:
-    """Some transactions in order: their places, where each stands, and the sums of the successful ones by day."""
+    """An ordered subset of transactions: their places, their statuses, and daily sums of the successful ones."""
 
     __slots__ = ("amounts", "places", "prices", "statuses")
 
@@ -84,14 +84,14 @@ class TransactionIndex:
         self.prices = DaySums()
 
     def extend(self, latest: Sequence[int], statuses: bytes, day: int, amount: Decimal, price: Decimal) -> None:
-        """Take in the latest places, all of one day; `amount` and `price` are what its successful ones add up to."""
+        """Append places of a single day; `amount` and `price` are the sums of its successful transactions."""
         self.places.extend(latest)
         self.statuses.extend(statuses)
         self.amounts.add(day, amount)
         self.prices.add(day, price)
 
     def move(self, one: Transaction, before: int, after: int, day: int) -> None:
-        """Give a transaction another status."""
+        """Change a transaction's status."""
         self.statuses.change(bisect_left(self.places, one.place), after)
         if after == HistoryStatus.SUCCESSFUL:
             self.amounts.add(day, one.face)
@@ -101,7 +101,7 @@ class TransactionIndex:
             self.prices.add(day, -one.cost)
 
     def figures(self, wanted: Wanted, low: int, high: int) -> Figures:
-        """Of what is wanted between two places of this index, which belong to its days."""
+        """Totals of what matches between two places of this index, which belong to its days."""
         counts = {
             status: self.statuses.count(status, low, high) if status in wanted.statuses else 0
             for status in HistoryStatus
@@ -133,23 +133,23 @@ class History:
         self._days = Days()
         self._whole = TransactionIndex()
         self._of_product: dict[str, TransactionIndex] = {}
-        # The transactions of one account are a chain: its latest place, and from each place the one before, plus 1.
+        # Each account's transactions are a linked list: its latest place, and at each place the previous one, plus 1.
         self._latest_of: dict[str, int] = {}
         self._before = places()
-        self._counts: dict[str, int] = {}  # of accounts that have more than one
+        self._counts: dict[str, int] = {}  # only accounts with more than one
         self._of_regular: dict[str, dict[str, TransactionIndex]] = {}  # by account, then by product, "" for all
 
     def __len__(self) -> int:
         return len(self._all)
 
     def add(self, one: Transaction) -> int:
-        """Note a new transaction. Returns how many are new or have changed since the indexes were up to date."""
+        """Add a new transaction. Returns how many additions and changes the indexes have yet to process."""
         one.place = place = len(self._all)
         self._all.append(one)
         return place + 1 - len(self._before) + len(self._changed)
 
     def note_change(self, one: Transaction) -> int:
-        """Note that a transaction has another status. Returns what `add` does."""
+        """Record a changed status. Returns the same as `add`."""
         if one.place < len(self._before):
             self._changed.append(one)
         return len(self._all) - len(self._before) + len(self._changed)
@@ -167,14 +167,14 @@ class History:
             done = end_of_day
 
     def has_product(self, product: str) -> bool:
-        """True when something of this product was ever paid."""
+        """True when this product was ever paid."""
         self.catch_up()
         return product in self._of_product
 
     def find(
         self, wanted: Wanted, offset: int, limit: int, *, newest_first: bool = True
     ) -> tuple[list[Transaction], Figures]:
-        """`limit` transactions behind the first `offset`, and the figures of the whole search."""
+        """`limit` transactions after the first `offset`, and the totals of the whole search."""
         self.catch_up()
         low, high = self._days.between(wanted.first, wanted.last, len(self._all))
         if wanted.account and wanted.account not in self._of_regular:
@@ -217,7 +217,7 @@ class History:
                 _index(by_product[""], by_product, ones, bytes([statuses[at] for at in positions]), day)
 
     def _make_regular(self, account: str) -> None:
-        """Give an account indexes of its own, with all that it has in them."""
+        """Build an account's own indexes from all its transactions."""
         by_product = self._of_regular[account] = {"": TransactionIndex()}
         whole = list(self._of_account(Wanted(date.min, date.max, account=account), 0, len(self._all)))[::-1]
         for day, of_day in groupby(whole, lambda one: self._days.of(one.place)):
@@ -235,7 +235,7 @@ class History:
             index.move(one, before, after, day)
 
     def _of_account(self, wanted: Wanted, low: int, high: int) -> Iterator[Transaction]:
-        """What matches of one account, newest first."""
+        """Matching transactions of one account, newest first."""
         statuses = self._whole.statuses
         place = self._latest_of.get(wanted.account, -1)
         while place >= low:
@@ -252,7 +252,7 @@ def _index(
     statuses: bytes,
     day: int,
 ) -> None:
-    """Put transactions of one day into the index of all, and into those of their products."""
+    """Add transactions of one day to the index of all, and to those of their products."""
     by_product: dict[str, list[int]] = {}
     for at, one in enumerate(ones):
         by_product.setdefault(one.product, []).append(at)

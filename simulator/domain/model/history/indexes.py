@@ -1,4 +1,4 @@
-"""Indexes over sequences that only grow: where each day begins, sums by day, what stands where.
+"""Indexes over append-only sequences: day boundaries, daily sums, small values by place.
 
 A place is a position in such a sequence.
 """
@@ -34,7 +34,7 @@ class Days:
         self.end = datetime.min.replace(tzinfo=UTC)  # of the latest day
 
     def at(self, at: datetime, place: int) -> int:
-        """Note when a place happened, and return its day. Neither places nor times go back."""
+        """Record the time of a place, and return its day. Neither places nor times decrease."""
         if at >= self.end:
             local = at.astimezone(SERVICE_ZONE)
             self.end = local.replace(hour=0, minute=0, second=0, microsecond=0) + DAY
@@ -47,7 +47,7 @@ class Days:
         return self._days[bisect_right(self._starts, place) - 1]
 
     def between(self, first: date, last: date, count: int) -> tuple[int, int]:
-        """Of `count` places, the first of the days from `first` to `last`, and the one behind their last."""
+        """Of `count` places, the half-open range of those from day `first` to day `last`, inclusive."""
         low = bisect_left(self._days, first.toordinal())
         high = bisect_right(self._days, last.toordinal())
         return self._start(low, count), self._start(high, count)
@@ -66,14 +66,14 @@ class DaySums:
         self._tree: list[Decimal] = [ZERO]
 
     def add(self, day: int, amount: Decimal) -> None:
-        """Add to a day that is the latest, or was added to before."""
+        """Add to the latest day, or to a day that exists."""
         days, tree = self._days, self._tree
         if not days or day > days[-1]:
             days.append(day)
             size = len(days)
             tree.append(amount + self._sum(size - 1) - self._sum(size - (size & -size)))
         elif day == days[-1]:
-            tree[-1] += amount  # no other node ends as late
+            tree[-1] += amount  # no other node ends at the latest day
         else:
             node = bisect_left(days, day) + 1
             assert days[node - 1] == day, "a day that was passed over cannot be added to"
@@ -97,9 +97,9 @@ class DaySums:
 
 
 class BlockCounter:
-    """One small number for each place, 0 to `kinds` - 1, which may change; counted in blocks of `BLOCK` places.
+    """One small mutable number for each place, 0 to `kinds` - 1; counted in blocks of `BLOCK` places.
 
-    So a change costs no more than two counters, and a count over a million places adds up 500 of them.
+    A change updates two counters, and a count over a million places adds up 500 of them.
     """
 
     __slots__ = ("_blocks", "_marks")
@@ -115,7 +115,7 @@ class BlockCounter:
         return self._marks[place]
 
     def extend(self, marks: bytes) -> None:
-        """Mark the next places."""
+        """Append the marks of the next places."""
         done = 0
         while done < len(marks):
             room = BLOCK - len(self._marks) % BLOCK
@@ -128,13 +128,13 @@ class BlockCounter:
             done += room
 
     def change(self, place: int, mark: int) -> None:
-        """Mark a place anew."""
+        """Change the mark of a place."""
         self._blocks[self._marks[place]][place // BLOCK] -= 1
         self._blocks[mark][place // BLOCK] += 1
         self._marks[place] = mark
 
     def count(self, mark: int, low: int, high: int) -> int:
-        """How many places from `low` to before `high` have this mark."""
+        """How many places in the half-open range from `low` to `high` have this mark."""
         first, last = -(-low // BLOCK), high // BLOCK  # of the whole blocks between them
         if first >= last:
             return self._marks.count(mark, low, high)
@@ -142,7 +142,7 @@ class BlockCounter:
         return ends + sum(self._blocks[mark][first:last])
 
     def ranked(self, marks: frozenset[int], low: int, begin: int, end: int) -> list[int]:
-        """Of the places from `low` on that have one of `marks`, those ranked `begin` to before `end`, from 0."""
+        """Of the places from `low` on with one of `marks`, those ranked from `begin` to before `end`, from 0."""
         if end <= begin:
             return []
         if len(marks) == len(self._blocks):
@@ -169,6 +169,6 @@ def _selecting(marks: frozenset[int]) -> bytes:
 
 
 def span(total: int, offset: int, limit: int, *, newest_first: bool) -> tuple[int, int]:
-    """The ranks, oldest first, of the page that has `limit` of `total` behind the first `offset` in its own order."""
+    """The ranks, oldest first, of the page of `limit` after the first `offset` of `total` in its own order."""
     begin, end = min(offset, total), min(offset + limit, total)
     return (total - end, total - begin) if newest_first else (begin, end)

@@ -1,8 +1,8 @@
-"""The indexes of one reseller behind transaction history and balance statement.
+"""The indexes of one reseller for transaction history and balance statement.
 
-Both grow with every payment and are read seldom, so a payment only notes what is new or has changed; who reads
-brings the indexes up to date first. At `LAG_MAX` a payment does it, so that no reader finds more to catch up with than
-a few milliseconds' worth. A page then costs the same however much there is, its figures included.
+Both grow with every payment and are read rarely, so a payment only records additions and changes, and a reader updates
+the indexes lazily. At `LAG_MAX` pending changes a payment updates them, so that a reader never waits more than a few
+milliseconds. A page, totals included, costs the same regardless of the number of records.
 """
 
 from simulator.domain.model.history.history import History
@@ -23,12 +23,12 @@ class Records:
         self.statement = Statement(wallet)
 
     def add(self, one: Transaction) -> None:
-        """Note a new transaction; its ledger entry is there already."""
+        """Add a new transaction, whose ledger entry exists already."""
         if self.history.add(one) >= LAG_MAX:
             self._catch_up()
 
     def note_change(self, one: Transaction) -> None:
-        """Note that a transaction has another status."""
+        """Record a changed status."""
         if self.history.note_change(one) >= LAG_MAX:
             self._catch_up()
 

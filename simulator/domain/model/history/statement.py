@@ -1,4 +1,4 @@
-"""A reseller's ledger entries as the statement asks for them: by day and type (SPEC 4.17)."""
+"""A reseller's ledger entries, indexed for statement queries: by day and type (SPEC 4.17)."""
 
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _MARKS = {type_: mark for mark, type_ in enumerate(EntryType)}
 
 
 class Totals(NamedTuple):
-    """How many entries of one type a search holds, and what they add up to."""
+    """The count and the sum of one type's entries in a search."""
 
     entries: int
     amount: Decimal
@@ -55,7 +55,7 @@ class Statement:
         *,
         newest_first: bool = True,
     ) -> tuple[list[Entry], Mapping[EntryType, Totals]]:
-        """`limit` entries of these days and types behind the first `offset`, and totals of the whole search by type."""
+        """`limit` entries of these days and types after the first `offset`, and the whole search's totals by type."""
         self.catch_up()
         low, high = self._days.between(first, last, len(self._entries))
         totals = {

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.domain.model.history.indexes import (
@@ -39,7 +39,6 @@ def test_a_day_of_the_service_begins_at_midnight_in_gmt_8(first: str, last: str,
     assert [date.fromordinal(days.of(place)).day for place in range(4)] == [1, 2, 2, 5]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(-999, 999)), max_size=80), st.data())
 def test_sums_by_day_are_what_adding_gives(steps: list[tuple[int, int]], data: st.DataObject) -> None:
     kept: dict[int, int] = {}
@@ -54,7 +53,6 @@ def test_sums_by_day_are_what_adding_gives(steps: list[tuple[int, int]], data: s
     assert found == sum(amount for day, amount in kept.items() if low <= day <= high)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_marks_are_counted_and_ranked_as_a_list_would(data: st.DataObject) -> None:
     whole, marks = bytearray(), BlockCounter(4)

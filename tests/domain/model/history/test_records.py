@@ -69,9 +69,10 @@ class Books:
             self.records.note_change(one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regular", [1, 2, 9, 1000])
 @given(data=st.data())
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 def test_a_search_finds_what_a_walk_over_all_finds(
     data: st.DataObject, regular: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +158,7 @@ def steps_of(question: Callable[[], Any]) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wanted",
     [

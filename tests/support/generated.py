@@ -1,0 +1,25 @@
+"""The files that follow from contracts/ and what is in them; `make docs` runs this to write them."""
+
+from collections.abc import Callable, Mapping
+
+from simulator.contract import assume, register
+from simulator.contract.files import data_dir
+from simulator.scenario import reference
+
+ROOT = data_dir("contracts").parent
+
+# In this order: the reference is rendered from the schema. Of the schema only one section is generated.
+GENERATED: Mapping[str, Callable[[], str]] = {
+    "contracts/scenario.schema.json": assume.as_json,
+    "docs/assumptions.md": register.as_markdown,
+    "docs/scenario-reference.md": reference.as_markdown,
+}
+
+
+def main() -> None:
+    for name, content in GENERATED.items():
+        (ROOT / name).write_text(content(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

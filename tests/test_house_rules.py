@@ -1,0 +1,85 @@
+"""The rules of the suite itself: no test measures time, and none sleeps where it could wait for something."""
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent
+MEASURING = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
+
+MAY_MEASURE = {
+    "campaigns/webhooks.py": "no test: it prints how long it took",
+    "support/hostile_rows.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
+    "support/on_the_wire.py": "the timestamp of a signature",
+    "server/test_server_faults.py": "that an answer drips is seen by its time alone",
+    "server/test_server_serve.py": "how long a server may take to stop",
+}
+MAY_SLEEP = {
+    "delivery/test_answers.py": "what was written has to arrive before the reset that would discard it",
+    "delivery/test_connections.py": "what was written arrives before the close; a program's sockets close behind it",
+    "server/prompt_echo.py": "an application that takes its time",
+    "server/test_server_bounds.py": "a client that sends at a pace, so that the answer can arrive in between",
+    "server/test_server_faults.py": "a client that leaves in the middle of an answer",
+    "server/test_server_pace.py": "clients that pause, against a server's times",
+    "server/test_server_serve.py": "a request is under way when the server stops",
+    "server/wire.py": "an application and clients that take their time; a poll within a bound",
+    "support/broken_receivers.py": "a poll within a bound: sockets have no event to wait for",
+}
+
+
+def calls(path: Path) -> list[ast.Call]:
+    return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+
+
+def name_of(call: ast.Call) -> str:
+    """What is called: `sleep` of `asyncio.sleep(1)`; `time.time`, since many other things are called `time`."""
+    if isinstance(call.func, ast.Attribute):
+        is_module = isinstance(call.func.value, ast.Name) and call.func.value.id == "time"
+        return f"time.{call.func.attr}" if is_module else call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def measures(call: ast.Call) -> bool:
+    return name_of(call).removeprefix("time.") in MEASURING and name_of(call) != "time"
+
+
+def sleeps(call: ast.Call) -> bool:
+    """True unless it only lets others have their turn."""
+    is_turn = bool(call.args) and isinstance(call.args[0], ast.Constant) and call.args[0].value == 0
+    return name_of(call).removeprefix("time.") == "sleep" and not is_turn
+
+
+@pytest.mark.parametrize(("does", "allowed"), [(measures, MAY_MEASURE), (sleeps, MAY_SLEEP)])
+def test_time_is_measured_and_slept_through_only_where_it_says_why(
+    does: Callable[[ast.Call], bool], allowed: dict[str, str]
+) -> None:
+    found = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*.py") if any(map(does, calls(path)))}
+    assert found == set(allowed)
+
+
+@pytest.mark.parametrize(
+    ("code", "is_measured", "is_slept"),
+    [
+        ("time.monotonic()", True, False),
+        ("perf_counter()", True, False),
+        ("time.time()", True, False),
+        ("clock.time()", False, False),
+        ("await asyncio.sleep(0.1)", False, True),
+        ("time.sleep(seconds)", False, True),
+        ("await asyncio.sleep(0)", False, False),
+    ],
+)
+def test_the_rules_see_what_they_are_about(code: str, is_measured: bool, is_slept: bool) -> None:
+    (call,) = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
+    assert (measures(call), sleeps(call)) == (is_measured, is_slept)
+
+
+def test_everybody_runs_the_same_command() -> None:
+    """README tells it, the script of the build machine ends with it, and `make check` comes to it last."""
+    readme, script, makefile = (ROOT.parent.joinpath(name).read_text() for name in ("README.md", ".ci/run", "Makefile"))
+    assert script.splitlines()[-1] == "make test"
+    assert "\nmake test " in readme
+    assert "\ncheck: lint types test " in makefile
+    assert '-m "not slow"' in makefile.partition("\ntest-fast:")[2].partition("\n\n")[0]
