@@ -2,6 +2,7 @@
 
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
+from simulator.api.diagnoses import no_biller
 from simulator.api.notes import hint, note
 from simulator.api.refusals import invalid_parameters
 from simulator.contract.query import whole
@@ -36,7 +37,7 @@ class BillersEndpoint:
         if body is None:
             listed = _filtered(found, filters)
             if filters and not listed:
-                _note_nothing(call, found)
+                _note_nothing(call, product, found)
             page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", len(listed)))
             body = encode(wire.billers(product, listed, page, call.prefix, filters, is_paged="limit" in fields))
             if not filters:
@@ -56,14 +57,20 @@ def _billers(call: Call) -> tuple[Product | None, OptionList]:
     return product, offered(state.seed, product, field_id).active
 
 
-def _note_nothing(call: Call, found: OptionList) -> None:
-    """Say which filter no biller has, if so."""
+def _note_nothing(call: Call, product: Product | None, found: OptionList) -> None:
+    """Say why no biller passes the filters."""
+    if product is None:
+        note(call, "no product that is paid to billers is on sale")
+        return
     code, category = call.fields.get("biller_code"), call.fields.get("suggested_category")
     if code and code not in found.by_code:
-        note(call, f"no biller {shown(code)}{hint(code, found.by_code)}")
-    known = {option.suggested_category for option in found if option.suggested_category}
+        every = offered(call.sandbox.core.state.seed, product, biller_field(product) or "")
+        note(call, no_biller(code, every, found))
+    known = [option.suggested_category for option in found if option.suggested_category]
     if category and category not in known:
-        note(call, f"no category {shown(category)}{hint(category, known)}")
+        note(call, f"no category {shown(category)}{hint(category, dict.fromkeys(known))}")
+    elif category and code and code in found.by_code:
+        note(call, f"biller {code} has the category {shown(found.by_code[code].suggested_category) or '(none)'}")
 
 
 def _filtered(found: OptionList, filters: dict[str, str]) -> OptionList:

@@ -1,13 +1,11 @@
 """`POST /v2/transactions/check` and `/v2/transactions/void` (SPEC 4.12, 4.13)."""
 
 from simulator.api.call import Call, Problems, Reply
-from simulator.api.diagnoses import explain, members, note_ignored
-from simulator.api.refusals import invalid_parameters
+from simulator.api.diagnoses import explain
+from simulator.api.refusals import refuse_parameters
 from simulator.domain.commands import NoSuchTransaction, OpenCase
 from simulator.domain.model.cases import CaseKind
 from simulator.wire import cases
-
-MEMBERS = members("check-request") | members("void-request")
 
 
 def check(call: Call) -> Reply:
@@ -29,8 +27,7 @@ def invalid_request(call: Call, problems: Problems) -> Reply:
         prefix = "" if name == field else f"{name or 'the request'} "
         prefix += f"item {place} " if place else ""
         errors.setdefault(field, []).extend(prefix + text for text in texts)
-    note_ignored(call, MEMBERS)
-    return invalid_parameters(call, errors)
+    return refuse_parameters(errors)
 
 
 def _open(call: Call, kind: CaseKind) -> Reply:
@@ -48,11 +45,10 @@ def _open(call: Call, kind: CaseKind) -> Reply:
             rule=exchange.wanted_rule,
         )
     )
-    note_ignored(call, MEMBERS)
     if isinstance(outcome, NoSuchTransaction):
         exchange.error = "unknown_transaction"
         explain(call, outcome.detail)
-        return invalid_parameters(call, {"trxid": [f"there is no transaction of this {outcome.named_by}"]})
+        return refuse_parameters({"trxid": [f"there is no transaction of this {outcome.named_by}"]})
     exchange.refid, exchange.trxid = outcome.transaction.refid, outcome.transaction.trxid
     exchange.rule = outcome.rule
     explain(call, outcome.detail, "" if outcome.is_taken else outcome.rule)

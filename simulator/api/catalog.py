@@ -2,13 +2,13 @@
 
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
-from simulator.api.notes import hint, note
+from simulator.api.diagnoses import no_product
+from simulator.api.notes import note
 from simulator.api.versions import wants_denominations
 from simulator.contract.query import flag
 from simulator.domain.handlers.catalog_times import last_updated
 from simulator.domain.model.catalog import Group, Product, tree_of
 from simulator.wire import catalog as wire
-from simulator.wire.diagnoses import shown
 from simulator.wire.json import encode
 
 
@@ -65,7 +65,7 @@ def _note_nothing(call: Call, code: str, active: bool | None) -> None:
     catalog = call.sandbox.core.state.catalog
     product = call.owner.sees(catalog, code)
     if product is None:
-        note(call, f"no product {shown(code)}{hint(code, catalog.products)}")
+        note(call, no_product(call, code))
     elif product.is_hidden:
         note(call, f"{code} is hidden from the catalog")
     elif active not in (None, product.is_active):

@@ -3,14 +3,14 @@
 from datetime import date
 
 from simulator.api.call import Call, Reply
-from simulator.api.notes import hint, note
-from simulator.api.refusals import invalid_parameters
+from simulator.api.diagnoses import no_product
+from simulator.api.notes import note, note_problems
+from simulator.api.refusals import invalid_parameters, refuse_parameters
 from simulator.contract.query import whole
 from simulator.domain.model.history.history import Figures, Wanted
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.wallet import EntryType
 from simulator.wire import history, statement
-from simulator.wire.diagnoses import shown
 from simulator.wire.timestamps import day_range
 
 LIMIT_MAX = 1000
@@ -25,8 +25,9 @@ def transactions(call: Call) -> Reply:
     limit = _limit(call, "history-limit", problems)
     product = call.fields.get("product", "")
     if product and not _is_known(call, product) and not state.assumes("history-unknown-product", "empty"):
-        problems["product"] = ["must be a product of the catalog"]
-        note(call, f"no product {shown(product)}{hint(product, state.catalog.products)}")
+        note_problems(call, problems)
+        note(call, no_product(call, product))
+        return refuse_parameters({**problems, "product": ["must be a product of the catalog"]})
     if problems:
         return invalid_parameters(call, problems)
     sent = call.fields.get("status", [])
@@ -99,4 +100,4 @@ def _address(call: Call) -> str:
     if not call.sandbox.core.state.assumes("statement-links", "absolute"):
         return call.prefix + STATEMENT
     host = call.headers.get(b"host", b"").decode("latin-1")
-    return f"http://{host}/s/{call.sandbox.id}{STATEMENT}"
+    return f"http://{host}{call.prefix}{STATEMENT}"

@@ -6,6 +6,7 @@ set of names and nothing else.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 
 from simulator.api.call import Call, Endpoint, Problems
 from simulator.api.versions import version_problem
@@ -28,7 +29,8 @@ def note(call: Call, text: str) -> None:
 
 def note_problems(call: Call, problems: Problems) -> None:
     """Note what is wrong with the parameters of a request that is refused."""
-    note(call, "; ".join(f"{name} {' '.join(texts)}".strip() for name, texts in problems.items()))
+    for name, texts in problems.items():
+        note(call, f"{name} {' and '.join(texts)}".strip())
 
 
 def note_unread(call: Call, endpoint: Endpoint) -> None:
@@ -39,7 +41,10 @@ def note_unread(call: Call, endpoint: Endpoint) -> None:
         note(call, f"a body was sent, but {read}")
     if exchange.query and source != "query":
         values, problems = decode_query(exchange.query)
-        _note_unknown(call, [*values, *problems], {})
+        if source == "form":  # Not by name, since a name may be the rest of a password that had an & in it.
+            note(call, "a query was sent, but the members belong in the body")
+        else:
+            _note_unknown(call, [*values, *problems], {})
     if (version := call.headers.get(names.API_VERSION)) is not None and (problem := version_problem(version)):
         note(call, problem)
 
@@ -52,6 +57,15 @@ def note_unknown(call: Call, endpoint: Endpoint) -> None:
         _note_unknown(call, [name for name in call.fields if name not in known and name not in further], known)
 
 
+def note_some(call: Call, said: Iterable[str], count: int, what: str) -> None:
+    """Note the first of `count` sentences, which are made as they are needed, and how many others there are and what
+    they are about."""
+    for text in islice(said, NAMES_MAX):
+        note(call, text)
+    if count > NAMES_MAX:
+        note(call, f"and {count - NAMES_MAX} more that {what}")
+
+
 def hint(wrong: str, known: Iterable[str]) -> str:
     """`; did you mean X?` when one of `known` is near, else nothing."""
     likely = near(wrong, known)
@@ -59,10 +73,8 @@ def hint(wrong: str, known: Iterable[str]) -> str:
 
 
 def _note_unknown(call: Call, unknown: list[str], known: Mapping[str, Schema]) -> None:
-    for name in unknown[:NAMES_MAX]:
-        note(call, f"no parameter {shown(name) or 'without a name'}{_hint(name, known)}")
-    if len(unknown) > NAMES_MAX:
-        note(call, f"and {len(unknown) - NAMES_MAX} more that are not known")
+    said = (f"no parameter {shown(name) or 'without a name'}{_hint(name, known)}" for name in unknown)
+    note_some(call, said, len(unknown), "are not known")
 
 
 def _hint(name: str, known: Mapping[str, Schema]) -> str:

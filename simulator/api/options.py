@@ -1,11 +1,15 @@
 """`GET /v2/options` (SPEC 4.5): what a select field offers, page by page."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
+from simulator.api.diagnoses import no_biller, no_product
 from simulator.api.notes import hint, note
 from simulator.api.refusals import invalid_parameters
 from simulator.api.versions import wants_denominations
-from simulator.contract.query import flag, whole
+from simulator.contract.query import flag, sent_times, whole
 from simulator.domain.model.catalog import OptionList, Product
 from simulator.domain.model.options import account_source, biller_field, dependencies, offered
 from simulator.domain.state import State
@@ -33,7 +37,7 @@ class OptionsEndpoint:
         if product is None or field_id not in product.options or not _is_resolved(product, fields):
             note(call, _why_unknown(call, product))
             return _unknown(code, field_id)
-        if problems := missing_dependencies(product, field_id, fields):
+        if problems := bad_dependencies(product, field_id, fields):
             return invalid_parameters(call, problems)
         if problem := account_problem(state, product, field_id, fields):
             return invalid_parameters(call, {"account_number": [problem]})
@@ -77,7 +81,7 @@ def _why_unknown(call: Call, product: Product | None) -> str:
     """Why there are no options, and what would have some."""
     code, field_id = call.fields["product_code"], call.fields["field_id"]
     if product is None:
-        return f"no product {shown(code)}{hint(code, call.sandbox.core.state.catalog.products)}"
+        return no_product(call, code)
     if field_id not in product.options:
         some = ", ".join(product.options)
         has = f"its select fields are {some}{hint(field_id, product.options)}" if some else "it has none"
@@ -99,10 +103,17 @@ def _note_ignored(call: Call, product: Product) -> None:
         note(call, f"biller_code was ignored: {field_id} lists no billers")
 
 
-def missing_dependencies(product: Product, field_id: str, fields: dict[str, str]) -> dict[str, list[str]]:
-    """What is wrong with the parameters whose values a dynamic field's options depend on: those that are not there."""
-    wanted = dependencies(product, field_id).items()
-    return {name: [_required(field_id, source)] for name, source in wanted if not fields.get(name)}
+def bad_dependencies(product: Product, field_id: str, fields: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What is wrong with the parameters whose values a dynamic field's options depend on: those that are not there, or
+    were sent several times."""
+    problems = {}
+    for name, source in dependencies(product, field_id).items():
+        sent = fields.get(name)
+        if not sent:
+            problems[name] = [_required(field_id, source)]
+        elif isinstance(sent, list):
+            problems[name] = [sent_times(sent)]
+    return problems
 
 
 def _required(field_id: str, source: str) -> str:
@@ -125,7 +136,7 @@ def account_problem(state: State, product: Product, field_id: str, fields: dict[
 def _filtered(call: Call, product: Product) -> OptionList:
     """What is offered, by active status (static options only) and biller."""
     state, fields, field_id = call.sandbox.core.state, call.fields, call.fields["field_id"]
-    found = offered(state.seed, product, field_id, fields.get("account_number", ""))
+    every = found = offered(state.seed, product, field_id, fields.get("account_number", ""))
     active = flag(fields, "is_active")
     is_dynamic = account_source(product, field_id) is not None
     if is_dynamic or active or (active is None and not state.assumes("options-active", "all")):
@@ -134,7 +145,7 @@ def _filtered(call: Call, product: Product) -> OptionList:
         found = found.inactive
     biller = fields.get("biller_code")
     if biller and field_id == biller_field(product):
-        known, found = found.by_code, OptionList(option for option in (found.by_code.get(biller),) if option)
+        listed, found = found, OptionList(option for option in (found.by_code.get(biller),) if option)
         if not found:
-            note(call, f"no biller {shown(biller)}{hint(biller, known)}")
+            note(call, no_biller(biller, every, listed))
     return found

@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 
 from simulator.api.call import Call, Problems, Reply
-from simulator.api.diagnoses import explain, members, note_ignored
+from simulator.api.diagnoses import explain
 from simulator.domain.commands import CreatePayment, PaymentRefused
 from simulator.domain.model.transactions import Reason
 from simulator.wire import payment
 
 NO_EXTRAS: Mapping[str, object] = {}
-MEMBERS = members("topup-request")
 
 
 def topup(call: Call) -> Reply:
@@ -31,13 +30,14 @@ def topup(call: Call) -> Reply:
     if isinstance(outcome, PaymentRefused):
         exchange.error, exchange.rule = outcome.reason, outcome.rule
         explain(call, outcome.detail, outcome.rule)
-        note_ignored(call, MEMBERS)
+        explain(call, outcome.ignored)
         return Reply(400, payment.refusal(outcome, fields, call.now))
     exchange.refid = fields["refid"]
     exchange.trxid = outcome.transaction.trxid
     exchange.rule = outcome.rule
-    explain(call, outcome.detail)
-    note_ignored(call, MEMBERS)
+    if outcome.detail is not None or outcome.ignored is not None:
+        explain(call, outcome.detail)
+        explain(call, outcome.ignored)
     at_answer = call.sandbox.core.state.assumes("payment-timestamp", "answer")
     return Reply(200, payment.answer(outcome, call.now if at_answer else outcome.result.at))
 
@@ -46,7 +46,6 @@ def invalid_request(call: Call, problems: Problems) -> Reply:
     """400 in the payment's own shape for a body that violates the contract."""
     state, reason = call.sandbox.core.state, Reason.REQUEST
     call.exchange.error = reason
-    note_ignored(call, MEMBERS)
     code = call.fields.get("product")
     product = call.owner.sees(state.catalog, code) if isinstance(code, str) else None
     name = product.name if product else ""

@@ -29,6 +29,7 @@ from simulator.api.call import (
     Reply,
 )
 from simulator.api.counting import count_answer
+from simulator.api.diagnoses import note_ignored
 from simulator.api.faults import NOTHING, damaged, meet_fault, wait
 from simulator.api.notes import note_problems, note_unknown, note_unread
 from simulator.api.paths import PathTable
@@ -104,6 +105,8 @@ class Pipeline:
             or check(call)
             or await handle(call)
         )
+        if call.exchange.body and call.fields:
+            note_ignored(call)
         return reply if call.fault is None else await damaged(call, reply)
 
     def _find_endpoint(self, call: Call) -> Reply | None:

@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 
 from simulator.api.call import Call, Problems, Reply
-from simulator.api.diagnoses import explain
+from simulator.api.diagnoses import explain, no_product
 from simulator.api.notes import note
-from simulator.api.refusals import invalid_parameters
+from simulator.api.refusals import refuse_parameters
 from simulator.domain.commands import LookUpBill
 from simulator.domain.model.bills import BillError, BillRefused
-from simulator.domain.model.details import What, detail, near
 from simulator.wire import bills
-from simulator.wire.diagnoses import sentence
 from simulator.wire.network import network_status
 
 # What a malformed parameter of a bill look-up is refused as.
@@ -28,9 +26,8 @@ def network(call: Call) -> Reply:
     state, code = call.sandbox.core.state, call.fields["product"]
     product = state.catalog.products.get(code)
     if product is None:
-        shown = [one.code for one in state.catalog.products.values() if not one.is_hidden]
-        note(call, sentence(detail(What.NO_PRODUCT, product=code, near=near(code, shown))))
-        return invalid_parameters(call, {"product": ["is no product of the catalog"]})
+        note(call, no_product(call, code))
+        return refuse_parameters({"product": ["is no product of the catalog"]})
     return Reply(200, network_status(product, state.network.status(code, call.now), call.now))
 
 

@@ -37,6 +37,11 @@ def denied_at_catalog(refusal: Denied) -> Reply:
 def invalid_parameters(call: Call, problems: Problems) -> Reply:
     """400: `{message, errors}` (SPEC 7.1), repeated in the diagnosis."""
     note_problems(call, problems)
+    return refuse_parameters(problems)
+
+
+def refuse_parameters(problems: Problems) -> Reply:
+    """The same 400 where the diagnosis says it in other words."""
     return Reply(400, errors.parameters("Some parameters are invalid.", problems))
 
 

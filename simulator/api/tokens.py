@@ -5,6 +5,7 @@ import hmac
 from simulator.api.addresses import refuse_address_of
 from simulator.api.bearer import known_reseller, realm_of
 from simulator.api.call import Call, Reply
+from simulator.api.notes import note
 from simulator.auth.signature import Denied
 from simulator.auth.tokens import Holder, Use, issue, verify
 from simulator.domain.model.resellers import Reseller
@@ -61,7 +62,7 @@ def _answer(call: Call, reseller: Reseller, holder: Holder, *, fresh: bool) -> R
 
 def _refuse(call: Call, diagnosis: str) -> Reply:
     call.exchange.error = "invalid_credentials"
-    call.exchange.diagnosis = diagnosis
+    note(call, diagnosis)
     return Reply(401, errors.parameters("The credentials are wrong; do not retry with the same ones.", {}))
 
 

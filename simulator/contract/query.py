@@ -59,13 +59,19 @@ def admits_several(wanted: Schema) -> bool:
     return any(each.get("type") == "array" for each in (wanted, *wanted.get("anyOf", ())))
 
 
+def sent_times(values: Sequence[str]) -> str:
+    """What is wrong with a parameter that is read once and was sent with each of these values."""
+    return f"was sent {len(values)} times"
+
+
 def _without_blanks(values: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:
-    """Leave out each blank value of an optional parameter, and a parameter that has no other."""
+    """Leave out each blank value of an optional parameter, and a parameter that has no other; a required one that is
+    blank is empty, which no schema lets through."""
     kept: dict[str, Any] = {}
     for name, sent in values.items():
         filled = [each for each in ([sent] if isinstance(sent, str) else sent) if each.strip()]
         if name in required:
-            kept[name] = sent
+            kept[name] = sent if filled else ""
         elif filled:
             kept[name] = filled[0] if len(filled) == 1 else filled
     return kept
@@ -75,7 +81,7 @@ def _with_repeats(name: str, values: Mapping[str, Any], problems: Mapping[str, l
     """The problems, but of a parameter that is to be sent once how often it was, and nothing else."""
     known = parameters(name)
     return {
-        each: [f"was sent {len(sent)} times"]
+        each: [sent_times(sent)]
         if isinstance(sent := values.get(each), list) and not admits_several(known.get(each, {}))
         else texts
         for each, texts in problems.items()

@@ -42,7 +42,7 @@ class CreatePayment(Command, frozen=True):
 
 class PaymentAnswer(msgspec.Struct, frozen=True, gc=False):
     """The current transaction. `created` is False for a re-query; `rule` is the rule that decided it; `detail` names
-    what was ignored in the request."""
+    what was adjusted in the request, `ignored` its ignored extras."""
 
     transaction: Transaction
     result: Result
@@ -50,11 +50,12 @@ class PaymentAnswer(msgspec.Struct, frozen=True, gc=False):
     created: bool
     rule: str
     detail: Detail | None = None
+    ignored: Detail | None = None
 
 
 class PaymentRefused(msgspec.Struct, frozen=True, gc=False):
     """Nothing was created and the refid is free. `remarks` default to the reason's name; `rule` is the rule that
-    refused, if any; otherwise `detail` gives the cause."""
+    refused, if any; otherwise `detail` gives the cause; `ignored` names the ignored extras."""
 
     reason: Reason
     code: int
@@ -63,6 +64,7 @@ class PaymentRefused(msgspec.Struct, frozen=True, gc=False):
     remarks: str = ""
     rule: str = ""
     detail: Detail | None = None
+    ignored: Detail | None = None
 
 
 class SetCallback(Command, frozen=True):

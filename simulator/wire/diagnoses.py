@@ -20,6 +20,7 @@ ITEMS_MAX = 12
 
 SENTENCES: Mapping[What, tuple[str, ...]] = {
     What.NO_PRODUCT: ("no product {product}", "; did you mean {near}?"),
+    What.BLANK_PRODUCT: ("product is blank",),
     What.INACTIVE_PRODUCT: ("product {product} is inactive",),
     What.NO_ACCOUNT: ("account is empty", "; it must match {pattern}", " ({message})"),
     What.ACCOUNT_PATTERN: ("account must match {pattern}", " ({message})"),
@@ -31,7 +32,7 @@ SENTENCES: Mapping[What, tuple[str, ...]] = {
     What.INACTIVE_OPTION: ("{name}: option {code} is inactive",),
     What.OPTION_NOT_OFFERED: ("{name}: option {code} is not offered to account {account}",),
     What.UNSUPPORTED_EXTRAS: ("{product} has no {names}", "; it has {known}"),
-    What.IGNORED_EXTRAS: ("{product} has no {names}, ignored",),
+    What.IGNORED_EXTRAS: ("{product} has no {names}, ignored", "; did you mean {near}?"),
     What.NO_NUMBER: ("amount {amount} is no decimal number such as 10.50",),
     What.TOO_MANY_DIGITS: ("amount {amount} has more than 15 digits before the point or 8 after it",),
     What.NOT_POSITIVE: ("amount must be above 0; {amount} is not",),

@@ -119,7 +119,9 @@ def test_every_bound_of_a_length_is_in_the_register() -> None:
 # Amounts
 
 
-SPELT: list[Any] = ["10", "10.00", "1e1", "1E+1", "+10", "10.", " 10 ", "100e-1", "010", "10.000000000", 10, 10.0, 1e1]
+SPELT: list[Any] = [
+    "10", "10.00", "1e1", "1E+1", "+10", "10.", " 10 ", "\t10\n", "100e-1", "010", "10.000000000", 10, 10.0, 1e1,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("amount", SPELT, ids=repr)

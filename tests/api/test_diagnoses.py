@@ -71,6 +71,8 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     (41, RELOAD | {"product": "reload"}, "no product reload; did you mean RELOAD?"),
     (41, RELOAD | {"product": "NOTHING-LIKE-IT"}, "no product NOTHING-LIKE-IT"),
     (41, RELOAD | {"product": "RETIRED"}, "product RETIRED is inactive"),
+    (41, RELOAD | {"product": ""}, "product is blank"),
+    (41, RELOAD | {"product": "  "}, "product is blank"),
     (42, RELOAD | {"account": "012345"}, PHONE),
     (42, RELOAD | {"account": ""}, PHONE.replace("account", "account is empty; it", 1)),
     (42, RELOAD | {"product": "GIFTCARD", "account": ""}, "account is empty"),
@@ -86,6 +88,12 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     ),
     (43, INTERBANK | extras(biller_code="10O1"), "INTERBANK has no option 10O1; did you mean 10"),
     (43, INTERBANK | extras(biller_code="1045"), "extras.biller_code: option 1045 is inactive"),
+    (
+        43,
+        INTERBANK | extras(biller_code=..., billercode="1001"),
+        "extras.biller_code is missing, INTERBANK needs it; "
+        "INTERBANK has no extras.billercode, ignored; did you mean extras.biller_code?",
+    ),
     (58, RELOAD | {"amount": "7"}, "RELOAD sells 5, 10, 20, 30, 50, 100; 7 is none of them"),
     (
         58,
@@ -111,7 +119,14 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     (44, DATA | {"amount": "7"} | code("D30"), "amount of D30 is 30, not 7"),
     (44, DATA | code("D10X"), "extras.subproduct_code: DATA has no option D10X; did you mean D10"),
     (44, DATA | code("D15"), "extras.subproduct_code: option D15 is inactive"),
+    (
+        44,
+        DATA | {"extras": {"subproduct_cod": "D10W"}},
+        "; DATA has no extras.subproduct_cod, ignored; did you mean extras.subproduct_code?",
+    ),
+    (44, DATA | {"subproduct_code": "D10W"}, "subproduct_code is not known here and was ignored; did you mean extras."),
     (44, DATA, "10 is the amount of D10W, D10M, D10N; send one of them as extras.subproduct_code"),
+    (40, ELECTRIC | {"amount": "9999"} | code("X"), "costs 9998.70; ELECTRIC has no extras.subproduct_code, ignored"),
     (45, RELOAD | {"refid": 7}, "refid must be a string of 1 to 50 characters"),
     (45, RELOAD | {"remarks": "r" * 10_001}, "remarks must be a string of at most 10000 characters"),
 ]
@@ -154,6 +169,13 @@ def test_a_good_payment_has_no_diagnosis(client: Client) -> None:
 IGNORED = [
     (code("X"), "RELOAD has no extras.subproduct_code, ignored"),
     ({"remark": "x"}, "remark is not known here and was ignored; did you mean remarks?"),
+    ({"extras": {f"x{n:02}": "1" for n in range(20)}}, "extras.x11, 8 more, ignored"),
+    ({f"z{n}": 1 for n in range(9)}, "z4 is not known here and was ignored; and 4 more that are not known"),
+    ({"biller_code": "1"}, "biller_code is not known here and was ignored; did you mean extras.biller_code?"),
+    ({"IC_NUMBER": "1"}, "IC_NUMBER is not known here and was ignored; did you mean extras.ic_number?"),
+    ({"icnumber": "1"}, "icnumber is not known here and was ignored; did you mean extras.ic_number?"),
+    ({"ref2": "1"}, "ref2 is not known here and was ignored; did you mean extras.ref2?"),
+    ({"": "1"}, "a member without a name is not known here and was ignored"),
     (
         {"subproduct_code": "x"} | code("X"),
         "RELOAD has no extras.subproduct_code, ignored; subproduct_code is not known",
@@ -166,6 +188,34 @@ def test_what_a_payment_ignores_is_said(client: Client, more: dict[str, Any], sa
     answer = topup(client, RELOAD | {"refid": said[:50]} | more)
     assert answer.status == 200
     assert said in told(client, answer)
+
+
+def raw(*members: str) -> bytes:
+    return f"{{{', '.join(members)}}}".encode()
+
+
+REPEATED = [
+    (('"amount": 10', '"amount": "20"'), "amount was sent 2 times; the last one counts"),
+    (('"amount": 5', '"remarks": "a:b"', '"amount": 5', '"amount": 20'), "amount was sent 3 times"),
+    (('"amount": 20', '"extras": {"a": 1, "a": 2}'), "a was sent 2 times; the last one counts"),
+    (
+        ('"amount": 20', *(f'"{name}": 1, "{name}": 1' for name in "abcdefg")),
+        "; and 2 more that were sent several times",
+    ),
+]
+
+
+@pytest.mark.parametrize(("members", "said"), REPEATED)
+def test_a_member_that_came_twice_is_said(client: Client, members: tuple[str, ...], said: str) -> None:
+    body = raw(f'"refid": "{said[:50]}"', '"product": "RELOAD", "account": "0123456789"', *members)
+    answer = client.call("POST", "/v2/topup", body)
+    assert (answer.status, answer.data["amount"]) == (200, 20)
+    assert said in told(client, answer)
+
+
+def test_colons_in_texts_are_no_repetition(client: Client) -> None:
+    answer = topup(client, RELOAD | {"refid": "colons", "remarks": "at 12:30:00 :::"})
+    assert (answer.status, told(client, answer)) == (200, "")
 
 
 REQUERIES = [
@@ -190,6 +240,17 @@ def test_a_requery_with_other_parameters_says_what_the_original_has(
     answer = topup(client, RELOAD | {"refid": "order-2"} | changes)
     assert answer.status == 200
     assert told(client, answer) == said
+
+
+def test_an_empty_extra_is_as_if_absent_for_idempotency() -> None:
+    body = INTERBANK | {"refid": "bank-1"}
+    with running({"assume": {"refid-reused-with-other-parameters": "reject"}}) as client:
+        for first, second in ((body, body | extras(ref2="")), (body | extras(ref2="", x=""), body)):
+            for sent in (first, second):
+                answer = topup(client, sent | {"refid": f"bank-{len(first['extras'])}"})
+                assert answer.status == 200
+            assert "exists" not in told(client, answer)
+        assert topup(client, body | extras(ref2="A-1") | {"refid": "bank-2"}).data["statusCode"] == 46
 
 
 def test_a_refid_that_is_refused_with_other_parameters_says_what_the_original_has() -> None:
@@ -339,3 +400,103 @@ def test_a_misspelt_member_that_is_missing_is_told(paid: Client, path: str, body
     answer = paid.call("POST", path, body)
     assert answer.status == 400
     assert said in told(paid, answer)
+
+
+SAID_ONCE: list[tuple[str, bytes, str]] = [
+    (VOID, b"{}", "refund_type is required; must be given with refid or trxid"),
+    (VOID, b'{"refid": 5, "refund_type": 1}', "refid must be a string of at most 50 characters"),
+    (CHECK, b'{"refid": "none"}', "no transaction has refid none" + LEAVES_NONE),
+    (VOID, b"[]", "body is no JSON object"),
+    ("/v2/topup", b"x", "body is no valid JSON: JSON is malformed: invalid character (byte 0)"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "said"), SAID_ONCE)
+def test_a_refusal_says_a_thing_once(paid: Client, path: str, body: bytes, said: str) -> None:
+    answer = paid.call("POST", path, body)
+    assert (answer.status, told(paid, answer)) == (400, said)
+
+
+def test_a_dispute_says_which_members_of_a_void_it_ignores(paid: Client) -> None:
+    answer = paid.call("POST", CHECK, {"refid": "ref-1", "refund_type": 1})
+    assert (answer.status, told(paid, answer)) == (200, "refund_type is not known here and was ignored")
+
+
+def test_a_reference_that_came_twice_is_said(paid: Client) -> None:
+    answer = paid.call("POST", VOID, b'{"refid": "slow", "refid": "ref-1", "refund_type": 1}')
+    assert answer.data["refid"] == "ref-1"
+    assert told(paid, answer) == "refid was sent 2 times; the last one counts"
+
+
+WEBHOOK = "/v2/balance-webhook"
+ELSEWHERE: list[tuple[str, str, dict[str, Any], str]] = [
+    ("PUT", WEBHOOK, {"url": "inbox:w", "URI": "x"}, "URI is not known here and was ignored"),
+    ("PUT", WEBHOOK, {"Url": "inbox:w"}, "url is required; Url is not known here and was ignored; did you mean url?"),
+    ("PATCH", f"{WEBHOOK}/enabled", {"enabled": True, "now": 1}, "now is not known here and was ignored"),
+    (
+        "POST",
+        f"{WEBHOOK}/deliveries/replay-bulk",
+        {"jobids": ["a"]},
+        "jobids is not known here and was ignored; did you",
+    ),
+    ("POST", "/v2/token", {"username": "x", "password": "y", "otp": "1"}, "otp is not known here and was ignored"),
+    ("POST", "/v2/token", {"username": "x", "passwrod": "y"}, "was ignored; did you mean password?"),
+    ("POST", "/v2/token/refresh", {"refreshToken": "x"}, "was ignored; did you mean refresh_token?"),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "said"), ELSEWHERE)
+def test_what_other_bodies_say_in_vain_is_said(
+    client: Client, method: str, path: str, body: dict[str, Any], said: str
+) -> None:
+    assert said in told(client, client.call(method, path, body))
+
+
+def test_names_that_may_be_the_rest_of_a_password_are_not_said(client: Client) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    for query, body in ((b"", b"username=x&password=p&ssw0rd=:"), (b"password=p&ssw0rd", b"username=x&password=p")):
+        answer = client.send("POST", "/v2/token", query.decode(), body, form)
+        assert answer.status == 401
+        said = told(client, answer)
+        assert "ssw0rd" not in said
+        assert "ignored; there are username, password" in said or "the members belong in the body" in said
+
+
+def limited(**more: Any) -> dict[str, Any]:
+    field = MANY["fields"][0] | {"options": [10, 20, 50, 100]}  # type: ignore[index]
+    limits = {"min_amount": 20, "max_amount": 50}
+    return {"catalog": {"products": [MANY | {"code": "LIM", "fields": [field]} | limits | more]}}
+
+
+CIRCLES = [
+    ({}, "10", "amount must be at least 20; 10 is less"),
+    ({}, "100", "amount must be at most 50; 100 is more"),
+    ({}, "25", "LIM sells 20, 50; 25 is none of them"),
+    (
+        {"price_adjustment": {"type": "fixed", "value": 15, "currency": "MYR"}},
+        "25",
+        "LIM sells 20, 50; 25 is none of them",
+    ),
+    (
+        {"price_adjustment": {"type": "fixed", "value": 15, "currency": "MYR"}},
+        "35",
+        "35.00 is LIM-20's price.amount; send its denomination 20",
+    ),
+]
+
+
+@pytest.mark.parametrize("choice", ["refused", "taken"])
+@pytest.mark.parametrize(("more", "amount", "said"), CIRCLES)
+def test_nothing_is_advised_that_would_be_refused(more: dict[str, Any], amount: str, said: str, choice: str) -> None:
+    with running(limited(**more) | {"assume": {"price-amount": choice}}) as client:
+        answer = topup(client, RELOAD | {"product": "LIM", "amount": amount})
+        if choice == "taken" and "price.amount" in said:
+            assert (answer.status, answer.data["amount"]) == (200, 20)
+        else:
+            assert (answer.data["statusCode"], told(client, answer)) == (58, said)
+
+
+def test_what_was_taken_and_what_was_ignored_are_both_said() -> None:
+    with running({"assume": {"price-amount": "taken"}}) as client:
+        said = told(client, topup(client, DATA | {"amount": "5.20", "extras": {"x": "1"}}))
+    assert said.endswith("was taken for its denomination 5; DATA has no extras.x, ignored")

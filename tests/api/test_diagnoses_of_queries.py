@@ -59,6 +59,15 @@ NOTED: list[tuple[str, int, str]] = [
         "account_number is required: the options of 'plan' depend on the value of 'phone'",
     ),
     ("/v2/options?product_code=INTERBANK&field_id=biller&biller_code=9", 200, "no biller 9"),
+    ("/v2/options?product_code=INTERBANK&field_id=biller&biller_code=1045", 200, "biller 1045 is inactive"),
+    (
+        "/v2/options?product_code=INTERBANK&field_id=biller&biller_code=1001&is_active=false",
+        200,
+        "biller 1001 is active, and is_active=false was asked for",
+    ),
+    ("/v2/options?product_code=%20&field_id=amount", 400, "product_code must be text of 1 to 100 characters"),
+    ("/v2/options?product_code=RELOAD&field_id=%09", 400, "field_id must be text of 1 to 100 characters"),
+    (f"{OPTIONS}&limit=1000000000", 200, "a limit of 1000000000 was taken as 25000, the most that one page holds"),
     (f"{BILLERS}?page=2", 400, "page must be used with limit"),
     (f"{BILLERS}?page=2&limit=", 400, "page must be used with limit"),
     (
@@ -66,6 +75,8 @@ NOTED: list[tuple[str, int, str]] = [
         200,
         "no parameter product_code; there are page, limit, biller_code, suggested_category",
     ),
+    (f"{BILLERS}?biller_code=1045", 200, "biller 1045 is inactive"),
+    (f"{BILLERS}?biller_code=1001&suggested_category=Internet", 200, "biller 1001 has the category"),
     (f"{BILLERS}?biller_code=1001X", 200, "no biller 1001X; did you mean 1001?"),
     (f"{BILLERS}?suggested_category=internet", 200, "no category internet; did you mean Internet?"),
     (f"{HISTORY}&status[]=FAILED", 200, "no parameter status[]; send status itself, once for each value"),
@@ -76,7 +87,7 @@ NOTED: list[tuple[str, int, str]] = [
         400,
         "status must be one or several of SUCCESSFUL, PENDING",
     ),
-    (f"{HISTORY}&product=RELAOD", 400, "no product RELAOD; did you mean RELOAD?; product must be a product"),
+    (f"{HISTORY}&product=RELAOD", 400, "no product RELAOD; did you mean RELOAD?"),
     (f"{HISTORY}&page=2", 200, "no parameter page; there are limit, date, status, account, offset, product"),
     (f"{STATEMENT}&limit=1001", 200, "a limit of 1001 was taken as 1000, the most that one page holds"),
     (f"{STATEMENT}&offset=3", 200, "no parameter offset; there are date, type, page, limit"),
@@ -89,7 +100,11 @@ NOTED: list[tuple[str, int, str]] = [
         200,
         "account_number was ignored: INTERBANK",
     ),
-    ("/v2/networkstatus?product=RELAOD", 400, "no product RELAOD; did you mean RELOAD?; product is no product"),
+    ("/v2/networkstatus?product=RELAOD", 400, "no product RELAOD; did you mean RELOAD?"),
+    ("/v2/networkstatus?product=%20", 400, "product must be a string of 1 to 100 characters"),
+    ("/v2/subproducts?product_code=+", 400, "product_code must be a string of 1 to 100 characters"),
+    ("/v2/subproducts?product_code=RELOADX", 400, "no product RELOADX; did you mean RELOAD?"),
+    ("/v2/subproducts?product_code=RETIRED", 400, "RETIRED is inactive"),
     (f"{BILL}&biller_code=1&ref2=2", 200, "ELECTRIC has no billers: biller_code, ref2 ignored"),
     (f"{BILL}&acount=1", 200, "no parameter acount; did you mean account?"),
     ("/v2/networkstatus?product=RELOAD&account=1", 200, "no parameter account; there are product"),
@@ -199,3 +214,37 @@ def test_a_rule_whose_name_is_no_ascii_can_be_picked_by_what_was_printed() -> No
         literal = client.pay("c", account="0199999999", headers={"X-Sim-Rule": "100%25"})
         assert (literal.data["status"], literal.headers["x-sim-rule"]) == ("Processing", "100%2525")
         assert client.pay("d", account="0199999999", headers={"X-Sim-Rule": "100%2525"}).data["status"] == "Processing"
+
+
+SAID_ONCE = [
+    (f"{HISTORY}&product=RELAOD", "no product RELAOD; did you mean RELOAD?"),
+    ("/v2/networkstatus?product=RELAOD", "no product RELAOD; did you mean RELOAD?"),
+    ("/v2/subproducts?product_code=RELAOD", "no product RELAOD; did you mean RELOAD?"),
+    ("/v2/transactions?limit=x", "date is required; limit must be a whole number from 1 on, of at most 18 digits"),
+]
+
+
+@pytest.mark.parametrize(("target", "text"), SAID_ONCE)
+def test_a_refusal_says_a_thing_once(client: Client, target: str, text: str) -> None:
+    assert diagnosed(client, client.call("GET", target)) == text
+
+
+def test_a_hidden_product_is_said_to_be_hidden_and_is_never_what_was_meant() -> None:
+    hidden = {"code": "VOUCHER", "is_hidden": True}
+    with running({"catalog": {"products": [hidden]}}) as client:
+        assert diagnosed(client, client.call("GET", "/v2/subproducts?product_code=VOUCHER")) == "VOUCHER is hidden"
+        for target in ("/v2/subproducts?product_code=VOUCHERS", "/v2/options?product_code=VOUCHERS&field_id=a"):
+            assert diagnosed(client, client.call("GET", target)) == "no product VOUCHERS"
+
+
+def test_without_a_product_that_is_paid_to_billers_that_is_said() -> None:
+    with running({"catalog": {"products": [{"code": "INTERBANK", "is_active": False}]}}) as client:
+        answer = client.call("GET", f"{BILLERS}?biller_code=1001")
+        assert diagnosed(client, answer) == "no product that is paid to billers is on sale"
+
+
+@pytest.mark.parametrize("query", [f"limit={'9' * 18}", f"limit={'9' * 18}&page={'9' * 18}"])
+@pytest.mark.parametrize("path", [BILLERS, "/v2/options", "/v2/subproducts"])
+def test_a_whole_number_of_18_digits_is_read(client: Client, path: str, query: str) -> None:
+    of = "product_code=INTERBANK&field_id=biller" if path == "/v2/options" else "product_code=INTERBANK"
+    assert client.call("GET", f"{path}?{query}" + (f"&{of}" if path != BILLERS else "")).status == 200

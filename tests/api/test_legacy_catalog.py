@@ -232,7 +232,7 @@ def test_no_limit_is_minus_one() -> None:
         assert (only["subproduct_code"], only["min"], only["max"]) == ("b", "-1", "-1")
 
 
-@pytest.mark.parametrize(("limit", "count"), [("", None), ("1", 1), ("7", 7), ("999999999", None)])
+@pytest.mark.parametrize(("limit", "count"), [("", None), ("1", 1), ("7", 7), ("007", 7), ("9" * 18, None)])
 def test_a_limit_cuts_the_list_and_a_blank_one_does_not(limit: str, count: int | None) -> None:
     with running() as client:
         whole = subproducts(client, product_code="INTERBANK")

@@ -14,7 +14,7 @@ PARAMETERS = (
     "product_code", "field_id", "account_number", "biller_code", "limit", "per_page", "page", "is_active",
     "include_hidden", "include_inactive", "suggested_category",
 )  # fmt: skip
-SENT = ("RELOAD", "DATA", "INTERBANK", "amount", "plan", "biller", "1", "25000", "999999999", "0", "true", "false", "")
+SENT = ("RELOAD", "DATA", "INTERBANK", "amount", "plan", "biller", "1", "25000", "9" * 18, "0", "true", "false", "")
 NEW = {"X-API-Version": "2026-09-16"}
 PHONE = "0123456789"
 IDENTITY = "900101145678"
@@ -321,7 +321,8 @@ def test_whatever_is_asked_gets_an_answer_of_the_contract(client: Client, query:
 
 TOLD: list[tuple[str, str, list[str]]] = [
     ("limit=1&limit=2", "limit", ["was sent 2 times"]),
-    ("limit=9999999999", "limit", ["must be a whole number from 1 to 999999999"]),
+    ("limit=0", "limit", ["must be a whole number from 1 on, of at most 18 digits"]),
+    (f"limit={10**18}", "limit", ["must be a whole number from 1 on, of at most 18 digits"]),
     ("is_active=true&is_active=true&is_active=true", "is_active", ["was sent 3 times"]),
 ]
 
@@ -347,6 +348,9 @@ def test_whatever_a_dynamic_field_depends_on_is_required() -> None:
         found = options(client, "DATA", "plan", account_number=PHONE, region="North")
         assert found.status == 200
         assert "x-sim-diagnosis" not in found.headers, "the catalog itself names the parameter"
+        target = f"/v2/options?product_code=DATA&field_id=plan&account_number={PHONE}&region=North&region=South"
+        twice = client.call("GET", target)
+        assert (twice.status, twice.json["errors"]) == (400, {"region": ["was sent 2 times"]})
 
 
 def test_nothing_sells_for_less_than_nothing() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.contract.decode import DEPTH_MAX, BadJson, decode_any, decode_object
+from simulator.contract.decode import DEPTH_MAX, BadJson, decode_any, decode_object, repeated_keys
 
 
 def nested(levels: int, opening: str = '{"a":', closing: str = "}") -> bytes:
@@ -107,6 +107,21 @@ def test_a_repeated_key_is_refused_at_any_level_when_that_is_asked(body: bytes) 
         decode_object(body, reject_duplicates=True)
 
 
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (b'{"a": 1, "b": {"a": 2}, "c": [{"a": "x:y"}]}', {}),
+        (b'{"a": "::::", "b": null}', {}),
+        (b'{"a": 1, "a": 2}', {"a": 2}),
+        (b'{"a": 1, "b": 1, "\\u0061" : 2, "a":3}', {"a": 3}),
+        (b'{"a": [{"b": 1, "b": 1}, {"b": 1, "b": 1, "b": 1}], "": 1, "": 2}', {"b": 3, "": 2}),
+        (b'{"a": {"b": 1, "c": 2}, "a": 1}', {"a": 2}),
+    ],
+)
+def test_repeated_keys_are_found_with_how_often_they_came(body: bytes, found: dict[str, int]) -> None:
+    assert repeated_keys(body, decode_object(body)) == found
+
+
 def test_equal_keys_in_different_objects_are_no_repetition() -> None:
     body = b'{"a": {"a": [{"a": 1.5}, {"a": 1e5}]}}'
     assert decode_object(body, reject_duplicates=True) == {"a": {"a": [{"a": Decimal("1.5")}, {"a": Decimal(100000)}]}}
@@ -147,6 +162,13 @@ def test_whatever_bytes_come_there_is_an_object_or_bad_json(body: bytes, reject_
 def test_what_was_written_is_read(value: dict[str, Any], ascii_only: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only)
     assert decode_object(text.encode(), reject_duplicates=True) == json.loads(text, parse_float=Decimal)
+
+
+@given(pairs=st.lists(st.tuples(st.text(max_size=2), JSON_VALUES), max_size=5), key=st.text(max_size=2))
+def test_no_repeated_key_is_overlooked(pairs: list[tuple[str, Any]], key: str) -> None:
+    members = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in [*pairs, (key, 1), (key, 2)]]
+    body = f"{{{', '.join(members)}}}".encode()
+    assert repeated_keys(body, decode_object(body))[key] >= 2
 
 
 @given(value=st.dictionaries(st.text(), JSON_VALUES, max_size=3), at=st.integers(0, 400), wrong=st.binary(max_size=3))

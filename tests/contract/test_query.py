@@ -78,6 +78,13 @@ def test_a_blank_optional_parameter_is_absent(raw: bytes, values: dict[str, Any]
     assert read_query(raw, "catalog-query") == (values, {})
 
 
+@pytest.mark.parametrize("blank", [b"", b"%20", b"+%09", b"%0A&product_code=%20"])
+def test_a_required_parameter_of_white_space_is_refused_like_an_empty_one(blank: bytes) -> None:
+    values, problems = read_query(b"field_id=amount&product_code=" + blank, "options-query")
+    assert values == {"product_code": "", "field_id": "amount"}
+    assert problems == {"product_code": ["must be text of 1 to 100 characters"]}
+
+
 def test_of_several_values_the_blank_ones_are_absent() -> None:
     raw = b"limit=1&date=2026-11-21&status=FAILED&status=&status=PENDING"
     values, problems = read_query(raw, "transactions-query")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from simulator.domain.commands import BillFound, LookUpBill
 from simulator.domain.handlers.amounts import bad_money, beyond_limits, no_amount
 from simulator.domain.handlers.checks import bad_account, fits
-from simulator.domain.handlers.extras import bad_option
+from simulator.domain.handlers.extras import SECOND_REFERENCE, bad_extra, bad_option, extra_field
 from simulator.domain.handlers.sold import not_on_sale
 from simulator.domain.model.bills import (
     Bill,
@@ -112,7 +112,8 @@ def _less_payments(state: State, inquiry: Inquiry, bill: Bill) -> Bill:
 def _ignored(inquiry: Inquiry) -> Detail | None:
     """What counted for nothing: a biller or a second reference of a product that has no billers."""
     asked, product = inquiry.asked, inquiry.product
-    names = tuple(name for name in ("biller_code", "ref2") if getattr(asked, name))
+    known = product.fulfillment.extras
+    names = tuple(name for name in ("biller_code", SECOND_REFERENCE) if getattr(asked, name) and name not in known)
     if not names or biller_field(product) is not None:
         return None
     return detail(What.IGNORED_BILLER, names=names, product=product.code)
@@ -141,10 +142,13 @@ def _check_biller(inquiry: Inquiry) -> BillRefused | None:
 
 
 def _check_ref2(inquiry: Inquiry) -> BillRefused | None:
-    biller = inquiry.biller
-    if biller is None or not biller.needs_ref2 or inquiry.asked.ref2:
+    biller, ref2 = inquiry.biller, inquiry.asked.ref2
+    if biller is not None and biller.needs_ref2 and not ref2:
+        return BillRefused(BillError.REF2, detail=detail(What.MISSING, name=SECOND_REFERENCE, biller=biller.code))
+    field = extra_field(inquiry.product, SECOND_REFERENCE)
+    if not ref2 or fits(field, ref2):
         return None
-    return BillRefused(BillError.REF2, detail=detail(What.MISSING, name="ref2", biller=biller.code))
+    return BillRefused(BillError.REF2, detail=bad_extra(field, SECOND_REFERENCE))
 
 
 def _check_account(inquiry: Inquiry) -> BillRefused | None:

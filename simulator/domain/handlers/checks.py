@@ -82,14 +82,16 @@ def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detai
     code = draft.product.code
     if field is None or amount <= 0:
         return bad_money(amount)
+    low, high = _limits(draft, field)
     if field.type == "select":
-        sold = offered_to(draft, field.id).by_denomination
-        wrong = None if amount in sold else not_sold(code, amount, sold)
+        every = offered_to(draft, field.id).by_denomination
+        sold = [one for one in every if beyond_limits(one, low, high) is None]
+        wrong = None if amount in every else not_sold(code, amount, sold)
     elif field.type == "number":
         wrong = None if _is_sold_in(field, amount) else detail(What.NOT_WHOLE, product=code, amount=amount)
     else:
         wrong = bad_money(amount)
-    return wrong or beyond_limits(amount, *_limits(draft, field), limiting_biller(draft))
+    return wrong or beyond_limits(amount, low, high, limiting_biller(draft))
 
 
 Check = Callable[[Draft], Refusal | None]

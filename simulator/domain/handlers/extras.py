@@ -4,6 +4,7 @@ A product's fulfillment says which extras it has and which form field each comes
 and whether it may be left out.
 """
 
+from collections.abc import Mapping
 from decimal import Decimal
 
 from simulator.domain.handlers.draft import Draft, offered_to
@@ -19,12 +20,15 @@ from simulator.domain.model.transactions import Reason, Refusal
 
 SECOND_REFERENCE = "ref2"
 
+# Of the extras that are ignored, this many are compared with those that there are.
+NAMES_MAX = 5
+
 
 def check_extras(draft: Draft) -> Refusal | None:
     """Each extra must be there when it is needed, be text, and be what its form field accepts or offers."""
     sources = draft.product.fulfillment.extras
-    if draft.extras and draft.state.assumes("unsupported-extras", "reject") and (names := unsupported(draft)):
-        known = tuple(_path(name) for name in sources)
+    if draft.extras and draft.state.assumes("unsupported-extras", "reject") and (others := _unsupported(draft)):
+        names, known = tuple(map(_path, others)), tuple(map(_path, sources))
         return _refusal(detail(What.UNSUPPORTED_EXTRAS, product=draft.product.code, names=names, known=known))
     if not sources:
         return None
@@ -38,18 +42,30 @@ def check_extras(draft: Draft) -> Refusal | None:
 
 
 def ignored_extras(draft: Draft) -> Detail | None:
-    """The extras that counted for nothing, if there are any."""
-    if draft.extras.keys() <= draft.product.fulfillment.extras.keys():
+    """The extras that count for nothing, if there are any, and which were probably meant."""
+    known = draft.product.fulfillment.extras
+    if draft.extras.keys() <= known.keys() or draft.state.assumes("unsupported-extras", "reject"):
         return None
-    names = unsupported(draft)
-    if names == (_path(PLAN_CODE),) and is_checked_all_the_same(draft):
+    ignored = _unsupported(draft)
+    if PLAN_CODE in ignored and is_checked_all_the_same(draft):
+        ignored.remove(PLAN_CODE)
+    if not ignored:
         return None
-    return detail(What.IGNORED_EXTRAS, product=draft.product.code, names=names)
+    missing = [name for name in known if extra(draft.extras, name) is None]
+    likely = dict.fromkeys(near(name, missing) for name in ignored[:NAMES_MAX])
+    meant = tuple(_path(name) for name in likely if name)
+    return detail(What.IGNORED_EXTRAS, product=draft.product.code, names=tuple(map(_path, ignored)), near=meant)
 
 
-def unsupported(draft: Draft) -> tuple[str, ...]:
-    """The paths of the extras that the product does not have."""
-    return tuple(map(_path, sorted(draft.extras.keys() - draft.product.fulfillment.extras.keys())))
+def extra(extras: Mapping[str, object], name: str) -> object:
+    """What an extra says; None when it is absent or an empty text, which count alike."""
+    value = extras.get(name)
+    return None if value == "" else value
+
+
+def _unsupported(draft: Draft) -> list[str]:
+    """The extras that the product does not have."""
+    return sorted(draft.extras.keys() - draft.product.fulfillment.extras.keys())
 
 
 def biller_limits(draft: Draft, low: Decimal | None, high: Decimal | None) -> tuple[Decimal | None, Decimal | None]:
@@ -73,9 +89,20 @@ def bad_option(code: str, every: tuple[Option, ...], name: str, product: str) ->
     return detail(What.NO_OPTION, name=name, product=product, code=code, near=likely)
 
 
+def bad_extra(field: FormField | None, name: str) -> Detail:
+    """What an extra had to be that is called `name`."""
+    return detail(What.EXTRA_PATTERN, name=name, pattern=field and field.pattern, message=field and field.message)
+
+
+def extra_field(product: Product, name: str) -> FormField | None:
+    """The form field that an extra comes from; None when the product has no such extra."""
+    source = product.fulfillment.extras.get(name)
+    return _field(product, source) if source else None
+
+
 def _wrong(draft: Draft, name: str, source: Source) -> Detail | None:
-    value, field = draft.extras.get(name), _field(draft.product, source)
-    if value is None or value == "":
+    value, field = extra(draft.extras, name), _field(draft.product, source)
+    if value is None:
         is_needed = _is_needed(draft, field, source)
         return detail(What.MISSING, name=_path(name), product=draft.product.code) if is_needed else None
     if not isinstance(value, str):
@@ -85,9 +112,7 @@ def _wrong(draft: Draft, name: str, source: Source) -> Detail | None:
         if field is plan_field(draft.product) or value in offered_to(draft, field.id).active.by_code:
             return None
         return bad_option(value, offered_to(draft, field.id), _path(name), draft.product.code)
-    if field.accepts is None or field.accepts(value):
-        return None
-    return detail(What.EXTRA_PATTERN, name=_path(name), pattern=field.pattern, message=field.message)
+    return None if field.accepts is None or field.accepts(value) else bad_extra(field, _path(name))
 
 
 def _path(name: str) -> str:
@@ -105,7 +130,10 @@ def _is_needed(draft: Draft, field: FormField, source: Source) -> bool:
 
 
 def _field(product: Product, source: Source) -> FormField:
-    return next(field for field in product.fields if field.id == source.from_field)
+    for field in product.fields:
+        if field.id == source.from_field:
+            return field
+    raise AssertionError("a scenario's mappings name fields that there are")
 
 
 def _chosen(draft: Draft) -> list[Option]:

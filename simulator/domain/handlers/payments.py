@@ -14,7 +14,7 @@ from simulator.domain.handlers import plans
 from simulator.domain.handlers.bills import note_payment
 from simulator.domain.handlers.checks import first_failure
 from simulator.domain.handlers.draft import Draft
-from simulator.domain.handlers.extras import ignored_extras
+from simulator.domain.handlers.extras import extra, ignored_extras
 from simulator.domain.handlers.price_amount import mistaken, priced_option
 from simulator.domain.handlers.sold import not_on_sale
 from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requeried
@@ -49,7 +49,14 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
         extras=command.extras,
         sent=command.amount,
     )
-    note = None
+    outcome = _judge(draft, reseller, command, now)
+    ignored = ignored_extras(draft) if command.extras else None
+    return outcome if ignored is None else msgspec.structs.replace(outcome, ignored=ignored)
+
+
+def _judge(draft: Draft, reseller: Reseller, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
+    """Hold a payment of a product that is sold against all checks, and create it when they pass."""
+    state, product, note = draft.state, draft.product, None
     refused = first_failure(draft)
     if refused is not None:
         draft, refused, note = _price_taken(draft, refused)
@@ -60,21 +67,22 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
     if not reseller.wallet.covers(cost):
         wanting = detail(What.BALANCE, balance=Money(reseller.wallet.balance), cost=Money(cost))
         return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product)
-    if command.extras:
-        note = note or ignored_extras(draft)
     return _create(draft, reseller, cost, command, now, note)
 
 
 def _price_taken(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, Detail | None]:
     """The payment, its refusal and what is said about it once an option's price was seen in its amount; the same when
-    there is none."""
+    there is none, or when its denomination is not to be had either."""
     option = priced_option(draft, refused)
     if option is None:
         return draft, refused, None
+    meant = msgspec.structs.replace(draft, amount=option.denomination)
+    refused_too = first_failure(meant)
+    if refused_too is not None and refused_too.reason is Reason.DENOMINATION:
+        return draft, refused, None
     if not draft.state.assumes("price-amount", "taken"):
         return draft, refused._replace(detail=mistaken(What.PRICE_AMOUNT, draft, option)), None
-    meant = msgspec.structs.replace(draft, amount=option.denomination)
-    return meant, first_failure(meant), mistaken(What.PRICE_AMOUNT_TAKEN, draft, option)
+    return meant, refused_too, mistaken(What.PRICE_AMOUNT_TAKEN, draft, option)
 
 
 def _requery(
@@ -106,9 +114,9 @@ def _kept(state: State, transaction: Transaction, command: CreatePayment) -> dic
     if transaction.extras != command.extras:
         names = {**transaction.extras, **command.extras}
         kept |= {
-            f"extras.{name}": transaction.extras.get(name)
+            f"extras.{name}": extra(transaction.extras, name)
             for name in names
-            if transaction.extras.get(name) != command.extras.get(name)
+            if extra(transaction.extras, name) != extra(command.extras, name)
         }
     if transaction.remarks != command.remarks:
         kept["remarks"] = transaction.remarks

@@ -16,7 +16,7 @@ _OF_THE_AMOUNT = (Reason.DENOMINATION, Reason.PLAN_MISMATCH)
 
 def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
     """The option that the refused amount is the price of: the one that a plan code names, else the only one; None when
-    the amount is nothing of that kind."""
+    the amount is nothing of that kind, or is on sale itself."""
     field = draft.product.pricing
     if refusal.reason not in _OF_THE_AMOUNT or draft.amount is None or field is None or field.type != "select":
         return None
@@ -24,6 +24,8 @@ def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
         return plan if _is_price(draft, plan) else None
     low, high = _between(draft)
     by_denomination = offered_to(draft, field.id).by_denomination
+    if draft.amount in by_denomination:
+        return None
     found = [options[0] for each, options in by_denomination.items() if low <= each <= high]
     priced = [option for option in found if _is_price(draft, option)]
     return priced[0] if len(priced) == 1 else None

@@ -20,6 +20,7 @@ class What(StrEnum):
     """The kinds of details; each kind's facts are those that its sentence names."""
 
     NO_PRODUCT = auto()
+    BLANK_PRODUCT = auto()
     INACTIVE_PRODUCT = auto()
     NO_ACCOUNT = auto()
     ACCOUNT_PATTERN = auto()

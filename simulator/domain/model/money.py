@@ -17,6 +17,7 @@ DIGITS_AFTER_MAX = 8
 
 # Longer texts are rejected unread. A Decimal holds this many digits exactly.
 TEXT_CHARS_MAX = 100
+BLANKS = " \t\r\n"
 NUMBER_DIGITS_MAX = 28
 
 _PLAIN = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,8})?", re.ASCII)
@@ -43,14 +44,14 @@ def parse_amount(raw: object) -> Decimal | None:
 
 
 def parse_number(raw: object) -> Decimal | None:
-    """Parse an ordinary decimal: a JSON number (int or Decimal), or a string, which may have surrounding spaces, a
+    """Parse an ordinary decimal: a JSON number (int or Decimal), or a string, which may have `BLANKS` around it, a
     sign, an exponent, and no digits on one side of its point.
 
     Returns None for anything else, including thousands separators, non-ASCII digits, and numbers that need more than
     `NUMBER_DIGITS_MAX` digits to write out. Trailing zeros do not count.
     """
     if isinstance(raw, str):
-        text = raw.strip(" ") if len(raw) <= TEXT_CHARS_MAX else ""
+        text = raw.strip(BLANKS) if len(raw) <= TEXT_CHARS_MAX else ""
         if not _NUMBER.fullmatch(text):
             return None
         raw = text
@@ -67,7 +68,7 @@ def parse_number(raw: object) -> Decimal | None:
 def denotes_number(raw: object) -> bool:
     """True for a number, including one with too many digits to be accepted."""
     if isinstance(raw, str):
-        return _NUMBER.fullmatch(raw[:TEXT_CHARS_MAX].strip(" ")) is not None
+        return _NUMBER.fullmatch(raw[:TEXT_CHARS_MAX].strip(BLANKS)) is not None
     return isinstance(raw, int | Decimal) and not isinstance(raw, bool)
 
 
