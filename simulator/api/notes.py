@@ -23,7 +23,7 @@ NAMES_MAX = 5
 def note(call: Call, text: str) -> None:
     """Add a sentence to a request's diagnosis, unless it stands there."""
     told = call.exchange.diagnosis
-    if text not in told:
+    if f"; {text};" not in f"; {told};":
         call.exchange.diagnosis = f"{told}; {text}" if told else text
 
 

@@ -171,6 +171,11 @@ IGNORED = [
     ({"remark": "x"}, "remark is not known here and was ignored; did you mean remarks?"),
     ({"extras": {f"x{n:02}": "1" for n in range(20)}}, "extras.x11, 8 more, ignored"),
     ({f"z{n}": 1 for n in range(9)}, "z4 is not known here and was ignored; and 4 more that are not known"),
+    (
+        {"zx": 1, "x": 1, "yx": 1},
+        "x is not known here and was ignored; yx is not known here and was ignored; zx is not",
+    ),
+    ({"ax": 1, "x": 1}, "ax is not known here and was ignored; x is not known here and was ignored"),
     ({"biller_code": "1"}, "biller_code is not known here and was ignored; did you mean extras.biller_code?"),
     ({"IC_NUMBER": "1"}, "IC_NUMBER is not known here and was ignored; did you mean extras.ic_number?"),
     ({"icnumber": "1"}, "icnumber is not known here and was ignored; did you mean extras.ic_number?"),
