@@ -153,8 +153,8 @@ def test_a_module_has_one_subject_named_in_its_first_line(path: Path) -> None:
     assert len(text.splitlines()) <= LINES_MAX, "two subjects?"
 
 
-def test_only_the_door_and_the_driver_behind_it_let_commands_into_a_sandbox() -> None:
-    """Everything else goes through `LiveSandbox.apply`, which is where inputs can be written down."""
+def test_one_place_lets_commands_into_a_sandbox() -> None:
+    """Everything goes through `LiveSandbox`, which is where inputs can be written down."""
     found = {
         str(path.relative_to(PACKAGE))
         for path in modules()
@@ -162,7 +162,7 @@ def test_only_the_door_and_the_driver_behind_it_let_commands_into_a_sandbox() ->
         for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Attribute) and node.attr == "apply" and _ends_in(node.value, ("core", "_core"))
     }
-    assert found == {"runtime/driver.py", "runtime/sandboxes.py"}
+    assert found == {"runtime/sandboxes.py"}
 
 
 def _ends_in(node: ast.expr, names: tuple[str, ...]) -> bool:

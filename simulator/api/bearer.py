@@ -83,11 +83,11 @@ def known_reseller(call: Call, holder: Holder) -> Reseller | Denied:
     return owner[0]
 
 
-def admit(call: Call, endpoint: Endpoint, visitor: Bearer, fault: FaultThen | None) -> Reply | None:
+def admit(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
     """Admit a caller without signature, unless a fault of the scenario denies authentication."""
     if fault is not None and isinstance(fault.denial, InternalError):
         return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
-    if visitor.reseller is not None:
-        call.reseller = visitor.reseller
-        call.exchange.reseller = visitor.reseller.code
+    if bearer.reseller is not None:
+        call.reseller = bearer.reseller
+        call.exchange.reseller = bearer.reseller.code
     return None

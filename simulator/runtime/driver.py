@@ -7,17 +7,17 @@ order of sending, so that the speed of receivers does not affect the result.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from simulator.domain.commands import EndDelivery, PassTime, SeeTime
-from simulator.domain.due import Fired
+from simulator.domain.commands import Command, EndDelivery, PassTime, SeeTime
+from simulator.domain.due import Fired, Item
 from simulator.domain.errors import Conflict
+from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.effects import Outcome, Send
-from simulator.domain.sandbox import Sandbox
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier, receiver_of
 from simulator.runtime.ring import Bell
@@ -49,11 +49,14 @@ class Advance:
 
 
 class Driver:
-    """Time and deliveries of one sandbox. `bell` rings whenever an entry fired or a delivery ended."""
+    """Time and deliveries of one sandbox. `enter` lets a command into the sandbox at a time; `bell` rings whenever an
+    entry fired or a delivery ended."""
 
-    def __init__(self, core: Sandbox, clock: Clock, courier: Courier) -> None:
-        self._core = core
-        self._agenda = core.state.agenda
+    def __init__(
+        self, enter: Callable[[Command, datetime], Any], agenda: Agenda[Item], clock: Clock, courier: Courier
+    ) -> None:
+        self._enter = enter
+        self._agenda = agenda
         self.clock = clock
         self._courier = courier
         self._timer: asyncio.TimerHandle | None = None
@@ -74,7 +77,7 @@ class Driver:
         if self.clock.rate:
             due = self._agenda.next_due
             if due is not None and due <= now:
-                self._start(self._core.apply(PassTime(), now))
+                self._start(self._enter(PassTime(), now))
 
     def rearm(self, now: datetime) -> None:
         """Set the timer for the next due entry, if the clock runs; call it after any change to the agenda."""
@@ -117,7 +120,7 @@ class Driver:
         self.clock.set(mode, rate, now)
         self._disarm()
         current = self.clock.now()
-        self._core.apply(SeeTime(), current)
+        self._enter(SeeTime(), current)
         self.catch_up(current)
         self.rearm(current)
 
@@ -156,7 +159,7 @@ class Driver:
     async def _advance_to(self, due: datetime, report: Advance) -> None:
         self.clock.move_to(due)
         now = max(due, self.clock.now())
-        fired: list[Fired] = self._core.apply(PassTime(_FIRED_A_TURN), now)
+        fired: list[Fired] = self._enter(PassTime(_FIRED_A_TURN), now)
         report.record(fired)
         await self._deliver_in_order([one.send for one in fired if one.send is not None])
         self.bell.ring()
@@ -174,7 +177,7 @@ class Driver:
                 group.create_task(self._work_through(lane, outcomes))
         now = self.clock.now()
         for send in sends:
-            self._core.apply(EndDelivery(send.job.id, send.attempt.number, outcomes[id(send)]), now)
+            self._enter(EndDelivery(send.job.id, send.attempt.number, outcomes[id(send)]), now)
 
     async def _work_through(self, lane: list[Send], outcomes: dict[int, Outcome]) -> None:
         for send in lane:
@@ -198,7 +201,7 @@ class Driver:
             outcome = await self._courier.deliver(send, self.clock)
             now = self.clock.now()
             self.catch_up(now)
-            self._core.apply(EndDelivery(send.job.id, send.attempt.number, outcome), now)
+            self._enter(EndDelivery(send.job.id, send.attempt.number, outcome), now)
             self.rearm(now)
             self.bell.ring()
 
@@ -216,7 +219,7 @@ class Driver:
     def _tick(self) -> None:
         self._timer = self._timer_due = None
         now = self.clock.now()
-        self._start(self._core.apply(PassTime(_FIRED_A_TURN), now))
+        self._start(self._enter(PassTime(_FIRED_A_TURN), now))
         self.rearm(now)
 
 

@@ -73,7 +73,7 @@ class LiveSandbox:
         self.journal = Journal(limits.journal, limits.journal_bytes)
         self.counters = Counters(scenario.expect)
         self.courier = Courier(scenario, self.inboxes, self._sender)
-        self.driver = Driver(self.core, self.clock, self.courier)
+        self.driver = Driver(self._enter, self.core.state.agenda, self.clock, self.courier)
 
     @property
     def is_busy(self) -> bool:
@@ -95,7 +95,7 @@ class LiveSandbox:
         self.driver.rearm(self.clock.now())
 
     def apply(self, command: Command, now: datetime | None = None) -> Any:
-        """The only door: everything that changes this sandbox goes through it. `now` is its time, if that was read.
+        """The door for everybody but time and deliveries. `now` is the sandbox's time, if that was read.
 
         Entries that a running clock has made due are processed first. The command's type determines the answer's.
         Raises `DomainError`, and `ScenarioError` for a command with a document; nothing has changed then.
@@ -105,9 +105,13 @@ class LiveSandbox:
         if now is None:
             now = self.clock.now()
         self.driver.catch_up(now)
-        answer = self.core.apply(command, now)
+        answer = self._enter(command, now)
         self.driver.rearm(now)
         return answer
+
+    def _enter(self, command: Command, now: datetime) -> Any:
+        """The one place where commands reach the state machine, those of the driver included."""
+        return self.core.apply(command, now)
 
     def catch_up(self) -> None:
         """Process what a running clock has made due."""
