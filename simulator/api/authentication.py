@@ -56,7 +56,8 @@ def check_claim(call: Call, endpoint: Endpoint) -> Claim | Bearer | Denied | Rep
         return ANYBODY
     held = None if call.named is None else call.named[1]
     tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance_s
-    claim = check_headers(call.headers, held, call.sandbox.signing_time(call.wall).timestamp(), tolerance_s)
+    call.signing_s = call.sandbox.signing_time(call.wall).timestamp()
+    claim = check_headers(call.headers, held, call.signing_s, tolerance_s)
     if type(claim) is Denied and claim.code == "missing_api_key" and names.AUTHORIZATION in call.headers:
         return check_bearer(call, endpoint)
     return claim
@@ -88,8 +89,7 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
 
 def _spend(call: Call, reseller: Reseller, key: ApiKey, claim: Claim) -> Denied | None:
     """Spend the nonce. The timestamp was checked at this very time; a nonce expires when its timestamp is too old."""
-    now_s = call.sandbox.signing_time(call.wall).timestamp()
-    if call.apply(SpendNonce(reseller.code, key.key, claim.nonce, claim.timestamp_s, now_s)):
+    if call.apply(SpendNonce(reseller.code, key.key, claim.nonce, claim.timestamp_s, call.signing_s)):
         return None
     return Denied("nonce_reused", "each request needs a nonce of its own, one that is sent again too")
 

@@ -117,6 +117,7 @@ class Call(msgspec.Struct):
     claim: Any = None
     fault: MetFault | None = None
     core: Any = None
+    signing_s: float = 0.0
     awaits_fault: bool = True
     passed_faults: tuple[str, ...] = ()
     is_unsigned: bool = False

@@ -69,24 +69,31 @@ NO_CONTENT = 204
 
 
 def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
-    """The header lines of an exchange's answer, with line ends."""
-    return b"".join([b"%b: %b\r\n" % header for header in reply_header_pairs(sandbox_id, exchange)])
-
-
-def reply_header_pairs(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, bytes]]:
-    """The headers of an exchange's answer: `X-Sim-*` and those of the endpoint."""
-    pairs = [(b"x-sim-sandbox", sandbox_id.encode()), (b"x-sim-request-id", b"%d" % exchange.n)]
-    if exchange.status != NO_CONTENT:  # HTTP forbids these with 204
-        pairs[:0] = ((b"content-type", b"application/json"), (b"content-length", b"%d" % len(exchange.content)))
+    """The header lines of an exchange's answer, with line ends: `X-Sim-*` and those of the endpoint."""
+    if exchange.status == NO_CONTENT:
+        # HTTP forbids the others with 204.
+        lines = b"x-sim-sandbox: %b\r\nx-sim-request-id: %d\r\n" % (sandbox_id.encode(), exchange.n)
+    else:
+        lines = (
+            b"content-type: application/json\r\ncontent-length: %d\r\nx-sim-sandbox: %b\r\nx-sim-request-id: %d\r\n"
+            % (len(exchange.content), sandbox_id.encode(), exchange.n)
+        )
     if exchange.fault or exchange.rule:
         # A magic account's fault and timeline may have the same name.
         is_single = not exchange.fault or exchange.fault == exchange.rule
         names = (exchange.rule,) if is_single else filter(None, (exchange.fault, exchange.rule))
-        pairs.append((b"x-sim-rule", b", ".join(map(printed, names))))
+        lines += b"x-sim-rule: %b\r\n" % b", ".join(map(printed, names))
     if exchange.diagnosis:
-        pairs.append((b"x-sim-diagnosis", _plain(exchange.diagnosis)))
-    pairs += exchange.own_headers
-    return pairs
+        lines += b"x-sim-diagnosis: %b\r\n" % _plain(exchange.diagnosis)
+    for name, value in exchange.own_headers:
+        lines += b"%b: %b\r\n" % (name, value)
+    return lines
+
+
+def reply_header_pairs(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, bytes]]:
+    """The same as names and values."""
+    pairs = (line.partition(b": ") for line in reply_headers(sandbox_id, exchange).split(b"\r\n") if line)
+    return [(name, value) for name, _, value in pairs]
 
 
 @lru_cache(maxsize=1024)

@@ -73,6 +73,8 @@ class LiveSandbox:
         self.journal = Journal(limits.journal, limits.journal_bytes)
         self.counters = Counters(scenario.expect)
         self.courier = Courier(scenario, self.inboxes, self._sender)
+        # The one place where commands reach the state machine, those of the driver included.
+        self._enter = self.core.apply
         self.driver = Driver(self._enter, self.core.state.agenda, self.clock, self.courier)
 
     @property
@@ -104,14 +106,14 @@ class LiveSandbox:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted or is being reset")
         if now is None:
             now = self.clock.now()
-        self.driver.catch_up(now)
+        driver, agenda = self.driver, self.core.state.agenda
+        if now is not driver.caught_up_at:
+            driver.catch_up(now)
+        added = agenda.added
         answer = self._enter(command, now)
-        self.driver.rearm(now)
+        if agenda.added != added:
+            driver.rearm(now)
         return answer
-
-    def _enter(self, command: Command, now: datetime) -> Any:
-        """The one place where commands reach the state machine, those of the driver included."""
-        return self.core.apply(command, now)
 
     def catch_up(self) -> None:
         """Process what a running clock has made due."""

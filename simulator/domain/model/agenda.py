@@ -23,11 +23,11 @@ Ticket = list[Any]
 
 
 class Agenda(Generic[Item]):
-    """A heap of tickets; a cancelled ticket stays in the heap until it is popped."""
+    """A heap of tickets. `added` counts all that were ever added; a cancelled ticket stays until it is popped."""
 
     def __init__(self) -> None:
         self._heap: list[Ticket] = []
-        self._last_number = 0
+        self.added = 0
         self._pending = 0
 
     def __len__(self) -> int:
@@ -35,9 +35,9 @@ class Agenda(Generic[Item]):
 
     def add(self, due: datetime, item: Item) -> Ticket:
         """Add an item; the returned ticket cancels it."""
-        self._last_number += 1
+        self.added += 1
         self._pending += 1
-        ticket = [due, self._last_number, item]
+        ticket = [due, self.added, item]
         heapq.heappush(self._heap, ticket)
         return ticket
 
