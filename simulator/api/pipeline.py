@@ -158,23 +158,23 @@ async def read(call: Call, request: Incoming) -> Reply | None:
         return refusal
     if request.body is not None:
         call.exchange.body = request.body
-        return _identify_again(call) if waits else None
+        return _identify_again(call, "the delay has passed") if waits else None
     assert request.receive is not None, "a body that is not here yet comes from somewhere"
     try:
         call.exchange.body = await read_body(call.headers, request.receive)
     except BodyTooLarge:
         return refusals.deny(call, call.endpoint, Denied("body_too_large", refusals.BODY_BOUND))
-    return _identify_again(call)
+    return _identify_again(call, "the body is here")
 
 
-def _identify_again(call: Call) -> Reply | None:
-    """Check the sandbox, the address and the headers at the time when the wait has ended."""
+def _identify_again(call: Call, event: str) -> Reply | None:
+    """Check the sandbox, the address and the headers at the time when the wait has ended by `event`."""
     call.look_again()
     if call.is_lost:
         return refusals.lost_sandbox(call)
     refusal = refuse_address(call) or identify(call)
     if refusal is not None:
-        call.exchange.diagnosis += " now that the body is here"
+        call.exchange.diagnosis += f" now that {event}"
     return refusal
 
 

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from simulator.contract.decode import BadJson, decode_object
 from simulator.contract.validate import validator
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
+from simulator.domain.sandbox import Sandbox
 from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
 from simulator.scenario.load import ScenarioError
 from simulator.wire.json import encode
@@ -128,7 +129,20 @@ async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
         raise Bad("the client left") from None
     if total > bytes_max:
         raise Bad(f"the body is over {bytes_max} bytes")
+    _refuse_lost_sandbox(request)
     return b"".join(chunks)
+
+
+def _refuse_lost_sandbox(request: Request) -> None:
+    """Raise `Unknown` or `Conflict` when the sandbox was deleted or reset while the body arrived."""
+    looked_up: tuple[LiveSandbox, Sandbox] | None = getattr(request.state, "sandbox", None)
+    if looked_up is None:
+        return
+    live, core = looked_up
+    if live.is_deleted:
+        raise Unknown("unknown_sandbox", f"the sandbox {live.id!r} was deleted while the body of this request arrived")
+    if live.is_closed or live.core is not core:
+        raise Conflict("sandbox_reset", f"the sandbox {live.id!r} was reset while the body of this request arrived")
 
 
 def sandboxes_of(request: Request) -> Sandboxes:
@@ -142,6 +156,7 @@ def sandbox_of(request: Request) -> LiveSandbox:
     sandbox = sandboxes_of(request).get(request.path_params["sandbox"])
     sandbox.is_touched = True
     sandbox.catch_up()
+    request.state.sandbox = sandbox, sandbox.core
     return sandbox
 
 

@@ -3,10 +3,12 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
+from tests.support.anatomy import anatomy
 from tests.support.client import Client, running
 from tests.support.slow import slow_body
 
@@ -63,16 +65,47 @@ def test_credentials_and_sandbox_are_judged_again_behind_a_slow_body(
         assert not client.live.core.state.transactions
 
 
-@pytest.mark.parametrize("path", ["/s/mine/v2/topup", "/_sim/sandboxes/mine/resellers/RS001/deposits"])
-def test_a_sandbox_that_was_deleted_meanwhile_answers_404(path: str) -> None:
+COMMANDS: list[tuple[str, str, dict[str, Any]]] = [
+    ("POST", "/resellers/RS001/deposits", {"amount": "5"}),
+    ("POST", "/resellers", {"code": "RS009"}),
+    ("PATCH", "/resellers/RS001/settings", {"ip_allowlist": []}),
+    ("POST", "/clock/advance", {"seconds": 5}),
+    ("PUT", "/clock", {"mode": "real"}),
+    ("PUT", "/inbox/callbacks", {"replies": [{"status": 500}]}),
+    ("PUT", "/network/FP", {"status": "Healthy"}),
+    ("POST", "/rules", {"section": "faults", "rule": {"then": {"status": 500}}}),
+    ("POST", "/probes", {}),
+]
+
+
+def test_a_payment_in_a_sandbox_that_was_deleted_meanwhile_is_404() -> None:
     with running() as client:
         client.sandbox({"extends": "default", "clock": {"mode": "manual"}}, "mine")
-        body = json.dumps(PAYMENT if "topup" in path else {"amount": "5"}).encode()
-        headers = client.signature("POST", "", body) if "topup" in path else {}
-        answer = client.run(
-            slow_body(client, "POST", path, body, headers, lambda: client.asim("DELETE", "/sandboxes/mine"))
+        body = json.dumps(PAYMENT).encode()
+        headers = client.signature("POST", "", body)
+        deleted = slow_body(
+            client, "POST", "/s/mine/v2/topup", body, headers, lambda: client.asim("DELETE", "/sandboxes/mine")
         )
+        answer = client.run(deleted)
         assert (answer.status, answer.json["error"]) == (404, "unknown_sandbox")
+
+
+@pytest.mark.parametrize(("method", "path", "body"), COMMANDS)
+def test_a_control_command_does_nothing_in_a_sandbox_that_was_deleted_or_reset_meanwhile(
+    method: str, path: str, body: dict[str, Any]
+) -> None:
+    content, there = json.dumps(body).encode(), f"/_sim/sandboxes/mine{path}"
+    for meanwhile, status, error in (
+        (("POST", "/sandboxes/mine/reset"), 409, "sandbox_reset"),
+        (("DELETE", "/sandboxes/mine"), 404, "unknown_sandbox"),
+    ):
+        with running() as client:
+            live = client.sandbox({"extends": "default", "clock": {"mode": "manual"}}, "mine")
+            before = anatomy(live.core.state)
+            sent = slow_body(client, method, there, content, {}, partial(client.asim, *meanwhile))
+            answer = client.run(sent)
+            assert (answer.status, answer.json["error"]) == (status, error)
+            assert anatomy(live.core.state) == before
 
 
 @pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"account": "0123456789"}])

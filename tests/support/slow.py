@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from tests.support.client import HOST, Client, Response
+from tests.support.contract_check import assert_in_contract
 
 
 async def slow_body(
@@ -41,4 +42,6 @@ async def slow_body(
 
     await client.app(scope, receive, send)
     named = {name.decode("latin-1"): value.decode("latin-1") for name, value in sent[0]["headers"]}
-    return Response(sent[0]["status"], named, b"".join(message.get("body", b"") for message in sent[1:]))
+    answer = Response(sent[0]["status"], named, b"".join(message.get("body", b"") for message in sent[1:]))
+    assert_in_contract(method, path, answer.status, answer.headers, answer.body)
+    return answer
