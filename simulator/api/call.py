@@ -16,6 +16,7 @@ from simulator.domain.commands import Command
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
+from simulator.domain.sandbox import Sandbox
 from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import LiveSandbox
 
@@ -116,7 +117,7 @@ class Call(msgspec.Struct):
     endpoint: "Endpoint" = None  # type: ignore[assignment]  # set before it is read
     claim: Any = None
     fault: MetFault | None = None
-    core: Any = None
+    core: Sandbox | None = None
     signing_s: float = 0.0
     awaits_fault: bool = True
     passed_faults: tuple[str, ...] = ()

@@ -10,7 +10,6 @@ import pytest
 
 from tests.support.anatomy import anatomy
 from tests.support.client import Client, running
-from tests.support.slow import slow_body
 
 PAYMENT = {"refid": "r1", "product": "RELOAD", "account": "0123456789", "amount": "10"}
 SIM = "/sandboxes/default/resellers/RS001"
@@ -59,7 +58,7 @@ def test_credentials_and_sandbox_are_judged_again_behind_a_slow_body(
     with running() as client:
         headers = credentials(client)
         answer = client.run(
-            slow_body(client, "POST", "/v2/topup", json.dumps(PAYMENT).encode(), headers, lambda: meanwhile(client))
+            client.asend("POST", "/v2/topup", "", json.dumps(PAYMENT).encode(), headers, lambda: meanwhile(client))
         )
         assert (answer.status, answer.json["error"]) == (status, error)
         assert not client.live.core.state.transactions
@@ -83,8 +82,8 @@ def test_a_payment_in_a_sandbox_that_was_deleted_meanwhile_is_404() -> None:
         client.sandbox({"extends": "default", "clock": {"mode": "manual"}}, "mine")
         body = json.dumps(PAYMENT).encode()
         headers = client.signature("POST", "", body)
-        deleted = slow_body(
-            client, "POST", "/s/mine/v2/topup", body, headers, lambda: client.asim("DELETE", "/sandboxes/mine")
+        deleted = client.asend(
+            "POST", "/s/mine/v2/topup", "", body, headers, lambda: client.asim("DELETE", "/sandboxes/mine")
         )
         answer = client.run(deleted)
         assert (answer.status, answer.json["error"]) == (404, "unknown_sandbox")
@@ -102,7 +101,7 @@ def test_a_control_command_does_nothing_in_a_sandbox_that_was_deleted_or_reset_m
         with running() as client:
             live = client.sandbox({"extends": "default", "clock": {"mode": "manual"}}, "mine")
             before = anatomy(live.core.state)
-            sent = slow_body(client, method, there, content, {}, partial(client.asim, *meanwhile))
+            sent = client.asend(method, there, "", content, {}, partial(client.asim, *meanwhile))
             answer = client.run(sent)
             assert (answer.status, answer.json["error"]) == (status, error)
             assert anatomy(live.core.state) == before

@@ -87,7 +87,7 @@ class Client:
         nonce: str | None = None,
         timestamp: int | None = None,
         headers: dict[str, str] | None = None,
-        before_body: Callable[[], Awaitable[None]] | None = None,
+        before_body: Callable[[], Awaitable[Any]] | None = None,
     ) -> Response:
         content = self.encoded(body)
         path, _, query = target.partition("?")
@@ -176,7 +176,7 @@ class Client:
         query: str,
         body: bytes,
         headers: dict[str, str],
-        before_body: Callable[[], Awaitable[None]] | None = None,
+        before_body: Callable[[], Awaitable[Any]] | None = None,
     ) -> Response:
         """Send a request; `before_body` happens between its head and its body."""
         pairs = [(b"host", HOST.encode())] if "host" not in headers else []
@@ -203,7 +203,7 @@ class Client:
 
 
 async def exchange(
-    app: Any, scope: dict[str, Any], body: bytes, before_body: Callable[[], Awaitable[None]] | None = None
+    app: Any, scope: dict[str, Any], body: bytes, before_body: Callable[[], Awaitable[Any]] | None = None
 ) -> Response:
     """One request through an ASGI application."""
     incoming = iter([{"type": "http.request", "body": body, "more_body": False}])
