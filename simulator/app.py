@@ -81,7 +81,7 @@ class App:
                 refusal = refusals.unknown_sandbox(sandbox_id)
                 return self._pipeline(self._default, path, request, refusal=refusal)
             return self._pipeline(sandbox, "/" + rest, request, prefix=SANDBOX_PREFIX + sandbox_id)
-        if self.sandboxes.has_unique_keys:
+        if self.sandboxes.unique_keys:
             return self._from_root(path, request)
         return self._pipeline(self._default, path, request)
 

@@ -40,8 +40,8 @@ def meet_fault(call: Call, *, before_body: bool = False) -> None:
     if call.fault is not None or not call.awaits_fault:
         return
     exchange, book = call.exchange, call.sandbox.core.state.faults
-    account = call.fields.get("account")
-    if not book.rules and not exchange.wanted_rule and not book.is_magic(account):
+    account = None if before_body else call.fields.get("account")
+    if not (book.rules or exchange.wanted_rule or (account and book.is_magic(account))):
         return
     choice = book.find(
         lambda: _facts(call),

@@ -14,7 +14,7 @@ from simulator.api import refusals
 from simulator.api.addresses import client_address, refuse_address
 from simulator.api.authentication import (
     authenticate,
-    check_claim,
+    identify,
     refuse_blocked,
     refuse_late,
 )
@@ -35,11 +35,12 @@ from simulator.api.notes import note_problems, note_unknown, note_unread
 from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
 from simulator.api.versions import marked_deprecated
+from simulator.auth import headers as names
 from simulator.auth.signature import Denied
 from simulator.contract.form import decode_form, decode_json
 from simulator.contract.query import read_query
 from simulator.contract.validate import validator
-from simulator.runtime.journal import Exchange, reply_headers
+from simulator.runtime.journal import Exchange, packed, reply_headers
 from simulator.runtime.rule_names import meant
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
@@ -72,9 +73,15 @@ class Pipeline:
         sandbox.is_touched = True
         now = sandbox.clock.at(wall)
         sandbox.driver.catch_up(now)
-        headers = _joined(request.headers)
-        client = client_address(request.client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
-        exchange = Exchange(now, request.method, path, request.query, request.headers, client)
+        pairs, client = request.headers, request.client
+        headers = dict(pairs)
+        if len(headers) < len(pairs):
+            headers = _joined(pairs)
+        if self._trust_forwarded or client[:1] == ":":
+            client = client_address(client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
+        exchange = Exchange(
+            at=now, method=request.method, path=path, query=request.query, packed_headers=packed(pairs), client=client
+        )
         call = Call(sandbox, now, wall, exchange, headers, core=sandbox.core)
         call.prefix = prefix
         try:
@@ -125,30 +132,21 @@ class Pipeline:
 
 def admit(call: Call) -> Reply | None:
     """Count the request against its address's rate limit, if any (SPEC 8)."""
-    if call.is_lost:
+    if call.sandbox.is_closed:
         return refusals.lost_sandbox(call)
     return refuse_blocked(call) if call.sandbox.core.state.rates is not None else None
 
 
 def claim(call: Call) -> Reply | None:
     """Find the fault that replaces everything else, and the identity that the headers claim (SPEC 5.2)."""
-    if refusal := _check_wanted_rule(call) or refuse_address(call):
+    if b"x-sim-rule" in call.headers and (refusal := _check_wanted_rule(call)):
+        return refusal
+    if refusal := refuse_address(call):
         return refusal
     meet_fault(call, before_body=True)
     if call.fault is not None and call.fault.rule.then.comes_instead:
         return NOTHING
     return identify(call)
-
-
-def identify(call: Call) -> Reply | None:
-    """Note who the headers say is calling, or refuse them."""
-    claimed = check_claim(call, call.endpoint)
-    if isinstance(claimed, Denied):
-        return refusals.deny(call, call.endpoint, claimed)
-    if isinstance(claimed, Reply):
-        return claimed
-    call.claim = claimed
-    return None
 
 
 async def read(call: Call, request: Incoming) -> Reply | None:
@@ -202,7 +200,8 @@ async def handle(call: Call) -> Reply:
 
 def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
     """Decode and validate the endpoint's input; the endpoint's own refusal when it violates the contract."""
-    note_unread(call, endpoint)
+    if call.exchange.query or names.API_VERSION in call.headers or (call.exchange.body and endpoint.source != "body"):
+        note_unread(call, endpoint)
     if not endpoint.schema:
         return None
     problems = _validate(call, endpoint)
@@ -214,20 +213,15 @@ def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
 
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     """Headers by name; repeated ones are joined by a comma, which none of our formats accepts."""
-    headers = dict(pairs)
-    if len(headers) < len(pairs):
-        headers = {}
-        for name, value in pairs:
-            headers[name] = headers[name] + b", " + value if name in headers else value
+    headers: dict[bytes, bytes] = {}
+    for name, value in pairs:
+        headers[name] = headers[name] + b", " + value if name in headers else value
     return headers
 
 
 def _check_wanted_rule(call: Call) -> Reply | None:
-    wanted = call.headers.get(b"x-sim-rule")
-    if wanted is None:
-        return None
-    names = meant(wanted)
-    name = next(filter(call.sandbox.core.state.has_rule, names), names[-1])
+    spellings = meant(call.headers[b"x-sim-rule"])
+    name = next(filter(call.sandbox.core.state.has_rule, spellings), spellings[-1])
     if not call.sandbox.core.state.has_rule(name):
         call.exchange.error = "unknown_rule"
         return refusals.unknown_rule(name)
@@ -241,12 +235,12 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
         call.fields, problems = read_query(call.exchange.query, endpoint.schema)
         note_unknown(call, endpoint)
         return problems
-    state = call.sandbox.core.state
+    assume = call.sandbox.scenario.assume
     decode = decode_form if endpoint.source == "form" else decode_json
     call.fields, problems = decode(
         call.headers.get(b"content-type", b""),
         call.exchange.body,
-        reject_duplicates=state.assumes("duplicate-json-keys", "reject"),
-        any_type=state.assumes("content-type", "ignored"),
+        reject_duplicates=assume.get("duplicate-json-keys") == "reject",
+        any_type=assume.get("content-type") == "ignored",
     )
     return problems or validator(endpoint.schema).problems(call.fields)

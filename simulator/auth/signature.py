@@ -119,8 +119,8 @@ def check_headers(
     if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
         return Denied("invalid_timestamp_format", f"only digits are read, whole seconds since 1970: now {now_s:.0f}")
     timestamp_s = int(timestamp)
-    if expired := check_time(timestamp_s, now_s, tolerance_s):
-        return expired
+    if not -tolerance_s <= now_s - timestamp_s <= tolerance_s:
+        return _out_of_time(timestamp_s, now_s, tolerance_s)
     if not signature.startswith(b"v1="):
         return Denied("invalid_signature_format", "the signature does not begin with v1=")
     if len(signature) > SIGNATURE_BYTES_MAX:
@@ -132,11 +132,9 @@ def check_headers(
     return Claim(held=held, timestamp=timestamp, timestamp_s=timestamp_s, nonce=nonce, signature=decoded)
 
 
-def check_time(timestamp_s: int, now_s: float, tolerance_s: float) -> Denied | None:
-    """None for a timestamp within the tolerance, in either direction."""
+def _out_of_time(timestamp_s: int, now_s: float, tolerance_s: float) -> Denied:
+    """The refusal of a timestamp that is further than the tolerance from now, in either direction."""
     age_s = now_s - timestamp_s
-    if -tolerance_s <= age_s <= tolerance_s:
-        return None
     if abs(now_s - timestamp_s / 1000) <= tolerance_s:
         return Denied("timestamp_expired", "the timestamp is in milliseconds; send seconds")
     side = "behind" if age_s > 0 else "ahead of"

@@ -95,10 +95,9 @@ def repeated_keys(body: bytes, value: dict[str, Any]) -> dict[str, int]:
     that lie deeper than most bodies go are not counted for that.
     """
     beyond = body.count(b":") - len(value)
-    if beyond > 0:
-        for child in value.values():  # a loop, since this is asked of every body, and a sum takes twice as long
-            if type(child) is dict:
-                beyond -= len(child)
+    if beyond <= 0:
+        return {}
+    beyond -= sum(len(child) for child in value.values() if type(child) is dict)
     if beyond <= 0:
         return {}
     found: dict[str, int] = {}

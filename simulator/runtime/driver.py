@@ -71,7 +71,7 @@ class Driver:
     @property
     def is_busy(self) -> bool:
         """True during an advance, while a delivery is in flight, and while somebody waits for one."""
-        return self._advancing is not None or bool(self._under_way) or self.bell.is_waited_for
+        return self._advancing is not None or bool(self._under_way) or bool(self.bell.waiting)
 
     def catch_up(self, now: datetime) -> None:
         """Process everything that a running clock has made due by `now`."""

@@ -104,7 +104,7 @@ class Inboxes:
     @property
     def is_waited_for(self) -> bool:
         """True while somebody waits for one of them."""
-        return any(inbox.received.bell.is_waited_for for inbox in self._by_name.values())
+        return any(inbox.received.bell.waiting for inbox in self._by_name.values())
 
     def close(self) -> None:
         """Wake all waiters."""

@@ -24,13 +24,8 @@ class Bell:
     """Wakes tasks that wait for a change; no cost without waiters."""
 
     def __init__(self) -> None:
-        self._waiting: list[asyncio.Future[None]] = []
+        self.waiting: list[asyncio.Future[None]] = []
         self._closed = False
-
-    @property
-    def is_waited_for(self) -> bool:
-        """True while somebody waits."""
-        return bool(self._waiting)
 
     def close(self) -> None:
         """No more changes: wake all waiters."""
@@ -39,8 +34,8 @@ class Bell:
 
     def ring(self) -> None:
         """Wake everybody."""
-        if self._waiting:
-            waiting, self._waiting = self._waiting, []
+        if self.waiting:
+            waiting, self.waiting = self.waiting, []
             for future in waiting:
                 _wake(future)
 
@@ -56,7 +51,7 @@ class Bell:
                 return False
             future = loop.create_future()
             for bell in bells:
-                bell._waiting.append(future)
+                bell.waiting.append(future)
             timer = loop.call_later(left_s, _wake, future)
             try:
                 await future
@@ -67,8 +62,8 @@ class Bell:
         return is_true()
 
     def _forget(self, future: "asyncio.Future[None]") -> None:
-        if future in self._waiting:
-            self._waiting.remove(future)
+        if future in self.waiting:
+            self.waiting.remove(future)
 
 
 def _wake(future: "asyncio.Future[None]") -> None:
@@ -83,6 +78,7 @@ class Ring(Generic[Record]):
         self._count_max = count_max
         self._bytes_max = bytes_max
         self._records: deque[Record] = deque()
+        self._sizes: deque[int] = deque()
         self._bytes = 0
         self.last_n = 0
         self.left_out = 0
@@ -104,13 +100,16 @@ class Ring(Generic[Record]):
 
     def add(self, record: Record) -> None:
         """Append a record, evicting the oldest as needed, never the newest."""
-        records = self._records
+        records, sizes, size, bell = self._records, self._sizes, record.size, self.bell
         records.append(record)
-        self._bytes += record.size
+        sizes.append(size)
+        self._bytes += size
         while len(records) > self._count_max or (self._bytes > self._bytes_max and len(records) > 1):
-            self._bytes -= records.popleft().size
+            records.popleft()
+            self._bytes -= sizes.popleft()
             self.left_out += 1
-        self.bell.ring()
+        if bell.waiting:
+            bell.ring()
 
     def find(self, n: int) -> Record | None:
         """The record with the number `n`, if it was not evicted."""
@@ -119,5 +118,6 @@ class Ring(Generic[Record]):
     def clear(self) -> None:
         """Delete the records; numbering continues."""
         self._records.clear()
+        self._sizes.clear()
         self._bytes = 0
         self.bell.ring()

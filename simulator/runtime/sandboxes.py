@@ -75,12 +75,13 @@ class LiveSandbox:
         self.courier = Courier(scenario, self.inboxes, self._sender)
         # The one place where commands reach the state machine, those of the driver included.
         self._enter = self.core.apply
-        self.driver = Driver(self._enter, self.core.state.agenda, self.clock, self.courier)
+        self._agenda = self.core.state.agenda
+        self.driver = Driver(self._enter, self._agenda, self.clock, self.courier)
 
     @property
     def is_busy(self) -> bool:
         """True while work or a waiting client keeps it from being idle, however long that takes."""
-        return self.driver.is_busy or self.journal.bell.is_waited_for or self.inboxes.is_waited_for
+        return self.driver.is_busy or bool(self.journal.bell.waiting) or self.inboxes.is_waited_for
 
     def figures(self) -> Figures:
         """Coverage of rules, answers and outcomes since its start or last reset."""
@@ -106,7 +107,7 @@ class LiveSandbox:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted or is being reset")
         if now is None:
             now = self.clock.now()
-        driver, agenda = self.driver, self.core.state.agenda
+        driver, agenda = self.driver, self._agenda
         if now is not driver.caught_up_at:
             driver.catch_up(now)
         added = agenda.added
@@ -173,7 +174,7 @@ class Sandboxes:
         self._ttl_s = ttl_s
         self._past = Figures() if keeps_coverage else None
         self._by_id: dict[str, LiveSandbox] = {}
-        self._unique_keys: dict[str, LiveSandbox] = {}
+        self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
         self._sweeper: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
@@ -192,14 +193,9 @@ class Sandboxes:
             raise Unknown("unknown_sandbox", f"there is no sandbox {sandbox_id!r}; GET /_sim/sandboxes lists them")
         return sandbox
 
-    @property
-    def has_unique_keys(self) -> bool:
-        """True when some key selects a sandbox other than the default one."""
-        return bool(self._unique_keys)
-
     def with_unique_key(self, api_key: str) -> LiveSandbox | None:
         """The sandbox of a key that `credentials: unique` created, if any."""
-        return self._unique_keys.get(api_key)
+        return self.unique_keys.get(api_key)
 
     def with_unique_user(self, username: str) -> LiveSandbox | None:
         """The sandbox of a user that `credentials: unique` created, if any."""
@@ -225,7 +221,7 @@ class Sandboxes:
         """Index keys and usernames that are unique to this sandbox, so that they select it at the root."""
         if sandbox.spec.unique_credentials:
             for key in sandbox.core.state.keys:
-                self._unique_keys.setdefault(key, sandbox)
+                self.unique_keys.setdefault(key, sandbox)
             for username in sandbox.core.state.users:
                 self._unique_users.setdefault(username, sandbox)
 
@@ -241,7 +237,7 @@ class Sandboxes:
         self._remember(sandbox)
         sandbox.is_deleted = sandbox.is_closed = True
         del self._by_id[sandbox.id]
-        self._unique_keys = {key: owner for key, owner in self._unique_keys.items() if owner is not sandbox}
+        self.unique_keys = {key: owner for key, owner in self.unique_keys.items() if owner is not sandbox}
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
 
     def _remember(self, sandbox: LiveSandbox) -> None:

@@ -103,7 +103,7 @@ def test_waiting_ends_with_the_notification_that_was_waited_for(client: Client, 
         return len((await asyncio.wait_for(waiting, 5)).json["notifications"])
 
     assert client.run(both()) == 1
-    assert client.live.journal.bell._waiting == client.live.driver.bell._waiting == []
+    assert client.live.journal.bell.waiting == client.live.driver.bell.waiting == []
 
 
 def test_waiting_in_vain_says_so(client: Client) -> None:

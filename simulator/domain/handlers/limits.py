@@ -13,13 +13,10 @@ def count_request(state: State, command: CountRequest, now: datetime) -> bool:
 
 def spend_nonce(state: State, command: SpendNonce, now: datetime) -> bool:
     """Check and spend a nonce; False when it was spent recently."""
-    return state.nonces.spend(_scope(state, command), command.nonce, command.timestamp_s, now, command.signing_s)
+    scope = command.reseller if state.nonces_by_reseller else command.api_key
+    return state.nonces.spend(scope, command.nonce, command.timestamp_s, now, command.signing_s)
 
 
 def return_nonce(state: State, command: ReturnNonce, now: datetime) -> None:
     """Release the latest nonce."""
-    state.nonces.take_back(_scope(state, command), command.nonce)
-
-
-def _scope(state: State, command: SpendNonce | ReturnNonce) -> str:
-    return command.reseller if state.nonces_by_reseller else command.api_key
+    state.nonces.take_back(command.reseller if state.nonces_by_reseller else command.api_key, command.nonce)
