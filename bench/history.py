@@ -16,7 +16,8 @@ from bench.servers import BenchError
 from simulator.api import history
 from simulator.api.call import Call, Reply
 from simulator.app import build_app
-from simulator.domain.commands import CreatePayment, PaymentAnswer
+from simulator.domain.commands import CreatePayment
+from simulator.domain.model.answers import PaymentAnswer
 from simulator.domain.model.history.records import Records
 from simulator.options import Options
 from simulator.runtime.journal import Exchange

@@ -31,6 +31,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("commands", "compiler", "due"),
     ("state",),
+    ("questions",),
     ("handlers", "reports"),
     ("sandbox",),
 )
@@ -104,6 +105,16 @@ def test_the_domain_imports_nothing_from_a_floor_above(path: Path) -> None:
     assert {name for name in used if floor_of(name) > floor_of(own)} == set()
     beside = {name for name in used if floor_of(name) == floor_of(own)} - {own}
     assert not beside, f"{own} and {beside} are on one floor"
+
+
+def test_only_the_domain_knows_its_handlers() -> None:
+    """Values come from the model and answers from `questions`; what changes something is a command."""
+    found = {
+        str(path.relative_to(PACKAGE))
+        for path in modules()
+        if part_of(path) != "domain" and any(name.startswith("simulator.domain.handlers") for name in imports(path))
+    }
+    assert found == set()
 
 
 def test_no_module_imports_itself_in_a_circle_type_only_imports_included() -> None:

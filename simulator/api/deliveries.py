@@ -10,9 +10,8 @@ from simulator.api.call import Call, Reply
 from simulator.api.cursors import BadCursor, Place, made, read
 from simulator.api.refusals import invalid_parameters
 from simulator.domain.commands import ReplayDelivery
-from simulator.domain.handlers.deliveries import ReplayRefused
 from simulator.domain.model.instants import instant
-from simulator.domain.model.webhooks import Delivery
+from simulator.domain.model.webhooks import Delivery, ReplayRefused
 from simulator.wire import errors, webhooks
 
 PAGE_DEFAULT = 50

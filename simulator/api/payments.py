@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from simulator.api.call import Call, Problems, Reply
 from simulator.api.diagnoses import explain
-from simulator.domain.commands import CreatePayment, PaymentRefused
+from simulator.domain.commands import CreatePayment
+from simulator.domain.model.answers import PaymentRefused
 from simulator.domain.model.transactions import Reason
 from simulator.wire import payment
 

@@ -10,8 +10,7 @@ from simulator.control import render
 from simulator.control.callbacks import attempt
 from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
 from simulator.domain.commands import ReplayDelivery
-from simulator.domain.handlers.deliveries import ReplayRefused
-from simulator.domain.model.webhooks import Delivery, DeliveryState
+from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
 from simulator.wire import webhooks
 
 REFUSED = {

@@ -10,9 +10,8 @@ from typing import Any
 
 from simulator.domain.commands import Command, LoadScenario
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
-from simulator.domain.handlers.resellers import drawn_key
 from simulator.domain.model.resellers import User
-from simulator.domain.model.scenario import ResellerStart, Scenario
+from simulator.domain.model.scenario import ResellerStart, Scenario, drawn_key
 from simulator.domain.reports.coverage import Figures, figures
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.clock import Clock, Wall

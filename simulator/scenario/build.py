@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from simulator.domain.model.catalog import Catalog, TreeKind
+from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.magic import Magic
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.rules import Rule
@@ -14,6 +14,7 @@ from simulator.domain.model.scenario import (
     Scheduled,
     ScheduledDeposit,
 )
+from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 from simulator.scenario import accounts, rules
 from simulator.scenario.assumptions import assumptions

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from simulator.domain.handlers.catalog import of_kind
-from simulator.domain.model.catalog import Catalog, Product, TreeKind
+from simulator.domain.model.catalog import Catalog, Product
 from simulator.domain.model.scenario import ScheduledChange, ScheduledTreeChange
+from simulator.domain.model.tree import TreeKind
 from simulator.scenario.check import check
 from simulator.scenario.document import Report
 from simulator.scenario.load import load_object
@@ -40,7 +40,7 @@ def scheduled_tree_change(item: Reader, kind: TreeKind, found: Catalog) -> Sched
     """`{at, category: {id, set: {...}}}`, or the same with `group`."""
     wanted = item[kind.value]
     id_ = wanted["id"].text()
-    ids = [one.id for one in of_kind(found, kind)]
+    ids = [one.id for one in found.parts(kind)]
     if wanted["id"].is_given and id_ not in ids:
         wanted["id"].unknown(kind.value, id_, "in the catalog", ids)
     return ScheduledTreeChange(item["at"].duration(), kind, id_, tree_changes(wanted["set"], kind, found.products))

@@ -4,16 +4,9 @@ from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 
-from simulator.domain.model.catalog import (
-    Catalog,
-    Category,
-    Fulfilled,
-    Fulfillment,
-    Group,
-    Product,
-    Source,
-)
+from simulator.domain.model.catalog import Catalog, Fulfilled, Fulfillment, Product, Source
 from simulator.domain.model.rules import Text
+from simulator.domain.model.tree import Category, Group
 from simulator.scenario.accounts import refuse_repeats
 from simulator.scenario.bills import bill_profile
 from simulator.scenario.form_fields import form_field, refuse_unknown_field

@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 
 from simulator.domain.model.callbacks import CallbackConfig, RetryPolicy
-from simulator.domain.model.catalog import (
-    Adjustment,
-    Discount,
-    Money,
-    Overlay,
-    Source,
-    TreeKind,
-)
+from simulator.domain.model.catalog import Adjustment, Discount, Money, Overlay, Source
 from simulator.domain.model.faults import (
     CutAnswer,
     DrippingAnswer,
@@ -36,6 +29,7 @@ from simulator.domain.model.scenario import (
     ScheduledTreeChange,
 )
 from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Reason, Refusal, Status
+from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
 from simulator.scenario.build import build_reseller, build_rule

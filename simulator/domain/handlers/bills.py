@@ -6,11 +6,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
 
-from simulator.domain.commands import BillFound, LookUpBill
+from simulator.domain.commands import LookUpBill
 from simulator.domain.handlers.amounts import bad_money, beyond_limits, no_amount
 from simulator.domain.handlers.checks import bad_account, fits
 from simulator.domain.handlers.extras import SECOND_REFERENCE, bad_extra, bad_option, extra_field
-from simulator.domain.handlers.sold import not_on_sale
+from simulator.domain.model.answers import BillFound
 from simulator.domain.model.bills import (
     Bill,
     BillError,
@@ -24,6 +24,7 @@ from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import ZERO, parse_amount
 from simulator.domain.model.options import biller_field, limits, offered
 from simulator.domain.model.transactions import Status, Transaction
+from simulator.domain.questions import not_on_sale
 from simulator.domain.state import State
 
 

@@ -10,9 +10,10 @@ from datetime import datetime
 
 import msgspec
 
-from simulator.domain.commands import CaseAnswer, NoSuchTransaction, OpenCase
+from simulator.domain.commands import OpenCase
 from simulator.domain.due import CaseDue
 from simulator.domain.handlers.timeline import changed, template_facts
+from simulator.domain.model.answers import CaseAnswer, NoSuchTransaction
 from simulator.domain.model.cases import (
     REFUND_AFTER,
     Case,

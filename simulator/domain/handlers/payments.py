@@ -9,22 +9,23 @@ from decimal import Decimal
 
 import msgspec
 
-from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused
+from simulator.domain.commands import CreatePayment
 from simulator.domain.handlers import plans
 from simulator.domain.handlers.bills import note_payment
 from simulator.domain.handlers.checks import first_failure
 from simulator.domain.handlers.draft import Draft
 from simulator.domain.handlers.extras import extra, ignored_extras
 from simulator.domain.handlers.price_amount import mistaken, priced_option
-from simulator.domain.handlers.sold import not_on_sale
 from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requeried
 from simulator.domain.model import draw, pricing
+from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import CallbackPlan, Reason, Refusal, Transaction
 from simulator.domain.model.wallet import TRANSACTION
+from simulator.domain.questions import not_on_sale
 from simulator.domain.state import State
 
 _AS_USUAL = CallbackPlan()

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import msgspec
 
 from simulator.domain.model.agenda import Ticket
-from simulator.domain.model.catalog import Category
 from simulator.domain.model.details import Detail
 from simulator.domain.model.rules import Text
+from simulator.domain.model.tree import Category
 
 
 class Status(StrEnum):

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.commands import CaseAnswer, NoSuchTransaction, OpenCase
+from simulator.domain.commands import OpenCase
+from simulator.domain.model.answers import CaseAnswer, NoSuchTransaction
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import CaseKind, CaseState, CaseThen
 from simulator.domain.model.rules import Rule
