@@ -62,7 +62,14 @@ class App:
         else:
             client = scope.get("client")
             address = client[0] if client else ""
-            request = Incoming(scope["method"], scope["query_string"], scope["headers"], address, None, receive)
+            request = Incoming(
+                method=scope["method"],
+                query=scope["query_string"],
+                headers=scope["headers"],
+                client=address,
+                body=None,
+                receive=receive,
+            )
             answer = await self._answer(scope["path"], request)
             await _deliver(scope, send, answer)
 
@@ -70,7 +77,10 @@ class App:
         self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], client: str, body: bytes
     ) -> Coroutine[Any, Any, Answer] | None:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
-        return None if _is_control(path) else self._answer(path, Incoming(method, query, headers, client, body))
+        if _is_control(path):
+            return None
+        request = Incoming(method=method, query=query, headers=headers, client=client, body=body)
+        return self._answer(path, request)
 
     def _answer(self, path: str, request: Incoming) -> Coroutine[Any, Any, Answer]:
         """Select the sandbox by path: one under its own prefix, or the default one at the root."""

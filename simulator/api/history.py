@@ -60,7 +60,13 @@ def balance_statement(call: Call) -> Reply:
         *days, types, (page - 1) * limit, limit, newest_first=newest_first
     )
     asked = {name: call.fields[name] for name in ("date", "type") if call.fields.get(name)}
-    sheet = statement.Sheet(page, limit, sum(each.entries for each in totals.values()), _address(call), asked)
+    sheet = statement.Sheet(
+        page=page,
+        limit=limit,
+        total=sum(each.entries for each in totals.values()),
+        address=_address(call),
+        query=asked,
+    )
     return Reply(200, statement.body(entries, sheet, totals, unsigned=state.assumes("statement-summary", "unsigned")))
 
 

@@ -50,5 +50,7 @@ def invalid_request(call: Call, problems: Problems) -> Reply:
     code = call.fields.get("product")
     product = call.owner.sees(state.catalog, code) if isinstance(code, str) else None
     name = product.name if product else ""
-    refused = PaymentRefused(reason, state.codes[reason], call.owner.wallet.balance, name)
+    refused = PaymentRefused(
+        reason=reason, code=state.codes[reason], balance=call.owner.wallet.balance, product_name=name
+    )
     return Reply(400, payment.refusal(refused, call.fields, call.now))

@@ -103,7 +103,13 @@ def _paid(live: LiveSandbox, reseller: Reseller) -> Transaction:
 
 def _job(reseller: Reseller, transaction: Transaction, result: Result | None = None) -> Callback:
     config = reseller.callback
-    return Callback("probe", transaction, result or transaction.result, config.url, config.method)
+    return Callback(
+        id="probe",
+        transaction=transaction,
+        result=result or transaction.result,
+        url=config.url,
+        method=config.method,
+    )
 
 
 def _unknown_refid(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:

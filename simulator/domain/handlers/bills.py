@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
+
+import msgspec
 
 from simulator.domain.commands import LookUpBill
 from simulator.domain.handlers.amounts import bad_money, beyond_limits, no_amount
@@ -28,7 +29,7 @@ from simulator.domain.questions import not_on_sale
 from simulator.domain.state import State
 
 
-class Inquiry(NamedTuple):
+class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
     """A look-up that is being judged. `profile` is None for a product without bills, `biller` when there is none."""
 
     state: State
@@ -50,7 +51,13 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
     if product is None:
         return BillRefused(BillError.PRODUCT, detail=not_on_sale(state, None, asked.product))
     rule = state.bills.choose(lambda: _facts(asked), asked.rule, asked.account)
-    inquiry = Inquiry(state, asked, product, product.bill, _biller(state, product, asked.biller_code))
+    inquiry = Inquiry(
+        state=state,
+        asked=asked,
+        product=product,
+        profile=product.bill,
+        biller=_biller(state, product, asked.biller_code),
+    )
     if rule is None:
         for check in CHECKS:
             if refused := check(inquiry):

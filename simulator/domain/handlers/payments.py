@@ -82,7 +82,7 @@ def _price_taken(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None,
     if refused_too is not None and refused_too.reason is Reason.DENOMINATION:
         return draft, refused, None
     if not draft.state.assumes("price-amount", "taken"):
-        return draft, refused._replace(detail=mistaken(What.PRICE_AMOUNT, draft, option)), None
+        return draft, msgspec.structs.replace(refused, detail=mistaken(What.PRICE_AMOUNT, draft, option)), None
     return meant, refused_too, mistaken(What.PRICE_AMOUNT_TAKEN, draft, option)
 
 
@@ -93,13 +93,19 @@ def _requery(
     if kept and state.assumes("refid-reused-with-other-parameters", "reject") and kept.keys() != {"remarks"}:
         other = detail(What.REFID_CONFLICT, refid=transaction.refid, kept=kept)
         return PaymentRefused(
-            Reason.REFID, state.codes[Reason.REFID], reseller.wallet.balance, transaction.product_name, detail=other
+            reason=Reason.REFID,
+            code=state.codes[Reason.REFID],
+            balance=reseller.wallet.balance,
+            product_name=transaction.product_name,
+            detail=other,
         )
     requeried(state, transaction, now)
     note = detail(What.REFID_EXISTS, refid=transaction.refid, kept=kept) if kept else None
     result = transaction.result
     balance = result.balance if state.assumes("requery-balance", "own_entry") else reseller.wallet.balance
-    return PaymentAnswer(transaction, result, balance, False, transaction.rule, note)
+    return PaymentAnswer(
+        transaction=transaction, result=result, balance=balance, created=False, rule=transaction.rule, detail=note
+    )
 
 
 def _kept(state: State, transaction: Transaction, command: CreatePayment) -> dict[str, object]:
@@ -137,7 +143,15 @@ def _refuse(
 ) -> PaymentRefused:
     code = state.codes[refusal.reason] if refusal.code is None else refusal.code
     name = product.name if product else ""
-    return PaymentRefused(refusal.reason, code, reseller.wallet.balance, name, refusal.remarks, rule, refusal.detail)
+    return PaymentRefused(
+        reason=refusal.reason,
+        code=code,
+        balance=reseller.wallet.balance,
+        product_name=name,
+        remarks=refusal.remarks,
+        rule=rule,
+        detail=refusal.detail,
+    )
 
 
 def _create(
@@ -150,7 +164,7 @@ def _create(
     if rule is not None and rule.then.refusal is not None:
         refusal = rule.then.refusal
         said = refusal.remarks or plans.remarks(refusal.reason, command.extras, amount)
-        return _refuse(state, refusal._replace(remarks=said), reseller, product, rule.label)
+        return _refuse(state, msgspec.structs.replace(refusal, remarks=said), reseller, product, rule.label)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     assert trxid not in state.transactions, "two refids drew the same trxid"
     entry = reseller.wallet.post(TRANSACTION, -cost, now, f"{product.name} {command.account}", trxid)
@@ -180,8 +194,14 @@ def _create(
         note_payment(state, product, transaction)
     begin(state, transaction, rule.then.steps if rule else ORDINARY_STEPS, now)
     reseller.records.add(transaction)
-    balance = reseller.wallet.balance
-    return PaymentAnswer(transaction, transaction.results[-1], balance, True, transaction.rule, note)
+    return PaymentAnswer(
+        transaction=transaction,
+        result=transaction.results[-1],
+        balance=reseller.wallet.balance,
+        created=True,
+        rule=transaction.rule,
+        detail=note,
+    )
 
 
 def _facts(command: CreatePayment, amount: Decimal) -> dict[str, object]:

@@ -12,7 +12,7 @@ from simulator.domain.model.transactions import Reason, Result, Transaction
 from simulator.domain.model.tree import Category, Group
 
 
-class PaymentAnswer(msgspec.Struct, frozen=True, gc=False):
+class PaymentAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The current transaction. `created` is False for a re-query; `rule` is the rule that decided it; `detail` names
     what was adjusted in the request, `ignored` its ignored extras."""
 
@@ -25,7 +25,7 @@ class PaymentAnswer(msgspec.Struct, frozen=True, gc=False):
     ignored: Detail | None = None
 
 
-class PaymentRefused(msgspec.Struct, frozen=True, gc=False):
+class PaymentRefused(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Nothing was created and the refid is free. `remarks` default to the reason's name; `rule` is the rule that
     refused, if any; otherwise `detail` gives the cause; `ignored` names the ignored extras."""
 
@@ -39,7 +39,7 @@ class PaymentRefused(msgspec.Struct, frozen=True, gc=False):
     ignored: Detail | None = None
 
 
-class CaseAnswer(msgspec.Struct, frozen=True, gc=False):
+class CaseAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Whether the request was accepted, and the message; `rule` is the rule that decided it; `detail` says why no rule
     was needed, or what was ignored in the request."""
 

@@ -11,7 +11,6 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
 
 import msgspec
 
@@ -113,7 +112,7 @@ class CallbackPlan:
     reverse: bool = False
 
 
-class Refusal(NamedTuple):
+class Refusal(msgspec.Struct, frozen=True):
     """Why no payment is created; `code` and `remarks` default to the reason's own."""
 
     reason: Reason
