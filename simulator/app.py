@@ -18,8 +18,9 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
 from simulator.scenario.library import load_scenario
-from simulator.server.message import BODYLESS, header_pairs, unframed
+from simulator.server.message import BODYLESS, unframed
 from simulator.server.responder import responder_of
+from simulator.wire.headers import header_pairs
 
 if TYPE_CHECKING:
     from simulator.control.app import ControlApp
@@ -162,6 +163,6 @@ def build_app(
         sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
     sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)
     sandboxes.create(
-        SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start),
+        SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),
     )
     return App(options, scenario, sandboxes, sender)

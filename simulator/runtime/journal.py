@@ -87,12 +87,6 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
     return lines
 
 
-def reply_header_pairs(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, bytes]]:
-    """The same as names and values."""
-    pairs = (line.partition(b": ") for line in reply_headers(sandbox_id, exchange).split(b"\r\n") if line)
-    return [(name, value) for name, _, value in pairs]
-
-
 @lru_cache(maxsize=1024)
 def _plain(text: str) -> bytes:
     """Encode text for a header: printable ASCII, at most 1000 bytes."""

@@ -140,7 +140,13 @@ def _deposit(item: Reader, known: rules.Known) -> ScheduledDeposit:
         deposit["amount"].problem("bad_amount", f"a deposit is above 0 and in whole sen, not {amount}")
     rules.check_codes(deposit["reseller"], known.resellers, "reseller")
     type_ = EntryType.COMMISSION if deposit["type"].text() == "COMMISSION" else EntryType.DEPOSIT
-    return ScheduledDeposit(item["at"].duration(), code, amount, deposit["description"].text(), type_)
+    return ScheduledDeposit(
+        at=item["at"].duration(),
+        reseller=code,
+        amount=amount,
+        description=deposit["description"].text(),
+        type=type_,
+    )
 
 
 def build_rule(

@@ -33,7 +33,13 @@ def scheduled_change(item: Reader, products: Mapping[str, Product], resellers: C
     if reseller and reseller not in resellers:
         wanted["reseller"].unknown("reseller", reseller, "in this scenario", resellers)
     result = changes(wanted["set"], product, is_overlay=reseller is not None)
-    return ScheduledChange(item["at"].duration(), code, result.properties, result.options, reseller)
+    return ScheduledChange(
+        at=item["at"].duration(),
+        code=code,
+        changes=result.properties,
+        options=result.options,
+        reseller=reseller,
+    )
 
 
 def scheduled_tree_change(item: Reader, kind: TreeKind, found: Catalog) -> ScheduledTreeChange:

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from urllib.parse import urlsplit
 
+from simulator.domain.model.instants import iso_day
 from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, is_bounded
 
 ONE = Decimal(1)
@@ -50,7 +51,7 @@ def amount(value: object) -> Decimal:
 def day(value: str | int) -> date:
     """`2027-12-31`, or `20271231` as the service writes it."""
     try:
-        return date.fromisoformat(str(value))
+        return iso_day(str(value))
     except ValueError:
         raise ValueError("must be a day such as 2027-12-31") from None
 

@@ -23,7 +23,7 @@ from simulator.domain.model.bills import (
 from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import ZERO, parse_amount
-from simulator.domain.model.options import biller_field, limits, offered
+from simulator.domain.model.options import biller_field, limiting_biller, limits, offered
 from simulator.domain.model.transactions import Status, Transaction
 from simulator.domain.questions import not_on_sale
 from simulator.domain.state import State
@@ -174,9 +174,7 @@ def _check_amount(inquiry: Inquiry) -> BillRefused | None:
     if amount is None:
         wrong: Detail | None = no_amount(sent)
     else:
-        has_limits = biller is not None and (biller.min_amount or biller.max_amount)
-        named = biller.code if biller and has_limits else ""
-        wrong = bad_money(amount) or beyond_limits(amount, *limits(inquiry.product, biller), named)
+        wrong = bad_money(amount) or beyond_limits(amount, *limits(inquiry.product, biller), limiting_biller(biller))
     return BillRefused(BillError.AMOUNT, detail=wrong) if wrong else None
 
 
