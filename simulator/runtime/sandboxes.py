@@ -126,13 +126,17 @@ class LiveSandbox:
         assert not self.spec.unique_credentials
         COMPILER.remember(scenario)
         deferred: tuple[str, ...] = self.apply(LoadScenario(scenario.name, scenario.document))
+        self._follow(scenario)
+        return deferred
+
+    def _follow(self, scenario: Scenario) -> None:
+        """Do the same with what surrounds the state machine, which learns of it only by the commands that come."""
         if scenario.inboxes != self.scenario.inboxes:
             self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario
         self.courier.follow(scenario)
         self.counters.follow(scenario.expect)
-        return deferred
 
     async def reset(self) -> None:
         """Return to the start of the scenario. Raises `Conflict` during an advance."""
