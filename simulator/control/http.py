@@ -1,6 +1,6 @@
 """Shared helpers of the control resources: request bodies, JSON answers, mapping of errors to answers."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
@@ -28,7 +28,6 @@ UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `r
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
 
-Handler = Callable[[Request], Awaitable[Response]]
 Row = TypeVar("Row")
 
 

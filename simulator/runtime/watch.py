@@ -32,16 +32,10 @@ class Watch:
         self._load = load
         self._report = report
         self._acted_on = self._seen = self._stamps(files_behind(wanted))
-        self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
         """Start polling; needs a running event loop, and ends with it."""
-        self._timer = asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._tick)
-
-    def stop(self) -> None:
-        """Stop polling."""
-        if self._timer is not None:
-            self._timer.cancel()
+        asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._tick)
 
     def look(self) -> None:
         """Compare the files with their previous state, and act when a change is stable."""

@@ -5,7 +5,7 @@ import json
 from collections.abc import Coroutine
 from typing import Any
 
-from .wire import LETTERS, WHOLE, Echo, Ending
+from tests.support.echo_server import LETTERS, WHOLE, Echo, Ending
 
 Headers = list[tuple[bytes, bytes]]
 Answer = tuple[int, bytes, bytes, Ending]
