@@ -107,6 +107,14 @@ def test_the_domain_imports_nothing_from_a_floor_above(path: Path) -> None:
     assert not beside, f"{own} and {beside} are on one floor"
 
 
+@pytest.mark.parametrize(("folder", "allowed"), [("reading", {"reading"}), ("sections", {"reading", "sections"})])
+def test_scenarios_are_read_below_their_sections_and_put_together_above(folder: str, allowed: set[str]) -> None:
+    paths = sorted((PACKAGE / "scenario" / folder).glob("*.py"))
+    used = {name.split(".")[2] for path in paths for name in imports(path) if name.startswith("simulator.scenario.")}
+    assert paths
+    assert used <= allowed
+
+
 def test_only_the_domain_knows_its_handlers() -> None:
     """Values come from the model and answers from `questions`; what changes something is a command."""
     found = {

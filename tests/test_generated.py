@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.scenario.check import schema
+from simulator.scenario.reading.check import schema
 from tests.support.assume_section import NOTICE
 from tests.support.generated import GENERATED, ROOT
 

@@ -8,7 +8,7 @@ from simulator.domain.commands import ChangeProduct, ChangeTree
 from simulator.domain.model.answers import ProductChange, TreeChange
 from simulator.domain.model.tree import TreeKind
 from simulator.domain.questions import last_updated, product_of, reseller_of
-from simulator.scenario.changes import build_changes, build_tree_changes
+from simulator.scenario.sections.changes import build_changes, build_tree_changes
 from simulator.wire.catalog import product_as_shown, tree_part
 from simulator.wire.timestamps import iso_utc_exact
 

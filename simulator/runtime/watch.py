@@ -10,9 +10,9 @@ from pathlib import Path
 
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
-from simulator.scenario.document import ScenarioError
 from simulator.scenario.library import load_scenario
-from simulator.scenario.sources import files_behind
+from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.sources import files_behind
 
 LOOK_EVERY_S = 0.1
 

@@ -16,20 +16,20 @@ from simulator.domain.model.scenario import (
 )
 from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
-from simulator.scenario import accounts, rules
-from simulator.scenario.assumptions import assumptions
-from simulator.scenario.changes import scheduled_change, scheduled_tree_change
-from simulator.scenario.check import check
-from simulator.scenario.document import Document, Node, Report
-from simulator.scenario.expect import Names, expectations, labels
-from simulator.scenario.inboxes import inboxes
-from simulator.scenario.limits import clock, limits
-from simulator.scenario.load import load_object
-from simulator.scenario.magic import magic
-from simulator.scenario.network import network
-from simulator.scenario.products import catalog
-from simulator.scenario.reader import Reader
-from simulator.scenario.webhooks import refuse_plain_addresses, webhooks
+from simulator.scenario.reading.check import check
+from simulator.scenario.reading.document import Document, Node, Report
+from simulator.scenario.reading.load import load_object
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections import accounts, rules
+from simulator.scenario.sections.assumptions import assumptions
+from simulator.scenario.sections.changes import scheduled_change, scheduled_tree_change
+from simulator.scenario.sections.expect import Names, expectations, labels
+from simulator.scenario.sections.inboxes import inboxes
+from simulator.scenario.sections.limits import clock, limits
+from simulator.scenario.sections.magic import magic
+from simulator.scenario.sections.network import network
+from simulator.scenario.sections.products import catalog
+from simulator.scenario.sections.webhooks import refuse_plain_addresses, webhooks
 
 _CATALOGS: WeakKeyDictionary[Node, Catalog] = WeakKeyDictionary()
 

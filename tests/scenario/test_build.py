@@ -33,9 +33,9 @@ from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
 from simulator.scenario.build import build_reseller, build_rule
-from simulator.scenario.document import ScenarioError
 from simulator.scenario.library import load_scenario
-from simulator.scenario.limits import ANY_TIME
+from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.sections.limits import ANY_TIME
 from tests.support.readings import built
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.scenario.check import schema
+from simulator.scenario.reading.check import schema
 from tests.support.scenario_reference import as_markdown
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from simulator.scenario.check import schema
+from simulator.scenario.reading.check import schema
 
 Part = Mapping[str, Any]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from simulator.scenario.document import (
+from simulator.scenario.reading.document import (
     CONTROL,
     DEPTH_MAX,
     DIGITS_MAX,

@@ -11,13 +11,13 @@ from weakref import WeakKeyDictionary
 from simulator.domain.model.magic import NO_MAGIC, Magic, name_of
 from simulator.domain.model.rules import MagicRules, Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
-from simulator.scenario.bills import presented
-from simulator.scenario.cases import dispute, void
-from simulator.scenario.document import Node
-from simulator.scenario.faults import fault
-from simulator.scenario.matchers import When, compile_when
-from simulator.scenario.reader import Reader
-from simulator.scenario.rules import Known, payment_then, when_of
+from simulator.scenario.reading.document import Node
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.bills import presented
+from simulator.scenario.sections.cases import dispute, void
+from simulator.scenario.sections.faults import fault
+from simulator.scenario.sections.matchers import When, compile_when
+from simulator.scenario.sections.rules import Known, payment_then, when_of
 
 _CACHE: WeakKeyDictionary[Node, Magic] = WeakKeyDictionary()
 _ALWAYS = compile_when({})

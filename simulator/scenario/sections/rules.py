@@ -10,13 +10,13 @@ from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Reason, Refusal
-from simulator.scenario.bills import presented
-from simulator.scenario.cases import dispute, void
-from simulator.scenario.faults import fault
-from simulator.scenario.matchers import BODY_FACTS, COUNTS, When, compile_when, number
-from simulator.scenario.patterns import finder
-from simulator.scenario.reader import Reader
-from simulator.scenario.steps import steps
+from simulator.scenario.reading.patterns import finder
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.bills import presented
+from simulator.scenario.sections.cases import dispute, void
+from simulator.scenario.sections.faults import fault
+from simulator.scenario.sections.matchers import BODY_FACTS, COUNTS, When, compile_when, number
+from simulator.scenario.sections.steps import steps
 
 Then = TypeVar("Then")
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from simulator.domain.model.scenario import InboxReply
-from simulator.scenario.reader import Reader
+from simulator.scenario.reading.reader import Reader
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 WITHOUT_BODY = (204, 304)

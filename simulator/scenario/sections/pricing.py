@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from simulator.domain.model.catalog import Adjustment, Discount, Money
-from simulator.scenario.reader import Reader
+from simulator.scenario.reading.reader import Reader
 
 MYR = "MYR"
 

@@ -9,9 +9,9 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import TypeVar
 
-from simulator.scenario import values
-from simulator.scenario.check import suggestion
-from simulator.scenario.document import Mark, Node, Path, Report, child, shown
+from simulator.scenario.reading import values
+from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.document import Mark, Node, Path, Report, child, shown
 
 T = TypeVar("T")
 

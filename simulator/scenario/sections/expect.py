@@ -8,12 +8,12 @@ from simulator.domain.model.expectations import Count, Expectation, Kind
 from simulator.domain.model.magic import Magic
 from simulator.domain.model.outcomes import IDS
 from simulator.domain.model.rules import Rule
-from simulator.scenario.check import suggestion
-from simulator.scenario.document import shown
-from simulator.scenario.reader import Reader
-from simulator.scenario.rules import Known, check_codes, values_of, when_of
-from simulator.scenario.steps import STATUSES
-from simulator.scenario.values import text_of
+from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.document import shown
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import text_of
+from simulator.scenario.sections.rules import Known, check_codes, values_of, when_of
+from simulator.scenario.sections.steps import STATUSES
 
 NAME_CHARS_MAX = 200
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from simulator.scenario.document import (
+from simulator.scenario.reading.document import (
     CONTROL,
     DEPTH_MAX,
     DIGITS_MAX,
@@ -27,7 +27,7 @@ from simulator.scenario.document import (
     Scalar,
     ScenarioError,
 )
-from simulator.scenario.objects import load_object
+from simulator.scenario.reading.objects import load_object
 
 __all__ = ["Document", "Problem", "ScenarioError", "load_file", "load_object", "load_text", "scalar"]
 

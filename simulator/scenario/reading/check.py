@@ -8,8 +8,8 @@ from typing import Any
 import jsonschema_rs
 
 from simulator.contract.files import data_dir
-from simulator.scenario.document import Document, Path, Report, shown
-from simulator.scenario.patterns import finder
+from simulator.scenario.reading.document import Document, Path, Report, shown
+from simulator.scenario.reading.patterns import finder
 
 SUGGESTED_LENGTH_MAX = 64
 COMPARED_MAX = 100

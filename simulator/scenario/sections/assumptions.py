@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from ipaddress import ip_address
 from types import MappingProxyType
 
-from simulator.scenario.reader import Reader
+from simulator.scenario.reading.reader import Reader
 
 # The domain's statuses by their names on the wire.
 STATUS_NAMES: Mapping[str, str] = {

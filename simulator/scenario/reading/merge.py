@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from simulator.scenario.document import Node
+from simulator.scenario.reading.document import Node
 
 # Lists whose items have an identity, by the path of the list without indexes: the identifying key.
 IDENTITIES: Mapping[tuple[str, ...], str] = {

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 from simulator.domain.model.catalog import Catalog, Product
 from simulator.domain.model.scenario import ScheduledChange, ScheduledTreeChange
 from simulator.domain.model.tree import TreeKind
-from simulator.scenario.check import check
-from simulator.scenario.document import Report
-from simulator.scenario.load import load_object
-from simulator.scenario.pricing import discount, price_adjustment
-from simulator.scenario.products import product_codes
-from simulator.scenario.reader import Reader
+from simulator.scenario.reading.check import check
+from simulator.scenario.reading.document import Report
+from simulator.scenario.reading.load import load_object
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.pricing import discount, price_adjustment
+from simulator.scenario.sections.products import product_codes
 
 SHARED_ONLY = ("name", "note", "discount", "options")
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from simulator.domain.model.network import NetworkStatus, Plan
-from simulator.scenario.reader import Reader
+from simulator.scenario.reading.reader import Reader
 
 
 def network(section: Reader, products: Collection[str]) -> Mapping[str, Plan]:

@@ -3,8 +3,8 @@
 from functools import partial
 
 from simulator.domain.model.cases import REFUND_AFTER, CaseThen
-from simulator.scenario.reader import Reader
-from simulator.scenario.templates import template
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.templates import template
 
 TAKEN = "Success"
 

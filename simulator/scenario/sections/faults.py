@@ -15,7 +15,7 @@ from simulator.domain.model.faults import (
     NonceServiceDown,
     ScriptedAnswer,
 )
-from simulator.scenario.reader import Reader
+from simulator.scenario.reading.reader import Reader
 
 # The keys that apply to the answer of an executed request.
 AFTER_COMMIT = ("status", "disconnect", "malformed", "drip", "delay")

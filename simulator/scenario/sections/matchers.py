@@ -9,8 +9,8 @@ from decimal import Decimal
 
 from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
 from simulator.domain.model.rules import Fields, anything
-from simulator.scenario import patterns
-from simulator.scenario.values import text_of
+from simulator.scenario.reading import patterns
+from simulator.scenario.reading.values import text_of
 
 Test = Callable[[object], bool]
 When = Callable[[Fields], bool]

@@ -9,11 +9,11 @@ from simulator.domain.model.catalog import Overlay
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import KeyStart, ResellerStart
-from simulator.scenario.document import Mark
-from simulator.scenario.pricing import price_adjustment
-from simulator.scenario.reader import Reader
-from simulator.scenario.values import secret_bytes, target
-from simulator.scenario.webhooks import webhook
+from simulator.scenario.reading.document import Mark
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import secret_bytes, target
+from simulator.scenario.sections.pricing import price_adjustment
+from simulator.scenario.sections.webhooks import webhook
 
 KEYLESS = (KeyState.NO_SECRET, KeyState.UNDECRYPTABLE)
 DEFAULT_EMAIL = "owner@example.com"

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from simulator.domain.model import draw
 from simulator.domain.model.rules import Fields, Text
-from simulator.scenario.values import text_of
+from simulator.scenario.reading.values import text_of
 
 NAMES = ("refid", "trxid", "account", "product", "amount", "reseller")
 DRAWN_MAX = 64

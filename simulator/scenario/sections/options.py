@@ -5,11 +5,11 @@ from decimal import Decimal
 from types import MappingProxyType
 
 from simulator.domain.model.catalog import Money, Option, OptionList
-from simulator.scenario.accounts import refuse_repeats
-from simulator.scenario.people import business
-from simulator.scenario.pricing import MYR, money
-from simulator.scenario.reader import Reader
-from simulator.scenario.values import ONE
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import ONE
+from simulator.scenario.sections.accounts import refuse_repeats
+from simulator.scenario.sections.people import business
+from simulator.scenario.sections.pricing import MYR, money
 
 FIRST_GENERATED = 100_001
 GENERATED_MAX = 100_000  # total over all fields of a catalog

@@ -7,14 +7,14 @@ from types import MappingProxyType
 from simulator.domain.model.catalog import Catalog, Fulfilled, Fulfillment, Product, Source
 from simulator.domain.model.rules import Text
 from simulator.domain.model.tree import Category, Group
-from simulator.scenario.accounts import refuse_repeats
-from simulator.scenario.bills import bill_profile
-from simulator.scenario.form_fields import form_field, refuse_unknown_field
-from simulator.scenario.options import drawn, options, options_for, refuse_too_many
-from simulator.scenario.pricing import MYR, discount, money, price_adjustment
-from simulator.scenario.reader import Reader
-from simulator.scenario.templates import template
-from simulator.scenario.values import ONE
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import ONE
+from simulator.scenario.sections.accounts import refuse_repeats
+from simulator.scenario.sections.bills import bill_profile
+from simulator.scenario.sections.form_fields import form_field, refuse_unknown_field
+from simulator.scenario.sections.options import drawn, options, options_for, refuse_too_many
+from simulator.scenario.sections.pricing import MYR, discount, money, price_adjustment
+from simulator.scenario.sections.templates import template
 
 FULFILLED_TEXTS = ("sn", "pin", "note", "voucherlink")
 

@@ -1,8 +1,8 @@
 """Webhooks of a scenario: targets of balance and catalog events, signatures and retries."""
 
 from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
-from simulator.scenario.reader import Reader
-from simulator.scenario.values import target
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import target
 
 # Headers of HTTP or of every delivery; a second value would make the request invalid or change its meaning.
 TAKEN_HEADERS = frozenset(

@@ -5,8 +5,8 @@ from datetime import timedelta
 from simulator.domain.model.callbacks import RetryPolicy
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.model.scenario import ClockStart, Limits
-from simulator.scenario import values
-from simulator.scenario.reader import Reader
+from simulator.scenario.reading import values
+from simulator.scenario.reading.reader import Reader
 
 # `null` as a tolerance: larger than any difference of valid times.
 ANY_TIME = timedelta(days=365_000)

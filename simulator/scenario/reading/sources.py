@@ -7,10 +7,10 @@ from functools import lru_cache
 from pathlib import Path as FilePath
 
 from simulator.contract.files import data_dir
-from simulator.scenario.check import suggestion
-from simulator.scenario.document import Document, Node, Path, Problem, ScenarioError
-from simulator.scenario.load import load_file
-from simulator.scenario.merge import merge
+from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.document import Document, Node, Path, Problem, ScenarioError
+from simulator.scenario.reading.load import load_file
+from simulator.scenario.reading.merge import merge
 
 CHAIN_MAX = 8
 SUFFIXES = (".yaml", ".yml")

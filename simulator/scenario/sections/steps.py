@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 from simulator.domain.model.rules import Text
 from simulator.domain.model.transactions import Status, Step, may_follow
-from simulator.scenario.reader import Reader
-from simulator.scenario.templates import template
-from simulator.scenario.values import day
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import day
+from simulator.scenario.sections.templates import template
 
 STATUSES: Mapping[str, Status] = {
     "Accepted": Status.ACCEPTED,

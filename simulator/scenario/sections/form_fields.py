@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from simulator.domain.model.catalog import DataSource, FormField
-from simulator.scenario.check import suggestion
-from simulator.scenario.patterns import finder
-from simulator.scenario.pricing import MYR
-from simulator.scenario.reader import Reader
+from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.patterns import finder
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.pricing import MYR
 
 INPUT_MODES: Mapping[str, str] = {"text": "text", "number": "numeric", "select": "text", "money": "decimal"}
 
