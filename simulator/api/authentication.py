@@ -59,14 +59,22 @@ def identify(call: Call) -> Reply | None:
     held = None if call.named is None else call.named[1]
     tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance_s
     call.signing_s = call.sandbox.signing_time(call.wall).timestamp()
-    claim: Claim | Bearer | Denied | Reply = check_headers(call.headers, held, call.signing_s, tolerance_s)
-    if type(claim) is not Claim:
-        if claim.code == "missing_api_key" and names.AUTHORIZATION in call.headers:
-            claim = check_bearer(call, endpoint)
-        if type(claim) is Denied:
-            return deny(call, endpoint, claim)
-        if type(claim) is Reply:
-            return claim
+    claim = check_headers(call.headers, held, call.signing_s, tolerance_s)
+    if isinstance(claim, Denied):
+        return _identify_bearer(call, endpoint, claim)
+    call.claim = claim
+    return None
+
+
+def _identify_bearer(call: Call, endpoint: Endpoint, denied: Denied) -> Reply | None:
+    """The same for a request whose key was `denied`: it may have a bearer token instead of one."""
+    claim: Bearer | Denied | Reply = denied
+    if denied.code == "missing_api_key" and names.AUTHORIZATION in call.headers:
+        claim = check_bearer(call, endpoint)
+    if isinstance(claim, Denied):
+        return deny(call, endpoint, claim)
+    if isinstance(claim, Reply):
+        return claim
     call.claim = claim
     return None
 
@@ -89,8 +97,14 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
     assert call.named is not None, "who claims something names a key that is known"
     reseller, key = call.named
     # The timestamp was checked at this very time; a nonce expires when its timestamp is too old.
-    spending = SpendNonce(reseller.code, key.key, claim.nonce, claim.timestamp_s, call.signing_s)
-    if not call.sandbox.apply(spending, call.now):
+    spend = SpendNonce(
+        reseller=reseller.code,
+        api_key=key.key,
+        nonce=claim.nonce,
+        timestamp_s=claim.timestamp_s,
+        signing_s=call.signing_s,
+    )
+    if not call.apply(spend):
         return deny(call, endpoint, NONCE_REUSED)
     call.reseller = reseller
     exchange.reseller = reseller.code

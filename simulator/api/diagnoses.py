@@ -7,9 +7,9 @@ from simulator.api.notes import hint, note, note_some
 from simulator.contract.decode import repeated_keys
 from simulator.contract.query import parameters
 from simulator.contract.schemas import Schema
-from simulator.domain.handlers.sold import not_on_sale
 from simulator.domain.model.catalog import OptionList
 from simulator.domain.model.details import Detail, near
+from simulator.domain.questions import not_on_sale
 from simulator.wire.diagnoses import sentence, shown
 
 # Looking for repeated members in a longer body, which no good one is, would hold up others.

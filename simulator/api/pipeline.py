@@ -82,8 +82,15 @@ class Pipeline:
         exchange = Exchange(
             at=now, method=request.method, path=path, query=request.query, packed_headers=packed(pairs), client=client
         )
-        call = Call(sandbox, now, wall, exchange, headers, core=sandbox.core)
-        call.prefix = prefix
+        call = Call(
+            sandbox=sandbox,
+            now=now,
+            wall=wall,
+            exchange=exchange,
+            headers=headers,
+            core=sandbox.core,
+            prefix=prefix,
+        )
         try:
             reply = refusal or await self._reply(call, request)
         except ClientGone:

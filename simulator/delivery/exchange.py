@@ -73,7 +73,7 @@ def _answered_after_all(attempt: Attempt, failed: Outcome) -> Outcome:
     status = attempt.line.status
     if status is None:
         return failed
-    return Outcome(Ending.ANSWERED, status, _text(attempt.body), failed.error, attempt.headers)
+    return Outcome(Ending.ANSWERED, status, _text(attempt.body), error=failed.error, headers=attempt.headers)
 
 
 async def _request(session: aiohttp.ClientSession, outgoing: Outgoing, url: str) -> aiohttp.ClientResponse:

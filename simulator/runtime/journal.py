@@ -13,9 +13,11 @@ from simulator.runtime.rule_names import printed
 _OVERHEAD_BYTES = 1000
 
 
-class Exchange(msgspec.Struct, gc=False):  # holds plain values only
-    """One request and its answer, filled in by the pipeline and then stored in the journal. `n` is assigned when it is
-    answered, so that the journal is in order."""
+class Exchange(msgspec.Struct, gc=False, kw_only=True):
+    """One request and its answer, filled in by the pipeline and then stored in the journal.
+
+    `n` is assigned when it is answered, so that the journal is in order. `packed_headers` is what `packed` makes.
+    """
 
     at: datetime
     method: str
@@ -51,13 +53,14 @@ class Exchange(msgspec.Struct, gc=False):  # holds plain values only
         return _OVERHEAD_BYTES + came + len(self.content)
 
 
+Journal = Ring[Exchange]
+
+
 def packed(headers: list[tuple[bytes, bytes]]) -> bytes:
-    """Headers as one object: thousands of exchanges are stored, and many small objects would make each of them slow to
-    store and slow to free."""
+    """All headers as one object: thousands of exchanges are stored, and many small objects would make each of them slow
+    to store and slow to free."""
     return b"\n".join(chain.from_iterable(headers))
 
-
-Journal = Ring[Exchange]
 
 NO_CONTENT = 204
 
@@ -82,12 +85,6 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
     for name, value in exchange.own_headers:
         lines += b"%b: %b\r\n" % (name, value)
     return lines
-
-
-def reply_header_pairs(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, bytes]]:
-    """The same as names and values."""
-    pairs = (line.partition(b": ") for line in reply_headers(sandbox_id, exchange).split(b"\r\n") if line)
-    return [(name, value) for name, _, value in pairs]
 
 
 @lru_cache(maxsize=1024)

@@ -1,7 +1,6 @@
 """Reads the requests of one connection: bytes in, requests out. It knows no socket and no clock."""
 
 from collections import deque
-from typing import Final
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 

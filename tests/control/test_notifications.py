@@ -23,7 +23,13 @@ def log(client: Client) -> NotificationLog:
 
 def note(client: Client, kind: Kind = Kind.DISPUTE, reseller: str = "RS001", **refs: str) -> None:
     log(client).add(
-        client.live.clock.now(), kind, reseller, ["a@example.com", "b@example.com"], "about", "text", **refs
+        at=client.live.clock.now(),
+        kind=kind,
+        reseller=reseller,
+        to=["a@example.com", "b@example.com"],
+        subject="about",
+        text="text",
+        **refs,
     )
 
 
