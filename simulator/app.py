@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
@@ -33,9 +34,7 @@ def _is_control(path: str) -> bool:
     return path.startswith(CONTROL_PREFIX) and path[5:6] in ("", "/")
 
 
-def wall_clock() -> datetime:
-    """The current time."""
-    return datetime.now(UTC)
+wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 
 
 class App:

@@ -57,9 +57,8 @@ def identify(call: Call) -> Reply | None:
         call.claim = ANYBODY
         return None
     held = None if call.named is None else call.named[1]
-    tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance_s
-    call.signing_s = call.sandbox.signing_time(call.wall).timestamp()
-    claim = check_headers(call.headers, held, call.signing_s, tolerance_s)
+    tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance.total_seconds()
+    claim = check_headers(call.headers, held, call.sandbox.signing_time(call.wall).timestamp(), tolerance_s)
     if isinstance(claim, Denied):
         return _identify_bearer(call, endpoint, claim)
     call.claim = claim
@@ -102,7 +101,7 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
         api_key=key.key,
         nonce=claim.nonce,
         timestamp_s=claim.timestamp_s,
-        signing_s=call.signing_s,
+        signing_s=claim.checked_s,
     )
     if not call.apply(spend):
         return deny(call, endpoint, NONCE_REUSED)

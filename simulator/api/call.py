@@ -118,7 +118,6 @@ class Call(msgspec.Struct, kw_only=True):
     claim: Any = None
     fault: MetFault | None = None
     core: Sandbox | None = None
-    signing_s: float = 0.0
     awaits_fault: bool = True
     passed_faults: tuple[str, ...] = ()
     is_unsigned: bool = False

@@ -17,7 +17,7 @@ def topup(call: Call) -> Reply:
     fields, exchange = call.fields, call.exchange
     outcome = call.apply(
         CreatePayment(
-            reseller=call.owner.code,
+            reseller=exchange.reseller,
             refid=fields["refid"],
             product=fields["product"],
             account=fields["account"],

@@ -45,6 +45,8 @@ from simulator.runtime.rule_names import meant
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
 
+NO_PROBLEMS: Problems = {}
+
 
 class Pipeline:
     """Answers one request of one sandbox; `routes` is the route table."""
@@ -250,4 +252,7 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
         reject_duplicates=assume.get("duplicate-json-keys") == "reject",
         any_type=assume.get("content-type") == "ignored",
     )
-    return problems or validator(endpoint.schema).problems(call.fields)
+    if problems:
+        return problems
+    checker = validator(endpoint.schema)
+    return NO_PROBLEMS if checker.is_valid(call.fields) else checker.problems(call.fields)

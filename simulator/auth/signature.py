@@ -75,11 +75,13 @@ class Held(Protocol):
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """Validated headers, not yet verified. `signature` is decoded; `timestamp_s` is `timestamp` as a number."""
+    """Validated headers, not yet verified. `signature` is decoded; `timestamp_s` is `timestamp` as a number, and was
+    compared with `checked_s`."""
 
     held: Held
     timestamp: bytes
     timestamp_s: int
+    checked_s: float
     nonce: bytes
     signature: bytes
 
@@ -129,7 +131,9 @@ def check_headers(
     decoded = _decoded(text)
     if decoded is None:
         return Denied("invalid_signature_format", f"what follows v1= is not Base64: {_misspelling(text)}")
-    return Claim(held=held, timestamp=timestamp, timestamp_s=timestamp_s, nonce=nonce, signature=decoded)
+    return Claim(
+        held=held, timestamp=timestamp, timestamp_s=timestamp_s, checked_s=now_s, nonce=nonce, signature=decoded
+    )
 
 
 def _out_of_time(timestamp_s: int, now_s: float, tolerance_s: float) -> Denied:

@@ -70,7 +70,7 @@ class State:
         self.noted: Counter[Noted] = Counter()  # outcomes that only coverage records
         limits = scenario.limits
         self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
-        self.nonces = Nonces(limits.nonce_window, limits.timestamp_tolerance_s, limits.nonces)
+        self.nonces = Nonces(limits.nonce_window, limits.timestamp_tolerance.total_seconds(), limits.nonces)
         self.rates = request_rates(limits)
         self.codes = status_codes(scenario)
 

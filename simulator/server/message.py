@@ -35,14 +35,11 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     body: bytes | bytearray = b""
 
     def add(self, piece: bytes) -> None:
-        """Take a piece of the body. The first one is not copied, and those after it, which ASGI alone takes, once."""
-        if not self.body:
-            self.body = piece
-        else:
-            self.is_plain = False
-            if type(self.body) is bytes:
-                self.body = bytearray(self.body)
-            self.body += piece
+        """Take a further piece of the body, which ASGI alone takes."""
+        self.is_plain = False
+        if type(self.body) is bytes:
+            self.body = bytearray(self.body)
+        self.body += piece
 
     def take(self) -> bytes:
         """The body as far as it is here; the next call gives what came since."""

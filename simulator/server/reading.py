@@ -158,8 +158,12 @@ class Reader:
     def on_body(self, body: bytes) -> None:
         """Take a piece of a body."""
         self._since_progress = 0
-        if self.request is not None:
-            self.request.add(body)
+        request = self.request
+        if request is not None:
+            if request.body:
+                request.add(body)
+            else:
+                request.body = body
 
     def on_message_complete(self) -> None:
         """End a request; one that offers an upgrade is not at its end here, but its parser is."""

@@ -101,7 +101,7 @@ def _requery(
         )
     requeried(state, transaction, now)
     note = detail(What.REFID_EXISTS, refid=transaction.refid, kept=kept) if kept else None
-    result = transaction.result
+    result = transaction.results[-1]
     balance = result.balance if state.assumes("requery-balance", "own_entry") else reseller.wallet.balance
     return PaymentAnswer(
         transaction=transaction, result=result, balance=balance, created=False, rule=transaction.rule, detail=note

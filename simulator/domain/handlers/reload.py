@@ -97,7 +97,7 @@ def _sections(scenario: Scenario) -> tuple[tuple[Rule[Any], ...], ...]:
 
 
 def _limits(state: State, old: Limits, new: Limits) -> None:
-    state.nonces.bound(new.nonce_window, new.timestamp_tolerance_s, new.nonces)
+    state.nonces.bound(new.nonce_window, new.timestamp_tolerance.total_seconds(), new.nonces)
     rates = ("requests_per_interval", "rate_limit_interval", "rate_limit_block")
     if any(getattr(old, name) != getattr(new, name) for name in rates):
         state.rates = request_rates(new)

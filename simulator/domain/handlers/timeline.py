@@ -63,7 +63,7 @@ def step_due(state: State, due: StepDue, now: datetime) -> bool:
 
 def requeried(state: State, transaction: Transaction, now: datetime) -> None:
     """Count a re-query and process the step that waited for it."""
-    if transaction.is_settled:
+    if transaction.results[-1].status in SETTLED:
         return
     transaction.requeries += 1
     for step in transaction.steps:

@@ -129,11 +129,6 @@ class Limits:
     inbox: int = 10_000
     inbox_bytes: int = 64 * 1024 * 1024
 
-    @property
-    def timestamp_tolerance_s(self) -> float:
-        """`timestamp_tolerance` in seconds."""
-        return self.timestamp_tolerance.total_seconds()
-
 
 @dataclass(frozen=True, slots=True)
 class InboxReply:
