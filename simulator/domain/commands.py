@@ -276,10 +276,11 @@ class ReturnNonce(Command, frozen=True):
 
 class CountFault(Command, frozen=True):
     """Count the faults that a request met: the ids of the rules whose `when` it `matched`, and the `chosen` one, "" for
-    none."""
+    none; `picked` when the request named that one."""
 
     matched: tuple[str, ...]
     chosen: str = ""
+    picked: bool = False
 
 
 class EndDelivery(Command, frozen=True):
