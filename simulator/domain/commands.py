@@ -275,8 +275,7 @@ class ReturnNonce(Command, frozen=True):
 
 
 class CountFault(Command, frozen=True):
-    """Count the faults that a request met: the ids of the rules whose `when` it `matched`, and the `chosen` one, "" for
-    none; `picked` when the request named that one."""
+    """Count the ids of the faults that a request `matched`, and the `chosen` one, "" for none; `picked` by its name."""
 
     matched: tuple[str, ...]
     chosen: str = ""
