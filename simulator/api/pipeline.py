@@ -68,6 +68,7 @@ class Pipeline:
         answer.
         """
         began, wall = perf_counter(), sandbox.clock.wall()
+        journal, counters = sandbox.journal, sandbox.counters  # a reset in the meantime begins others
         sandbox.is_touched = True
         now = sandbox.clock.at(wall)
         sandbox.driver.catch_up(now)
@@ -85,13 +86,13 @@ class Pipeline:
         content = reply.body if type(reply.body) is bytes else encode(reply.body)
         exchange.status, exchange.content = reply.status, reply.journaled or content
         if anonymous is not None and call.reseller is None:
-            sandbox = anonymous
-        exchange.n = sandbox.journal.next_n()
+            sandbox, journal, counters = anonymous, anonymous.journal, anonymous.counters
+        exchange.n = journal.next_n()
         if reply.headers:
             exchange.own_headers = reply.headers
         exchange.duration_us = int((perf_counter() - began) * 1e6)
-        sandbox.journal.add(exchange)
-        count_answer(sandbox.counters, self._paths, exchange, reply.ending)
+        journal.add(exchange)
+        count_answer(counters, self._paths, exchange, reply.ending)
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
     async def _reply(self, call: Call, request: Incoming) -> Reply:

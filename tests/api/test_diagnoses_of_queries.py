@@ -35,7 +35,7 @@ NOTED: list[tuple[str, int, str]] = [
     ("/v2/catalog?is_active=yes", 400, "is_active must be true or false"),
     ("/v2/catalog?is_active=true&is_active=true", 400, "is_active was sent 2 times"),
     (f"{OPTIONS}&limit=25001", 200, "a limit of 25001 was taken as 25000, the most that one page holds"),
-    (f"{OPTIONS}&per_page=99999", 200, "a limit of 99999 was taken as 25000, the most that one page holds"),
+    (f"{OPTIONS}&per_page=99999", 200, "a per_page of 99999 was taken as 25000, the most that one page holds"),
     (f"{OPTIONS}&limit=2&per_page=3", 200, "per_page was ignored beside limit, whose other name it is"),
     (f"{OPTIONS}&account_number=1", 200, "account_number was ignored: amount offers the same to every account"),
     (f"{OPTIONS}&biller_code=1001", 200, "biller_code was ignored: amount lists no billers"),

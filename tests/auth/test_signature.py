@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from simulator.auth.canonical import QueryRules
-from simulator.auth.signature import MESSAGES, Claim, Denied, check_headers, verify
+from simulator.auth.signature import MESSAGES, Claim, Denied, check_headers, check_time, verify
 from tests.support.signing import (
     KEY,
     KEYS,
@@ -169,3 +169,9 @@ def test_every_code_of_the_table_and_the_bearers_own_has_a_message_and_nothing_e
         "internal_error", "invalid_token",
     }  # fmt: skip
     assert len(NONCE) == 16
+
+
+def test_a_timestamp_that_is_hardly_too_old_is_not_said_to_be_as_old_as_may_be() -> None:
+    denied = check_time(NOW - 300, NOW + 0.0004, 300)
+    assert isinstance(denied, Denied)
+    assert "is 300.0004 s behind" in denied.diagnosis
