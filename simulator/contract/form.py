@@ -1,6 +1,7 @@
 """Bodies in: JSON, or at some endpoints JSON or a form (SPEC 4.2), within bounds and under the right content type."""
 
 from collections.abc import Container, Mapping
+from functools import cache
 from typing import Any
 
 from simulator.contract.decode import BadJson, decode_object
@@ -33,7 +34,7 @@ def read_members(
     if problems:
         return members, problems
     if _has_blank(members):
-        members = _without_blanks(members, parameters(name).keys() - set(schema(name).get("required", ())))
+        members = _without_blanks(members, _optional_texts(name))
     problems = validator(name).problems(members)
     if problems and may_be_form and not looks_like_json(body):
         problems = with_repeats(name, members, problems)
@@ -97,6 +98,14 @@ def _mistyped(content_type: bytes, wanted: str) -> str:
     return f"was sent as {sent}, but must be {wanted}"
 
 
+@cache
+def _optional_texts(name: str) -> frozenset[str]:
+    required = schema(name).get("required", ())
+    return frozenset(
+        one for one, wanted in parameters(name).items() if wanted.get("type") == "string" and one not in required
+    )
+
+
 def _has_blank(members: Mapping[str, Any]) -> bool:
     for sent in members.values():  # a loop, since any() of a function takes three times as long
         if type(sent) is str:
@@ -108,7 +117,7 @@ def _has_blank(members: Mapping[str, Any]) -> bool:
 
 
 def _without_blanks(members: Mapping[str, Any], optional: Container[str] | None = None) -> dict[str, Any]:
-    """Leave out the blank texts among the `optional` members, and all of them in objects."""
+    """Leave out the blank ones of the `optional` texts, and all blank texts in objects."""
     return {
         name: _without_blanks(sent) if type(sent) is dict else sent
         for name, sent in members.items()

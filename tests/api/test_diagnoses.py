@@ -323,6 +323,7 @@ def look_up(client: Client, **query: str) -> Response:
 
 BILLS = [
     ({"product": "ELECTRICS", "account": "1"}, "no product ELECTRICS; did you mean ELECTRIC?"),
+    ({"product": "RETIRD", "account": "1"}, "no product RETIRD"),
     ({"product": "RETIRED", "account": "1"}, "product RETIRED is inactive"),
     ({"product": "RELOAD", "account": "1"}, "RELOAD has no bill presentment; ELECTRIC, WATER, INTERBANK have"),
     ({"account": "123"}, "account must match ^[0-9]{12}$ (An account number has 12 digits)"),
@@ -522,6 +523,11 @@ def test_a_blank_extra_is_as_if_absent(client: Client, blank: str) -> None:
         assert told(client, answer) == f"extras.{name} is missing, INTERBANK needs it"
     plan = DATA | {"refid": f"plan {blank!r}", "amount": "30"}
     assert told(client, topup(client, plan | code(blank))) == told(client, topup(client, plan)) == ""
+
+
+def test_a_blank_text_in_place_of_an_object_or_a_list_is_refused(paid: Client) -> None:
+    assert told(paid, topup(paid, RELOAD | {"extras": ""})) == "extras must be an object of at most 50 members"
+    assert "user_email must be a list" in told(paid, paid.call("POST", CHECK, {"refid": "ref-1", "user_email": " "}))
 
 
 @pytest.mark.parametrize("blank", ["", " \t"])
