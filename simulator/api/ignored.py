@@ -90,7 +90,8 @@ def _named(call: Call, unknown: Collection[str], known: Mapping[str, Schema]) ->
     """Each member that is not known, and the one that was probably meant: beside it, or in `extras`."""
     extras = call.fields.get("extras")
     given = {*call.fields, *(f"extras.{name}" for name in (extras if isinstance(extras, dict) else ()))}
-    meant = {name: f"extras.{name}" for name in _extras(call, known)} | {name: name for name in known}
+    meant = {name: f"extras.{name}" for name in _extras(call, known)}
+    meant |= {name: name for name in known if name != "extras" or meant}
     for name in unknown:
         yield f"{_member(name)} is not known here and was ignored{suggestion(meant.get(near(name, meant), ''), given)}"
 

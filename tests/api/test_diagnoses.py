@@ -205,6 +205,8 @@ BESIDE_EXTRAS = [
     (RELOAD, "ic_number", ""),
     (RELOAD, "ref2", ""),
     (RELOAD, "subproduct_code", ""),
+    (RELOAD, "Extras", ""),
+    (DATA, "Extras", "extras"),
     (RELOAD | {"product": "nothing"}, "ref2", "extras.ref2"),
 ]
 
