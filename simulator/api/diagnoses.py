@@ -18,7 +18,7 @@ def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
 
 def no_product(call: Call, code: str) -> str:
     """That there is no product of this code, and which was probably meant."""
-    return sentence(not_on_sale(call.sandbox.core.state, None, code))
+    return sentence(not_on_sale(call.sandbox.core.state, None, code, to_buy=False))
 
 
 def no_biller(code: str, every: OptionList, listed: OptionList) -> str:
