@@ -42,12 +42,12 @@ class OptionsEndpoint:
         if problem := account_problem(state, product, field_id, fields):
             return invalid_parameters(call, {"account_number": [problem]})
         _note_ignored(call, product)
-        limit = whole(fields, "limit", whole(fields, "per_page", LIMIT_DEFAULT))
+        sent = "per_page" if "per_page" in fields and "limit" not in fields else "limit"
+        limit = whole(fields, sent, LIMIT_DEFAULT)
         if limit > LIMIT_MAX and state.assumes("options-page-size", "reject"):
-            sent = "limit" if "limit" in fields else "per_page"
             return invalid_parameters(call, {sent: [f"must be at most {LIMIT_MAX}"]})
         if limit > LIMIT_MAX:
-            note(call, f"a limit of {limit} was taken as {LIMIT_MAX}, the most that one page holds")
+            note(call, f"a {sent} of {limit} was taken as {LIMIT_MAX}, the most that one page holds")
         return self._page(call, product, min(limit, LIMIT_MAX))
 
     def _page(self, call: Call, product: Product, limit: int) -> Reply:

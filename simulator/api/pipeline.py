@@ -29,23 +29,20 @@ from simulator.api.call import (
     Reply,
 )
 from simulator.api.counting import count_answer
-from simulator.api.diagnoses import note_ignored
 from simulator.api.faults import NOTHING, damaged, meet_fault, wait
-from simulator.api.notes import note_problems, note_unknown, note_unread
+from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
+from simulator.api.notes import note_problems
 from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
 from simulator.api.versions import marked_deprecated
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
-from simulator.contract.form import decode_form, decode_json
+from simulator.contract.form import read_members
 from simulator.contract.query import read_query
-from simulator.contract.validate import validator
 from simulator.runtime.journal import Exchange, packed, reply_headers
 from simulator.runtime.rule_names import meant
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
-
-NO_PROBLEMS: Problems = {}
 
 
 class Pipeline:
@@ -72,6 +69,7 @@ class Pipeline:
         answer.
         """
         began, wall = perf_counter(), sandbox.clock.wall()
+        journal, counters = sandbox.journal, sandbox.counters  # a reset in the meantime begins others
         sandbox.is_touched = True
         now = sandbox.clock.at(wall)
         sandbox.driver.catch_up(now)
@@ -102,13 +100,13 @@ class Pipeline:
         content = reply.body if type(reply.body) is bytes else encode(reply.body)
         exchange.status, exchange.content = reply.status, reply.journaled or content
         if anonymous is not None and call.reseller is None:
-            sandbox = anonymous
-        exchange.n = sandbox.journal.next_n()
+            sandbox, journal, counters = anonymous, anonymous.journal, anonymous.counters
+        exchange.n = journal.next_n()
         if reply.headers:
             exchange.own_headers = reply.headers
         exchange.duration_us = int((perf_counter() - began) * 1e6)
-        sandbox.journal.add(exchange)
-        count_answer(sandbox.counters, self._paths, exchange, reply.ending)
+        journal.add(exchange)
+        count_answer(counters, self._paths, exchange, reply.ending)
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
     async def _reply(self, call: Call, request: Incoming) -> Reply:
@@ -122,7 +120,7 @@ class Pipeline:
             or await handle(call)
         )
         if call.exchange.body and call.fields:
-            note_ignored(call)
+            note_ignored_members(call)
         return reply if call.fault is None else await damaged(call, reply)
 
     def _find_endpoint(self, call: Call) -> Reply | None:
@@ -242,17 +240,15 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
     """Decode the endpoint's input and validate it against its schema; stores the fields in the call."""
     if endpoint.source == "query":
         call.fields, problems = read_query(call.exchange.query, endpoint.schema)
-        note_unknown(call, endpoint)
+        note_unknown_parameters(call, endpoint)
         return problems
     assume = call.sandbox.scenario.assume
-    decode = decode_form if endpoint.source == "form" else decode_json
-    call.fields, problems = decode(
+    call.fields, problems = read_members(
+        endpoint.schema,
         call.headers.get(b"content-type", b""),
         call.exchange.body,
+        may_be_form=endpoint.source == "form",
         reject_duplicates=assume.get("duplicate-json-keys") == "reject",
         any_type=assume.get("content-type") == "ignored",
     )
-    if problems:
-        return problems
-    checker = validator(endpoint.schema)
-    return NO_PROBLEMS if checker.is_valid(call.fields) else checker.problems(call.fields)
+    return problems

@@ -142,7 +142,7 @@ def _out_of_time(timestamp_s: int, now_s: float, tolerance_s: float) -> Denied:
     if abs(now_s - timestamp_s / 1000) <= tolerance_s:
         return Denied("timestamp_expired", "the timestamp is in milliseconds; send seconds")
     side = "behind" if age_s > 0 else "ahead of"
-    off = f"{abs(age_s):.3f}".rstrip("0").rstrip(".")
+    off = f"{abs(age_s):.6f}".rstrip("0").rstrip(".")
     text = f"the timestamp is {off} s {side} the server's clock, at most {tolerance_s:.0f} s are accepted"
     return Denied("timestamp_expired", text)
 

@@ -125,7 +125,8 @@ def _untimely(claims: dict[str, Any], now_us: int) -> str:
         return f"the token is good only {_seconds(early_us)} s from now by the sandbox's clock"
     late_us = now_us - ends_s * _SECOND_US - issued_us
     if late_us >= 0:
-        return f"the token expired {_seconds(late_us)} s ago by the sandbox's clock"
+        when = f"{_seconds(late_us)} s ago" if late_us else "just now"
+        return f"the token expired {when} by the sandbox's clock"
     return ""
 
 

@@ -31,14 +31,16 @@ def product_of(state: State, code: str) -> Product:
     return product
 
 
-def not_on_sale(state: State, product: Product | None, code: str) -> Detail:
-    """The product does not exist or is inactive, or its code is blank; hidden products are not suggested."""
+def not_on_sale(state: State, product: Product | None, code: str, *, to_buy: bool = True) -> Detail:
+    """The product does not exist or is inactive, or its code is blank. Hidden products are not suggested, and none that
+    is inactive where one is `to_buy`."""
     if product is not None:
         return detail(What.INACTIVE_PRODUCT, product=product.code)
     if not code.strip():
         return detail(What.BLANK_PRODUCT)
-    shown = (each.code for each in state.catalog.products.values() if not each.is_hidden)
-    return detail(What.NO_PRODUCT, product=code, near=near(code, shown))
+    listed = (each for each in state.catalog.products.values() if not each.is_hidden)
+    likely = near(code, (each.code for each in listed if each.is_active or not to_buy))
+    return detail(What.NO_PRODUCT, product=code, near=likely)
 
 
 def version_switch(state: State) -> datetime:

@@ -35,7 +35,7 @@ NOTED: list[tuple[str, int, str]] = [
     ("/v2/catalog?is_active=yes", 400, "is_active must be true or false"),
     ("/v2/catalog?is_active=true&is_active=true", 400, "is_active was sent 2 times"),
     (f"{OPTIONS}&limit=25001", 200, "a limit of 25001 was taken as 25000, the most that one page holds"),
-    (f"{OPTIONS}&per_page=99999", 200, "a limit of 99999 was taken as 25000, the most that one page holds"),
+    (f"{OPTIONS}&per_page=99999", 200, "a per_page of 99999 was taken as 25000, the most that one page holds"),
     (f"{OPTIONS}&limit=2&per_page=3", 200, "per_page was ignored beside limit, whose other name it is"),
     (f"{OPTIONS}&account_number=1", 200, "account_number was ignored: amount offers the same to every account"),
     (f"{OPTIONS}&biller_code=1001", 200, "biller_code was ignored: amount lists no billers"),
@@ -106,7 +106,9 @@ NOTED: list[tuple[str, int, str]] = [
     ("/v2/subproducts?product_code=RELOADX", 400, "no product RELOADX; did you mean RELOAD?"),
     ("/v2/subproducts?product_code=RETIRED", 400, "RETIRED is inactive"),
     (f"{BILL}&biller_code=1&ref2=2", 200, "ELECTRIC has no billers: biller_code, ref2 ignored"),
-    (f"{BILL}&acount=1", 200, "no parameter acount; did you mean account?"),
+    (f"{BILL}&acount=1", 200, "no parameter acount; there are account, product, biller_code, ref2, amount"),
+    ("/v2/bill-presentment?product=ELECTRIC&acount=1", 400, "no parameter acount; did you mean account?"),
+    ("/v2/transactions?limit=1&date=2026-11-21&status=FAILED&status[]=REFUND", 200, "no parameter status[]; there are"),
     ("/v2/networkstatus?product=RELOAD&account=1", 200, "no parameter account; there are product"),
 ]
 
@@ -188,7 +190,7 @@ def test_a_query_beside_a_body_is_noted(client: Client) -> None:
 
 def test_a_query_that_sets_something_is_noted_alike(client: Client) -> None:
     answer = client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST&mehtod=GET")
-    assert (answer.status, diagnosed(client, answer)) == (200, "no parameter mehtod; did you mean method?")
+    assert (answer.status, diagnosed(client, answer)) == (200, "no parameter mehtod; there are url, method")
     answer = client.call("POST", "/v2/low-balance-threshold", {"amount": "10"})
     told = "a body was sent, but the parameters belong in the query; amount is required"
     assert (answer.status, diagnosed(client, answer)) == (400, told)

@@ -169,3 +169,9 @@ def test_every_code_of_the_table_and_the_bearers_own_has_a_message_and_nothing_e
         "internal_error", "invalid_token",
     }  # fmt: skip
     assert len(NONCE) == 16
+
+
+def test_a_timestamp_that_is_hardly_too_old_is_not_said_to_be_as_old_as_may_be() -> None:
+    denied = check_headers(headers(sign(), x_timestamp=str(NOW - 300)), KEYS[KEY], NOW + 0.0004, 300)
+    assert isinstance(denied, Denied)
+    assert "is 300.0004 s behind" in denied.diagnosis

@@ -26,7 +26,7 @@ def plan_field(product: Product) -> FormField | None:
 def check_plan_code(draft: Draft) -> Refusal | None:
     """A code that is sent must be one that is on sale, in the very letters, at this amount."""
     code = draft.extras.get(PLAN_CODE)
-    if code is None or code == "" or not (plan_field(draft.product) or is_checked_all_the_same(draft)):
+    if code is None or not (plan_field(draft.product) or is_checked_all_the_same(draft)):
         return None
     plan = named_plan(draft)
     if plan is None:
