@@ -83,7 +83,7 @@ def known_reseller(call: Call, holder: Holder) -> Reseller | Denied:
     return owner[0]
 
 
-def admit(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
+def accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
     """Admit a caller without signature, unless a fault of the scenario denies authentication."""
     if fault is not None and isinstance(fault.denial, InternalError):
         return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))

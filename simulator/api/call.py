@@ -90,7 +90,7 @@ class Access(Enum):
     OPEN = "open"
 
 
-class MetFault(msgspec.Struct):
+class ChosenFault(msgspec.Struct):
     """The fault of a call: its rule, whether its delay has passed, and whether that exceeded the timeout."""
 
     rule: Rule[FaultThen]
@@ -116,7 +116,7 @@ class Call(msgspec.Struct):
     places: Mapping[str, str] = {}
     endpoint: "Endpoint" = None  # type: ignore[assignment]  # set before it is read
     claim: Any = None
-    fault: MetFault | None = None
+    fault: ChosenFault | None = None
     core: Sandbox | None = None
     signing_s: float = 0.0
     awaits_fault: bool = True

@@ -26,13 +26,13 @@ class Place(NamedTuple):
     filters: dict[str, str]
 
 
-def made(call: Call, place: Place) -> str:
+def encode_cursor(call: Call, place: Place) -> str:
     """Encode a place as a cursor."""
     text = encode([place.n, place.job, place.filters])
     return urlsafe_b64encode(_tag(call, text) + text).decode().rstrip("=")
 
 
-def read(call: Call, cursor: str) -> Place:
+def decode_cursor(call: Call, cursor: str) -> Place:
     """Decode and verify a cursor. Raises `BadCursor`."""
     try:
         whole = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from simulator.api.call import Call, Reply
-from simulator.api.cursors import BadCursor, Place, made, read
+from simulator.api.cursors import BadCursor, Place, decode_cursor, encode_cursor
 from simulator.api.refusals import invalid_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.handlers.deliveries import ReplayRefused
@@ -50,7 +50,7 @@ def list_all(call: Call) -> Reply:
         200,
         {
             "deliveries": [_record(call, one) for one in shown],
-            "cursor": made(call, Place(shown[-1].n, shown[-1].id, filters)) if has_more else "",
+            "cursor": encode_cursor(call, Place(shown[-1].n, shown[-1].id, filters)) if has_more else "",
             "hasMore": has_more,
         },
     )
@@ -112,7 +112,7 @@ def _unknown() -> Reply:
 
 def _continued(call: Call, cursor: str, filters: dict[str, str]) -> Place:
     """Where the page before ended. Raises `BadCursor` when that is gone, or was under filters of another meaning."""
-    place = read(call, cursor)
+    place = decode_cursor(call, cursor)
     last = call.sandbox.core.state.deliveries.numbered(place.n)
     if last is None or last.id != place.job:
         raise BadCursor("leads to where the log let go of deliveries; begin again without it")

@@ -15,7 +15,7 @@ def product_list(call: Call) -> Reply:
     state = call.sandbox.core.state
     seen = (call.owner.sees(state.catalog, code) for code in state.catalog.products)
     products = [product for product in seen if product is not None and not product.is_hidden]
-    return Reply(200, wire.product_list(state.catalog, products, by_id=state.assumes("legacy-shelves", "ids")))
+    return Reply(200, wire.product_list(state.catalog, products, by_id=state.assumes("legacy-categories", "ids")))
 
 
 def subproducts(call: Call) -> Reply:

@@ -30,7 +30,7 @@ from simulator.api.call import (
 )
 from simulator.api.counting import count_answer
 from simulator.api.diagnoses import note_ignored
-from simulator.api.faults import NOTHING, damaged, meet_fault, wait
+from simulator.api.faults import NOTHING, choose_fault, wait, with_failures
 from simulator.api.notes import note_problems, note_unknown, note_unread
 from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
@@ -107,7 +107,7 @@ class Pipeline:
         )
         if call.exchange.body and call.fields:
             note_ignored(call)
-        return reply if call.fault is None else await damaged(call, reply)
+        return reply if call.fault is None else await with_failures(call, reply)
 
     def _find_endpoint(self, call: Call) -> Reply | None:
         methods = self._paths.exact.get(call.exchange.path)
@@ -134,8 +134,8 @@ def claim(call: Call) -> Reply | None:
     """Find the fault that replaces everything else, and the identity that the headers claim (SPEC 5.2)."""
     if refusal := _check_wanted_rule(call) or refuse_address(call):
         return refusal
-    meet_fault(call, before_body=True)
-    if call.fault is not None and call.fault.rule.then.comes_instead:
+    choose_fault(call, before_body=True)
+    if call.fault is not None and call.fault.rule.then.prevents_execution:
         return NOTHING
     return identify(call)
 
@@ -187,13 +187,13 @@ def check(call: Call) -> Reply | None:
 async def handle(call: Call) -> Reply:
     """Execute the call, under the fault that matches now that everything is known, if any."""
     met_before = call.fault is not None
-    meet_fault(call)
+    choose_fault(call)
     if call.fault is None:
         return call.endpoint.handle(call)
     fault = call.fault.rule.then
     if not met_before and (refusal := refuse_late(fault, call, call.endpoint)):
         return refusal
-    if fault.comes_instead:
+    if fault.prevents_execution:
         return NOTHING
     if not fault.after_commit and (refusal := await wait(call)):
         return refusal

@@ -60,7 +60,7 @@ class Denied:
         return MESSAGES[self.code]
 
 
-class Held(Protocol):
+class KeyRecord(Protocol):
     """An API key's record: `state` is `active`, `revoked`, `no_secret` or `undecryptable`."""
 
     @property
@@ -77,7 +77,7 @@ class Held(Protocol):
 class Claim(msgspec.Struct, frozen=True):
     """Validated headers, not yet verified. `signature` is decoded; `timestamp_s` is `timestamp` as a number."""
 
-    held: Held
+    held: KeyRecord
     timestamp: bytes
     timestamp_s: int
     nonce: bytes
@@ -85,7 +85,7 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 def check_headers(
-    headers: Mapping[bytes, bytes], held: Held | None, now_s: float, tolerance_s: float
+    headers: Mapping[bytes, bytes], held: KeyRecord | None, now_s: float, tolerance_s: float
 ) -> Claim | Denied:
     """Check the four headers in the order of SPEC 5.2.
 

@@ -19,7 +19,7 @@ def attempt(one: Attempt) -> dict[str, Any]:
     return {
         "number": one.number,
         "at": render.moment(one.at),
-        "ending": outcome.ending.value if outcome else None,
+        "ending": outcome.kind.value if outcome else None,
         "status": outcome.status if outcome else None,
         "error": outcome.error if outcome else "",
         "body": outcome.body if outcome else "",

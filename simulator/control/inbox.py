@@ -11,11 +11,11 @@ from starlette.responses import Response
 from simulator.contract.decode import BadJson, decode_any
 from simulator.control import render
 from simulator.control.http import (
-    Bad,
+    InvalidInput,
     body_of,
     bytes_of,
     error,
-    nothing,
+    no_content,
     refuse_other_parameters,
     reply,
     sandbox_of,
@@ -100,19 +100,19 @@ async def program(request: Request) -> Response:
 
 
 def _refuse_impossible(reply: dict[str, Any], path: str) -> None:
-    """Raise `Bad` for a reply that HTTP cannot represent."""
+    """Raise `InvalidInput` for a reply that HTTP cannot represent."""
     if reply.get("status") in WITHOUT_BODY and reply.get("body"):
-        raise Bad(f"an answer with status {reply['status']} has no body", f"{path}.body")
+        raise InvalidInput(f"an answer with status {reply['status']} has no body", f"{path}.body")
     for name in reply.get("headers", {}):
         if name.lower() in FRAMING_HEADERS:
-            raise Bad(f"the header {name} follows from the body and cannot be set", f"{path}.headers")
+            raise InvalidInput(f"the header {name} follows from the body and cannot be set", f"{path}.headers")
 
 
 async def clear(request: Request) -> Response:
     """Delete received requests and programmed replies."""
     _, name = _inbox(request)
     sandbox_of(request).inboxes.forget(name)
-    return nothing()
+    return no_content()
 
 
 async def receive(request: Request) -> Response:

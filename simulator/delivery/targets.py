@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
 Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
+IpNetwork = IPv4Network | IPv6Network
 
 
 class BadTarget(ValueError):
@@ -133,7 +133,7 @@ def _ipv4_host(host: str) -> str:
         raise BadTarget("the host is a number but no IPv4 address") from None
 
 
-def _networks(*rows: tuple[str, str]) -> tuple[tuple[Network, str], ...]:
+def _networks(*rows: tuple[str, str]) -> tuple[tuple[IpNetwork, str], ...]:
     return tuple((ip_network(network), kind) for networks, kind in rows for network in networks.split())
 
 
@@ -179,7 +179,7 @@ class AddressPolicy:
         return None
 
 
-def _kind(address: Address, table: tuple[tuple[Network, str], ...]) -> str | None:
+def _kind(address: Address, table: tuple[tuple[IpNetwork, str], ...]) -> str | None:
     return next((kind for network, kind in table if address in network), None)
 
 

@@ -20,7 +20,7 @@ from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.effects import Outcome, Send
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier, receiver_of
-from simulator.runtime.ring import Bell
+from simulator.runtime.ring import Notifier
 
 EVENTS_MAX = 100_000
 IDLE_SPAN_MAX = timedelta(days=366)
@@ -66,7 +66,7 @@ class Driver:
         self._advancing: asyncio.Task[Advance] | None = None
         self._report = Advance()
         self._closed = False
-        self.bell = Bell()
+        self.bell = Notifier()
 
     @property
     def is_busy(self) -> bool:

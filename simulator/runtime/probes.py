@@ -15,9 +15,9 @@ import msgspec
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import (
-    Ending,
     Job,
     Outcome,
+    OutcomeKind,
     Outgoing,
     is_accepted,
 )
@@ -61,7 +61,7 @@ class ProbeResult:
     @property
     def verdict(self) -> str:
         """`ok`, `finding`, or `inconclusive` when the receiver neither accepted nor rejected it."""
-        status = self.outcome.status if self.outcome.ending is Ending.ANSWERED else None
+        status = self.outcome.status if self.outcome.kind is OutcomeKind.ANSWERED else None
         if self.shot.accept:
             return "inconclusive" if status is None else "ok" if is_accepted(self.outcome) else "finding"
         if is_accepted(self.outcome):
@@ -78,7 +78,7 @@ class Probe:
     make: Callable[[LiveSandbox, Reseller], list[ProbeRequest]]
 
 
-async def shoot(live: LiveSandbox, shots: list[ProbeRequest], timeout_s: float | None) -> list[ProbeResult]:
+async def send_probe(live: LiveSandbox, shots: list[ProbeRequest], timeout_s: float | None) -> list[ProbeResult]:
     """Send the requests of a probe sequentially."""
     results = []
     for shot in shots:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 
-class Numbered(Protocol):
+class RingRecord(Protocol):
     """A record of a ring: `n` increments by one, `size` approximates its bytes."""
 
     n: int
@@ -17,10 +17,10 @@ class Numbered(Protocol):
         ...
 
 
-Record = TypeVar("Record", bound=Numbered)
+Record = TypeVar("Record", bound=RingRecord)
 
 
-class Bell:
+class Notifier:
     """Wakes tasks that wait for a change; no cost without waiters."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Bell:
             for future in waiting:
                 _wake(future)
 
-    async def wait_until(self, is_true: Callable[[], bool], timeout_s: float, *others: "Bell") -> bool:
+    async def wait_until(self, is_true: Callable[[], bool], timeout_s: float, *others: "Notifier") -> bool:
         """Wait until `is_true`, tested whenever this bell or one of the others rings; False on timeout, or when this
         bell is closed first."""
         bells = (self, *others)
@@ -86,7 +86,7 @@ class Ring(Generic[Record]):
         self._bytes = 0
         self.last_n = 0
         self.left_out = 0
-        self.bell = Bell()
+        self.bell = Notifier()
 
     def __len__(self) -> int:
         return len(self._records)

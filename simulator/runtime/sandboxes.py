@@ -13,7 +13,7 @@ from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.handlers.resellers import drawn_key
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import ResellerStart, Scenario
-from simulator.domain.reports.coverage import Figures, figures
+from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
@@ -82,9 +82,9 @@ class LiveSandbox:
         """True while work or a waiting client keeps it from being idle, however long that takes."""
         return self.driver.is_busy or self.journal.bell.is_waited_for or self.inboxes.is_waited_for
 
-    def figures(self) -> Figures:
+    def coverage(self) -> Coverage:
         """Coverage of rules, answers and outcomes since its start or last reset."""
-        return figures(self.core.state, self.counters.answers)
+        return coverage(self.core.state, self.counters.answers)
 
     def signing_time(self, wall: datetime | None = None) -> datetime:
         """The time that clients' timestamps are compared with: the wall clock's, unless the scenario sets its own.
@@ -165,13 +165,13 @@ def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> Resel
 
 
 class Sandboxes:
-    """All sandboxes by id. With `keeps_coverage` the figures of deleted and reset ones are preserved."""
+    """All sandboxes by id. With `keeps_coverage` the coverage of deleted and reset ones are preserved."""
 
     def __init__(self, wall: Wall, sender: Sender, ttl_s: float | None = None, *, keeps_coverage: bool = False) -> None:
         self._wall = wall
         self._sender = sender
         self._ttl_s = ttl_s
-        self._past = Figures() if keeps_coverage else None
+        self._past = Coverage() if keeps_coverage else None
         self._by_id: dict[str, LiveSandbox] = {}
         self._unique_keys: dict[str, LiveSandbox] = {}
         self._unique_users: dict[str, LiveSandbox] = {}
@@ -246,12 +246,12 @@ class Sandboxes:
 
     def _remember(self, sandbox: LiveSandbox) -> None:
         if self._past is not None:
-            self._past.add(sandbox.figures())
+            self._past.add(sandbox.coverage())
 
-    def figures(self) -> Figures:
-        """Figures of all sandboxes together; with `keeps_coverage`, including former ones."""
-        total = Figures()
-        for part in (self._past or Figures(), *(sandbox.figures() for sandbox in self)):
+    def coverage(self) -> Coverage:
+        """Coverage of all sandboxes together; with `keeps_coverage`, including former ones."""
+        total = Coverage()
+        for part in (self._past or Coverage(), *(sandbox.coverage() for sandbox in self)):
             total.add(part)
         return total
 

@@ -9,7 +9,7 @@ from simulator.domain.model.catalog import Overlay
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import KeyStart, ResellerStart
-from simulator.scenario.document import Mark
+from simulator.scenario.document import Position
 from simulator.scenario.pricing import price_adjustment
 from simulator.scenario.reader import Reader
 from simulator.scenario.values import secret_bytes, target
@@ -69,7 +69,7 @@ def refuse_repeats(readers: list[Reader], what: str) -> None:
         seen.setdefault(text, reader)
 
 
-def _where(mark: Mark, source: str) -> str:
+def _where(mark: Position, source: str) -> str:
     if not mark.line:
         return ""
     return f", on line {mark.line}" if mark.source == source else f", in {mark.source}:{mark.line}"

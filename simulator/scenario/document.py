@@ -18,7 +18,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 PROBLEMS_MAX = 100
 
 
-class Mark(NamedTuple):
+class Position(NamedTuple):
     """A place in a file; line and column count from 1. Line 0 means an object, which has no lines."""
 
     source: str
@@ -31,8 +31,8 @@ class Node:
     """A value with its mark; `keys` has the marks of a mapping's keys. Nodes are shared and immutable."""
 
     value: "dict[str, Node] | list[Node] | Scalar"
-    mark: Mark
-    keys: dict[str, Mark] = field(default_factory=dict)
+    mark: Position
+    keys: dict[str, Position] = field(default_factory=dict)
 
     def plain(self) -> Any:
         """The value without marks: dict, list, str, int, Decimal, bool, None."""
@@ -81,13 +81,13 @@ class Report:
         """True when further problems would be dropped."""
         return len(self._found) >= PROBLEMS_MAX
 
-    def add(self, mark: Mark, path: Path, code: str, message: str) -> None:
+    def add(self, mark: Position, path: Path, code: str, message: str) -> None:
         """Add a problem, unless there is one at this value already."""
         problem = Problem(*mark, path_text(path), code, message)
         if _place(problem) not in self._places:
             self._note(problem)
 
-    def add_another(self, mark: Mark, path: Path, code: str, message: str) -> None:
+    def add_another(self, mark: Position, path: Path, code: str, message: str) -> None:
         """Add a problem beside others at this value, except at values that have initial problems."""
         problem = Problem(*mark, path_text(path), code, message)
         if _place(problem) not in self._settled:
@@ -133,7 +133,7 @@ class Document:
         """All of it as plain values."""
         return self.root.plain()
 
-    def mark(self, path: Path) -> Mark:
+    def mark(self, path: Path) -> Position:
         """The position of the value at `path`, or of its nearest existing ancestor."""
         node = self.root
         for part in path:
@@ -143,7 +143,7 @@ class Document:
             node = below
         return node.mark
 
-    def key_mark(self, path: Path) -> Mark:
+    def key_mark(self, path: Path) -> Position:
         """The position of the last key of `path`; that of the value when it has no key."""
         parent = self.root
         for part in path[:-1]:

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from simulator.domain.model.faults import (
     CutAnswer,
-    Damage,
     Denial,
     DrippingAnswer,
+    Failure,
     FaultThen,
     InternalError,
     MalformedAnswer,
@@ -25,7 +25,7 @@ def fault(item: Reader) -> FaultThen:
     """A fault's `then`. Keys without effect are reported."""
     _refuse_misplaced(item)
     return FaultThen(
-        damages=tuple(_damages(item)),
+        failures=tuple(_failures(item)),
         denial=_denial(item),
         delay=_delay(item["delay"]),
         after_commit=item["after_commit"].boolean(),
@@ -45,7 +45,7 @@ def _refuse_misplaced(item: Reader) -> None:
             item[spoiler].problem("misplaced", text, at_key=True)
 
 
-def _damages(item: Reader) -> Iterator[Damage]:
+def _failures(item: Reader) -> Iterator[Failure]:
     """In the order of application."""
     status, body, disconnect = item["status"].optional_integer(), item["body"].node, item["disconnect"]
     if status is not None:

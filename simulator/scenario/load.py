@@ -19,9 +19,9 @@ from simulator.scenario.document import (
     DIGITS_MAX,
     NODES_MAX,
     Document,
-    Mark,
     Node,
     Path,
+    Position,
     Problem,
     Report,
     Scalar,
@@ -110,15 +110,15 @@ class _Composer:
             return self._only_document()
         except yaml.YAMLError as error:
             line, column, message = self._syntax(error)
-            raise self._stop(Mark(self._source, line, column), (), "syntax", message) from None
+            raise self._stop(Position(self._source, line, column), (), "syntax", message) from None
         except UnicodeEncodeError:
-            raise self._stop(Mark(self._source, 1, 1), (), "encoding", "a scenario is UTF-8 text") from None
+            raise self._stop(Position(self._source, 1, 1), (), "encoding", "a scenario is UTF-8 text") from None
 
     def _only_document(self) -> Node:
         next(self._events)  # the stream
         first = next(self._events)
         if isinstance(first, yaml.StreamEndEvent):
-            return Node({}, Mark(self._source, 1, 1))
+            return Node({}, Position(self._source, 1, 1))
         root = self._node(next(self._events), (), 1)
         next(self._events)  # the document's end
         second = next(self._events)
@@ -146,15 +146,15 @@ class _Composer:
             return self._sequence(mark, path, depth)
         return self._mapping(mark, path, depth)
 
-    def _sequence(self, mark: Mark, path: Path, depth: int) -> Node:
+    def _sequence(self, mark: Position, path: Path, depth: int) -> Node:
         items: list[Node] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
             items.append(self._node(event, (*path, len(items)), depth + 1))
         return Node(items, mark)
 
-    def _mapping(self, mark: Mark, path: Path, depth: int) -> Node:
+    def _mapping(self, mark: Position, path: Path, depth: int) -> Node:
         values: dict[str, Node] = {}
-        keys: dict[str, Mark] = {}
+        keys: dict[str, Position] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key_node = self._node(event, path, depth + 1)
             key = key_node.value
@@ -168,7 +168,7 @@ class _Composer:
                 values[key], keys[key] = value, key_node.mark
         return Node(values, mark, keys)
 
-    def _scalar(self, event: Any, mark: Mark, path: Path) -> Scalar:
+    def _scalar(self, event: Any, mark: Position, path: Path) -> Scalar:
         text: str = event.value
         if CONTROL.search(text):
             self._report.add(mark, path, "bad_text", "text has no control characters but tab and line feed")
@@ -181,11 +181,11 @@ class _Composer:
             self._report.add(mark, path, "bad_number", str(error))
             return 0
 
-    def _mark(self, event: Any) -> Mark:
+    def _mark(self, event: Any) -> Position:
         mark = event.start_mark
-        return Mark(self._source, mark.line + 1, mark.column + 1)
+        return Position(self._source, mark.line + 1, mark.column + 1)
 
-    def _stop(self, mark: Mark, path: Path, code: str, message: str) -> ScenarioError:
+    def _stop(self, mark: Position, path: Path, code: str, message: str) -> ScenarioError:
         self._report.add(mark, path, code, message)
         return ScenarioError(self._report.problems() or [Problem(*mark, "", code, message)])
 

@@ -17,7 +17,7 @@ from simulator.scenario.document import Node
 from simulator.scenario.faults import fault
 from simulator.scenario.matchers import When, compile_when
 from simulator.scenario.reader import Reader
-from simulator.scenario.rules import Known, payment_then, when_of
+from simulator.scenario.rules import KnownCodes, payment_then, when_of
 
 _CACHE: WeakKeyDictionary[Node, Magic] = WeakKeyDictionary()
 _ALWAYS = compile_when({})
@@ -91,5 +91,5 @@ READERS: Mapping[str, Callable[[Reader], tuple[When, Any]]] = {
     "voids": lambda item: (_ALWAYS, void(item["then"])),
     "disputes": lambda item: (_ALWAYS, dispute(item["then"])),
     "bills": lambda item: (_ALWAYS, presented(item["then"])),
-    "faults": lambda item: (when_of(item["when"], Known()), fault(item["then"])),
+    "faults": lambda item: (when_of(item["when"], KnownCodes()), fault(item["then"])),
 }

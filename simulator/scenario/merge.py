@@ -50,7 +50,7 @@ def _after(base: list[Node], over: list[Node], path: Keys) -> list[Node]:
 
 
 def _by_identity(base: list[Node], over: list[Node], path: Keys) -> list[Node]:
-    """Known items are merged in place, new ones are appended. Duplicates are left for validation."""
+    """KnownCodes items are merged in place, new ones are appended. Duplicates are left for validation."""
     key = IDENTITIES[path]
     places = {identity: place for place, node in enumerate(base) if (identity := _identity(node, key)) is not None}
     joined = list(base)

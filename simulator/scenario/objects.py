@@ -10,9 +10,9 @@ from simulator.scenario.document import (
     DIGITS_MAX,
     NODES_MAX,
     Document,
-    Mark,
     Node,
     Path,
+    Position,
     Report,
     Scalar,
 )
@@ -29,7 +29,7 @@ class _ObjectReader:
     """Builds nodes from decoded JSON, within the same limits."""
 
     def __init__(self, source: str, report: Report) -> None:
-        self._mark = Mark(source)
+        self._mark = Position(source)
         self._report = report
         self._nodes = 0
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from simulator.scenario import values
 from simulator.scenario.check import suggestion
-from simulator.scenario.document import Mark, Node, Path, Report, child, shown
+from simulator.scenario.document import Node, Path, Position, Report, child, shown
 
 T = TypeVar("T")
 
@@ -23,8 +23,8 @@ class Reader:
     node: Node | None
     path: Path
     report: Report
-    mark: Mark
-    key_mark: Mark
+    mark: Position
+    key_mark: Position
 
     @classmethod
     def of(cls, root: Node, report: Report, path: Path = ()) -> "Reader":

@@ -14,7 +14,7 @@ from uvicorn.server import ServerState
 from simulator.server.deadline import Deadline
 from simulator.server.limits import HttpLimits, HttpRefusal
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
-from simulator.server.reading import Reader
+from simulator.server.reading import RequestReader
 from simulator.server.responder import Responder
 from simulator.server.states import BEGUN, BODY, CLOSED, DEAF, IDLE, LATE_HEAD, LINGERING, LOST, SENT, STOP
 from simulator.server.turn import Prompt, PromptAnswer, Turn, resumed
@@ -47,7 +47,7 @@ class HttpProtocol(asyncio.Protocol):
         self._server_state = server_state
         self._loop = asyncio.get_running_loop()
         self._deadline = Deadline(self._loop, self._on_deadline)
-        self._reader = Reader(limits)
+        self._reader = RequestReader(limits)
         self._running: Responder | None = None  # of the request that is being answered in a task
         self._refusal: HttpRefusal | None = None  # waits for the answers before it
         self._unsent = b""  # answers that wait for the end of the turn

@@ -13,7 +13,7 @@ _NOTED: Final = frozenset({b"host", b"connection", b"expect"})
 _SLASH, _PERCENT, _FRAGMENT = b"/%#"
 
 
-class Reader:
+class RequestReader:
     """What has been read of a connection, and httptools' reports. `requests` are those whose head is in order, oldest
     first; `request` is the one whose body is being read, None where what comes of it is dropped.
 
@@ -30,7 +30,7 @@ class Reader:
         self._parser = HttpRequestParser(self)
         self._since_progress = 0  # bytes since the last head, piece of body or message ended
 
-    def move(self, event: states.Event) -> None:
+    def move(self, event: states.ReadingEvent) -> None:
         """Take what happened into account."""
         self.state = states.READING[self.state][event]
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from simulator.server.message import BODYLESS, STATUS_LINE, Headers, HttpRequest, header_lines, header_pairs, unframed
-from simulator.server.states import AWAITED, BEGUN, COMPLETE, LEFT, Answer
+from simulator.server.states import AWAITED, BEGUN, COMPLETE, LEFT, AnswerStage
 from simulator.server.turn import Ending, PromptAnswer
 
 EXTENSION: Final = "reseller_sim.responder"
@@ -32,7 +32,7 @@ class Responder:
     def __init__(self, connection: Any, request: HttpRequest) -> None:
         self._connection = connection  # an HttpProtocol, whose module imports this one
         self.request = request
-        self.stage: Answer = AWAITED
+        self.stage: AnswerStage = AWAITED
         self._is_read = False  # the application has all of the body
         self.news = asyncio.Event()  # something for `receive`
         if request.body or request.is_whole:

@@ -32,7 +32,7 @@ class Reading(IntEnum):
     CLOSED = auto()  # nothing
 
 
-class Event(IntEnum):
+class ReadingEvent(IntEnum):
     """What happens to a connection's reading."""
 
     BEGIN = auto()  # a message's first byte
@@ -49,13 +49,13 @@ class Event(IntEnum):
 
 # By these names an entry costs 40 ns, by those of the classes 300.
 OPENED, IDLE, HEAD, LATE_HEAD, OFFER, BODY, DEAF, LINGERING, CLOSED = Reading
-BEGIN, PIECE, HEAD_END, OFFERED, END, LAST_END, REFUSED, STOP, SENT, LOST = Event
+BEGIN, PIECE, HEAD_END, OFFERED, END, LAST_END, REFUSED, STOP, SENT, LOST = ReadingEvent
 
 _ALWAYS: Final = {SENT: LINGERING, LOST: CLOSED}
 _WAITING: Final = {BEGIN: HEAD, REFUSED: DEAF, STOP: DEAF, **_ALWAYS}
 _IN_HEAD: Final = {HEAD_END: BODY, REFUSED: DEAF, STOP: DEAF, **_ALWAYS}
 
-READING: Final[dict[Reading, dict[Event, Reading]]] = {
+READING: Final[dict[Reading, dict[ReadingEvent, Reading]]] = {
     OPENED: {**_WAITING, BEGIN: LATE_HEAD},
     IDLE: _WAITING,
     HEAD: {**_IN_HEAD, PIECE: LATE_HEAD},
@@ -68,7 +68,7 @@ READING: Final[dict[Reading, dict[Event, Reading]]] = {
 }
 
 
-class Answer(IntEnum):
+class AnswerStage(IntEnum):
     """How far the answer to one request has come."""
 
     AWAITED = auto()  # not a byte of it was sent
@@ -77,4 +77,4 @@ class Answer(IntEnum):
     LEFT = auto()  # nobody waits for it any more
 
 
-AWAITED, BEGUN, COMPLETE, LEFT = Answer
+AWAITED, BEGUN, COMPLETE, LEFT = AnswerStage

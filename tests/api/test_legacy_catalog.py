@@ -155,7 +155,7 @@ def test_the_resellers_overlay_counts() -> None:
 
 
 def test_groups_and_categories_may_be_ids() -> None:
-    with running({"assume": {"legacy-shelves": "ids"}}) as client:
+    with running({"assume": {"legacy-categories": "ids"}}) as client:
         record = products(client)["RELOAD"]
         assert (record["product_group"], record["category"]) == ("everyday", "mobile-reload")
 

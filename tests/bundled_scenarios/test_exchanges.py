@@ -56,7 +56,7 @@ def test_a_gateway_answers_though_the_payment_was_made(ending: str, first: int) 
 def test_one_answer_trickles_in() -> None:
     with running("garbled-answers") as client:
         rules = client.live.core.state.faults.rules
-        assert [rule.then.damages for rule in rules if "slowly" in rule.label] == [(DrippingAnswer(100),)]
+        assert [rule.then.failures for rule in rules if "slowly" in rule.label] == [(DrippingAnswer(100),)]
 
 
 def test_on_a_bad_network_a_client_that_keeps_its_refid_pays_once() -> None:

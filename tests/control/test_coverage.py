@@ -149,7 +149,7 @@ def test_the_figures_of_a_run_outlive_its_sandboxes_when_they_are_kept() -> None
             sandbox.counters.answers["GET", "/v2/balance", 200, "", ""] = 1
         await made.get("one").reset()
         await made.delete("two")
-        total = made.figures()
+        total = made.coverage()
         await made.close()
         return total.sandboxes, sum(total.answers.values())
 

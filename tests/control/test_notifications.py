@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator.domain.model.notifications import Kind, NotificationLog
+from simulator.domain.model.notifications import NotificationKind, NotificationLog
 from tests.support.client import Client, running
 
 PATH = "/sandboxes/default/notifications"
@@ -21,14 +21,16 @@ def log(client: Client) -> NotificationLog:
     return client.live.core.state.notifications
 
 
-def note(client: Client, kind: Kind = Kind.DISPUTE, reseller: str = "RS001", **refs: str) -> None:
+def note(
+    client: Client, kind: NotificationKind = NotificationKind.DISPUTE, reseller: str = "RS001", **refs: str
+) -> None:
     log(client).add(
         client.live.clock.now(), kind, reseller, ["a@example.com", "b@example.com"], "about", "text", **refs
     )
 
 
 def test_a_notification_says_what_would_have_been_sent_to_whom(client: Client) -> None:
-    note(client, Kind.VOID, trxid="T1", refid="ref-1")
+    note(client, NotificationKind.VOID, trxid="T1", refid="ref-1")
     answer = client.sim("GET", PATH).json
     assert answer == {
         "notifications": [
@@ -66,7 +68,11 @@ def test_a_notification_says_what_would_have_been_sent_to_whom(client: Client) -
 def test_notifications_are_found_by_kind_and_reseller_oldest_first(
     client: Client, query: str, found: list[int]
 ) -> None:
-    for kind, reseller in ((Kind.DISPUTE, "RS001"), (Kind.VOID, "RS001"), (Kind.DISPUTE, "R2")):
+    for kind, reseller in (
+        (NotificationKind.DISPUTE, "RS001"),
+        (NotificationKind.VOID, "RS001"),
+        (NotificationKind.DISPUTE, "R2"),
+    ):
         note(client, kind, reseller)
     rows = client.sim("GET", f"{PATH}?{query}").json["notifications"]
     assert [row["n"] for row in rows] == found

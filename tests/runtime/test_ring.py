@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
-from simulator.runtime.ring import Bell, Ring
+from simulator.runtime.ring import Notifier, Ring
 
 
 @dataclass
@@ -58,8 +58,8 @@ def test_waiting_ends_as_soon_as_it_is_true() -> None:
 
 def test_waiting_ends_when_the_time_is_up() -> None:
     async def main() -> None:
-        assert not await Bell().wait_until(lambda: False, 0.01)
-        assert not await Bell().wait_until(lambda: False, 0)
-        assert await Bell().wait_until(lambda: True, 0)
+        assert not await Notifier().wait_until(lambda: False, 0.01)
+        assert not await Notifier().wait_until(lambda: False, 0)
+        assert await Notifier().wait_until(lambda: True, 0)
 
     asyncio.run(main())

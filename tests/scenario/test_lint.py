@@ -1,4 +1,4 @@
-"""What a scenario says in vain: told by `check`, with its place, and loaded all the same."""
+"""Useless parts of a scenario: `check` reports them with their place, and they load nevertheless."""
 
 from pathlib import Path
 
@@ -135,7 +135,7 @@ def test_what_is_said_in_vain_is_told_where_it_stands(tmp_path: Path, text: str,
 
 
 @pytest.mark.parametrize("text", [row[1] for row in MEANT], ids=[row[0] for row in MEANT])
-def test_what_only_looks_vain_is_not_told(tmp_path: Path, text: str) -> None:
+def test_what_only_looks_useless_is_not_reported(tmp_path: Path, text: str) -> None:
     path = tmp_path / "f.yaml"
     path.write_text("extends: default\n" + text)
     assert problems(path) == []

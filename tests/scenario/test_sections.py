@@ -44,7 +44,7 @@ def test_how_a_void_ends(
     assert (made.is_taken, made.refund_after, made.refused_after) == (is_taken, refund_after, refused_after)
 
 
-def test_a_bill_says_null_for_what_is_not_told_and_leaves_out_what_is_drawn() -> None:
+def test_a_bill_has_null_for_missing_members_and_omits_generated_ones() -> None:
     [rule] = built("bills: [{then: {bill: {Outstanding: 12.50, Address: null, E-Bill: null}}}]\n").bills
     assert rule.then.changes == {"outstanding": Decimal("12.50"), "address": None, "e_bill": None}
     assert rule.then.refused is None

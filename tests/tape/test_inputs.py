@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simulator.domain import commands as c
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import Adjustment, Discount, Overlay, TreeKind
-from simulator.domain.model.effects import Ending, Outcome
+from simulator.domain.model.effects import Outcome, OutcomeKind
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import KeyStart, ResellerStart
@@ -114,7 +114,7 @@ CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
     (
         [c.SetWebhook("RS001", "http://127.0.0.1:9/"), c.Credit("RS001", Decimal(5)), c.PassTime()],
         lambda box: c.EndDelivery(
-            next(iter(box.state.in_flight)), 1, Outcome(Ending.ANSWERED, 500, "böse", "", (("a", "b"),))
+            next(iter(box.state.in_flight)), 1, Outcome(OutcomeKind.ANSWERED, 500, "böse", "", (("a", "b"),))
         ),
     ),
 ]

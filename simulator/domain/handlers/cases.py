@@ -22,7 +22,7 @@ from simulator.domain.model.cases import (
 )
 from simulator.domain.model.details import NEAR_WORDS_MAX, Detail, What, detail, near
 from simulator.domain.model.money import ZERO
-from simulator.domain.model.notifications import Kind
+from simulator.domain.model.notifications import NotificationKind
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.rules import Rule, RuleBook
 from simulator.domain.model.transactions import Status, Transaction, may_follow
@@ -226,7 +226,7 @@ def _notify(state: State, case: Case, now: datetime, text: str) -> None:
     subject = f"{case.kind.value.capitalize()} of {transaction.product_name}, reference {transaction.refid}"
     state.notifications.add(
         now,
-        Kind(case.kind.value),
+        NotificationKind(case.kind.value),
         transaction.reseller,
         tuple(to),
         subject,

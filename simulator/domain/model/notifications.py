@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class NotificationKind(StrEnum):
     """The cause of a notification."""
 
     LOW_BALANCE = "low_balance"
@@ -21,7 +21,7 @@ class Notification:
 
     n: int
     at: datetime
-    kind: Kind
+    kind: NotificationKind
     reseller: str
     to: tuple[str, ...]
     subject: str
@@ -51,7 +51,7 @@ class NotificationLog:
     def add(
         self,
         at: datetime,
-        kind: Kind,
+        kind: NotificationKind,
         reseller: str,
         to: Sequence[str],
         subject: str,

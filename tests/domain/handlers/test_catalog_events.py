@@ -1,4 +1,4 @@
-"""Catalog change events: every difference between two catalogs is told once, to the scenario's target (SPEC 6.4)."""
+"""Catalog change events: each difference of two catalogs is published once, to the scenario's target (SPEC 6.4)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,8 +32,8 @@ from tests.support.worlds import (
     seconds,
 )
 
-SHELF = Category("shelf", "TransactionIndex", ("BILL", "CARD"))
-GROUP = Group("group", "Group", "https://img.example/g.png", (SHELF,))
+CATEGORY = Category("category", "Category", ("BILL", "CARD"))
+GROUP = Group("group", "Group", "https://img.example/g.png", (CATEGORY,))
 BEFORE = Catalog((GROUP,), {"BILL": money_product(), "CARD": fixed_product()})
 
 
@@ -59,12 +59,12 @@ CASES: list[tuple[str, Catalog, list[str]]] = [
     (
         "a product goes off sale, and leaves the tree",
         with_products(BILL=money_product(is_active=False)),
-        ["group.updated group", "category.updated shelf", "product.updated BILL"],
+        ["group.updated group", "category.updated category", "product.updated BILL"],
     ),
     (
         "a product is hidden",
         with_products(BILL=replace(BEFORE.products["BILL"], is_hidden=True)),
-        ["group.updated group", "category.updated shelf", "product.deleted BILL"],
+        ["group.updated group", "category.updated category", "product.deleted BILL"],
     ),
     (
         "what nobody is shown",
@@ -75,7 +75,7 @@ CASES: list[tuple[str, Catalog, list[str]]] = [
     (
         "a product goes with its options",
         with_products(CARD=None),
-        ["group.updated group", "category.updated shelf", "product.deleted CARD"],
+        ["group.updated group", "category.updated category", "product.deleted CARD"],
     ),
     (
         "a price adjustment changes the price of each option",
@@ -109,11 +109,11 @@ CASES: list[tuple[str, Catalog, list[str]]] = [
     ),
     (
         "a category is renamed, and with it its group changes",
-        with_groups(replace(GROUP, categories=(replace(SHELF, name="Other"),))),
-        ["group.updated group", "category.updated shelf"],
+        with_groups(replace(GROUP, categories=(replace(CATEGORY, name="Other"),))),
+        ["group.updated group", "category.updated category"],
     ),
     ("a group is renamed", with_groups(replace(GROUP, name="Other")), ["group.updated group"]),
-    ("a group goes", with_groups(), ["group.deleted group", "category.deleted shelf"]),
+    ("a group goes", with_groups(), ["group.deleted group", "category.deleted category"]),
     ("a group comes", with_groups(GROUP, replace(GROUP, id="g2", categories=())), ["group.created g2"]),
 ]
 
