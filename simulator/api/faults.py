@@ -31,7 +31,7 @@ from simulator.wire.json import encode
 
 REFUSED_FROM = 400  # the lowest status of a refusal
 ONE_SECOND = timedelta(seconds=1)
-NOTHING = Reply(0, b"")
+NO_REPLY = Reply(0, b"")
 ERROR_CODES = {504: ("integration_timeout", "The integration did not answer within 29 seconds.")}
 
 

@@ -30,7 +30,7 @@ from simulator.api.call import (
 )
 from simulator.api.counting import count_answer
 from simulator.api.diagnoses import note_ignored
-from simulator.api.faults import NOTHING, choose_fault, wait, with_failures
+from simulator.api.faults import NO_REPLY, choose_fault, wait, with_failures
 from simulator.api.notes import note_problems, note_unknown, note_unread
 from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
@@ -40,7 +40,7 @@ from simulator.contract.form import decode_form, decode_json
 from simulator.contract.query import read_query
 from simulator.contract.validate import validator
 from simulator.runtime.journal import Exchange, reply_headers
-from simulator.runtime.rule_names import meant
+from simulator.runtime.rule_names import decode_rule_names
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
 
@@ -136,7 +136,7 @@ def claim(call: Call) -> Reply | None:
         return refusal
     choose_fault(call, before_body=True)
     if call.fault is not None and call.fault.rule.then.prevents_execution:
-        return NOTHING
+        return NO_REPLY
     return identify(call)
 
 
@@ -194,7 +194,7 @@ async def handle(call: Call) -> Reply:
     if not met_before and (refusal := refuse_late(fault, call, call.endpoint)):
         return refusal
     if fault.prevents_execution:
-        return NOTHING
+        return NO_REPLY
     if not fault.after_commit and (refusal := await wait(call)):
         return refusal
     return refusals.lost_sandbox(call) if call.is_lost else call.endpoint.handle(call)
@@ -226,7 +226,7 @@ def _check_wanted_rule(call: Call) -> Reply | None:
     wanted = call.headers.get(b"x-sim-rule")
     if wanted is None:
         return None
-    names = meant(wanted)
+    names = decode_rule_names(wanted)
     name = next(filter(call.sandbox.core.state.has_rule, names), names[-1])
     if not call.sandbox.core.state.has_rule(name):
         call.exchange.error = "unknown_rule"

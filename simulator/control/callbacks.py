@@ -72,6 +72,6 @@ async def list_all(request: Request) -> Response:
 
     complete = True
     if wait_for:
-        complete = await live.driver.bell.wait_until(lambda: ended() >= wait_for, timeout_s)
+        complete = await live.driver.notifier.wait_until(lambda: ended() >= wait_for, timeout_s)
     answer = page("callbacks", asked, matching(), lambda pair: _row(*pair))
     return reply(answer | {"left_out": live.core.state.callbacks.left_out, "complete": complete})

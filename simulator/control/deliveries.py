@@ -63,7 +63,7 @@ async def list_all(request: Request) -> Response:
 
     complete = True
     if wait_for:
-        complete = await live.driver.bell.wait_until(lambda: ended() >= wait_for, timeout_s)
+        complete = await live.driver.notifier.wait_until(lambda: ended() >= wait_for, timeout_s)
     behind = (one for one in matching() if one.serial > asked.cursor)
     answer = page("deliveries", asked, behind, row, lambda one: one.serial)
     return reply(answer | {"left_out": log.left_out, "complete": complete})

@@ -49,7 +49,7 @@ async def show(request: Request) -> Response:
     wait_for, timeout_s = wait_of(request)
     refuse_other_parameters(request, "wait_for", "timeout")
     inbox, name = _inbox(request)
-    complete = await inbox.received.bell.wait_until(lambda: len(inbox.received) >= wait_for, timeout_s)
+    complete = await inbox.received.notifier.wait_until(lambda: len(inbox.received) >= wait_for, timeout_s)
     return reply(
         {
             "name": name,
@@ -79,7 +79,7 @@ def _item(one: Received) -> dict[str, Any]:
     }
 
 
-async def program(request: Request) -> Response:
+async def set_replies(request: Request) -> Response:
     """Set the replies to the next requests."""
     name = request.path_params["name"]
     parse_target(f"inbox:{name}")
@@ -87,7 +87,7 @@ async def program(request: Request) -> Response:
     wanted = await body_of(request, "inbox-replies-request")
     for place, one in enumerate(wanted["replies"]):
         _refuse_impossible(one, f"replies.{place}")
-    inboxes[name].program(
+    inboxes[name].set_replies(
         InboxAnswer(
             status=one.get("status", 200),
             delay_s=float(one.get("delay", 0)),

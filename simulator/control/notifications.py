@@ -43,8 +43,8 @@ async def list_all(request: Request) -> Response:
     complete = True
     if wait_for:
         # Both requests and the agenda cause notifications.
-        complete = await live.driver.bell.wait_until(
-            lambda: sum(1 for _ in matching()) >= wait_for, timeout_s, live.journal.bell
+        complete = await live.driver.notifier.wait_until(
+            lambda: sum(1 for _ in matching()) >= wait_for, timeout_s, live.journal.notifier
         )
     later = (one for one in matching() if one.n > asked.cursor)
     answer = page("notifications", asked, later, row, lambda one: one.n)

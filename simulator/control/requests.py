@@ -71,7 +71,7 @@ async def list_all(request: Request) -> Response:
 
     complete = True
     if wait_for:
-        complete = await live.journal.bell.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
+        complete = await live.journal.notifier.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
     earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
     answer = page("requests", asked, earlier, row, lambda one: one.n)
     return reply(answer | {"left_out": live.journal.left_out, "complete": complete})

@@ -21,23 +21,23 @@ Record = TypeVar("Record", bound=RingRecord)
 
 
 class Notifier:
-    """Wakes tasks that wait for a change; no cost without waiters."""
+    """Wakes tasks that wait for a change. It costs nothing while none waits."""
 
     def __init__(self) -> None:
         self._waiting: list[asyncio.Future[None]] = []
         self._closed = False
 
     @property
-    def is_waited_for(self) -> bool:
+    def has_waiters(self) -> bool:
         """True while somebody waits."""
         return bool(self._waiting)
 
     def close(self) -> None:
         """No more changes: wake all waiters."""
         self._closed = True
-        self.ring()
+        self.notify()
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Wake everybody."""
         if self._waiting:
             waiting, self._waiting = self._waiting, []
@@ -45,9 +45,9 @@ class Notifier:
                 _wake(future)
 
     async def wait_until(self, is_true: Callable[[], bool], timeout_s: float, *others: "Notifier") -> bool:
-        """Wait until `is_true`, tested whenever this bell or one of the others rings; False on timeout, or when this
-        bell is closed first."""
-        bells = (self, *others)
+        """Wait until `is_true`, tested at each notification by this notifier or one of the others; False on timeout, or
+        when this notifier is closed first."""
+        notifiers = (self, *others)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
         while not is_true() and not self._closed:
@@ -55,15 +55,15 @@ class Notifier:
             if left_s <= 0:
                 return False
             future = loop.create_future()
-            for bell in bells:
-                bell._waiting.append(future)
+            for notifier in notifiers:
+                notifier._waiting.append(future)
             timer = loop.call_later(left_s, _wake, future)
             try:
                 await future
             finally:
                 timer.cancel()
-                for bell in bells:
-                    bell._forget(future)
+                for notifier in notifiers:
+                    notifier._forget(future)
         return is_true()
 
     def _forget(self, future: "asyncio.Future[None]") -> None:
@@ -86,7 +86,7 @@ class Ring(Generic[Record]):
         self._bytes = 0
         self.last_n = 0
         self.left_out = 0
-        self.bell = Notifier()
+        self.notifier = Notifier()
 
     def __len__(self) -> int:
         return len(self._records)
@@ -110,7 +110,7 @@ class Ring(Generic[Record]):
         while len(records) > self._count_max or (self._bytes > self._bytes_max and len(records) > 1):
             self._bytes -= records.popleft().size
             self.left_out += 1
-        self.bell.ring()
+        self.notifier.notify()
 
     def find(self, n: int) -> Record | None:
         """The record with the number `n`, if it was not evicted."""
@@ -120,4 +120,4 @@ class Ring(Generic[Record]):
         """Delete the records; numbering continues."""
         self._records.clear()
         self._bytes = 0
-        self.bell.ring()
+        self.notifier.notify()

@@ -10,7 +10,7 @@ from typing import Any
 
 from simulator.domain.commands import Command, LoadScenario
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
-from simulator.domain.handlers.resellers import drawn_key
+from simulator.domain.handlers.resellers import draw_key
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
@@ -80,7 +80,7 @@ class LiveSandbox:
     @property
     def is_busy(self) -> bool:
         """True while work or a waiting client keeps it from being idle, however long that takes."""
-        return self.driver.is_busy or self.journal.bell.is_waited_for or self.inboxes.is_waited_for
+        return self.driver.is_busy or self.journal.notifier.has_waiters or self.inboxes.has_waiters
 
     def coverage(self) -> Coverage:
         """Coverage of rules, answers and outcomes since its start or last reset."""
@@ -147,7 +147,7 @@ class LiveSandbox:
     async def close(self) -> None:
         """Stop permanently and wake all waiters."""
         self.is_closed = True
-        self.journal.bell.close()
+        self.journal.notifier.close()
         self.inboxes.close()
         await self.driver.close()
 
@@ -161,7 +161,7 @@ def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> 
 def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> ResellerStart:
     """The same reseller with one active key pair and users that are unique to this sandbox."""
     users = tuple(User(f"{user.username}-{sandbox_id}", user.password) for user in reseller.users)
-    return replace(reseller, keys=(drawn_key(seed, sandbox_id, reseller.code),), users=users)
+    return replace(reseller, keys=(draw_key(seed, sandbox_id, reseller.code),), users=users)
 
 
 class Sandboxes:

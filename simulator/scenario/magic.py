@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from simulator.domain.model.magic import NO_MAGIC, Magic, name_of
 from simulator.domain.model.rules import MagicRules, Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
-from simulator.scenario.bills import presented
+from simulator.scenario.bills import bill_then
 from simulator.scenario.cases import dispute, void
 from simulator.scenario.document import Node
 from simulator.scenario.faults import fault
@@ -36,7 +36,7 @@ def magic(section: Reader) -> Magic:
     return cached
 
 
-def lasting(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...]:
+def finishing_after(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...]:
     """The timeline with its final status `span` after the creation, and no other status later than that.
 
     A timeline without a final status, or with one in the first answer or on a re-query, is unchanged.
@@ -81,7 +81,7 @@ def _payment_rules(
         return {}
     usually = {"0" + code: Rule(name_of("0" + code), _ALWAYS, then)}
     return usually | {
-        digit + code: Rule(name_of(digit + code), _ALWAYS, replace(then, steps=lasting(then.steps, span)))
+        digit + code: Rule(name_of(digit + code), _ALWAYS, replace(then, steps=finishing_after(then.steps, span)))
         for digit, span in durations.items()
     }
 
@@ -90,6 +90,6 @@ def _payment_rules(
 READERS: Mapping[str, Callable[[Reader], tuple[When, Any]]] = {
     "voids": lambda item: (_ALWAYS, void(item["then"])),
     "disputes": lambda item: (_ALWAYS, dispute(item["then"])),
-    "bills": lambda item: (_ALWAYS, presented(item["then"])),
+    "bills": lambda item: (_ALWAYS, bill_then(item["then"])),
     "faults": lambda item: (when_of(item["when"], KnownCodes()), fault(item["then"])),
 }

@@ -41,7 +41,7 @@ def options_for(forms: list[Reader], product_code: str, currency: str) -> Mappin
     )
 
 
-def drawn(form: Reader) -> bool:
+def varies_by_account(form: Reader) -> bool:
     """True when the options of a field vary by account number."""
     return any(item[key].is_given for item in form["options"].items() for key in PERSONAL)
 

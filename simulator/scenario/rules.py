@@ -10,7 +10,7 @@ from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Reason, Refusal
-from simulator.scenario.bills import presented
+from simulator.scenario.bills import bill_then
 from simulator.scenario.cases import dispute, void
 from simulator.scenario.faults import fault
 from simulator.scenario.matchers import BODY_FACTS, COUNTS, When, compile_when, number
@@ -96,7 +96,7 @@ def dispute_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen
 
 def bill_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[BillThen]:
     """One rule of `bills`."""
-    return _deciding(item, rule_id, known, presented(item["then"]))
+    return _deciding(item, rule_id, known, bill_then(item["then"]))
 
 
 # In the order of the sections of a scenario.

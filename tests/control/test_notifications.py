@@ -105,11 +105,11 @@ def test_waiting_ends_with_the_notification_that_was_waited_for(client: Client, 
         if bell == "of a request":
             await client.acall("GET", "/v2/balance")
         else:
-            client.live.driver.bell.ring()
+            client.live.driver.notifier.notify()
         return len((await asyncio.wait_for(waiting, 5)).json["notifications"])
 
     assert client.run(both()) == 1
-    assert client.live.journal.bell._waiting == client.live.driver.bell._waiting == []
+    assert client.live.journal.notifier._waiting == client.live.driver.notifier._waiting == []
 
 
 def test_waiting_in_vain_says_so(client: Client) -> None:

@@ -47,7 +47,7 @@ def test_records_are_found_by_number_and_numbers_go_on_after_clearing() -> None:
 def test_waiting_ends_as_soon_as_it_is_true() -> None:
     async def main() -> None:
         ring = filled(0)
-        waiting = asyncio.create_task(ring.bell.wait_until(lambda: len(ring) >= 2, 30))
+        waiting = asyncio.create_task(ring.notifier.wait_until(lambda: len(ring) >= 2, 30))
         for _ in range(2):
             await asyncio.sleep(0)
             ring.add(Item(ring.next_n()))

@@ -9,7 +9,7 @@ from simulator.domain.model.magic import NO_MAGIC
 from simulator.domain.model.transactions import Reason, Status, Step
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.library import load_scenario, names
-from simulator.scenario.magic import lasting
+from simulator.scenario.magic import finishing_after
 from tests.support.readings import built, problems
 
 SECOND = timedelta(seconds=1)
@@ -41,7 +41,7 @@ LASTING = [
 def test_only_the_time_of_the_final_status_moves(
     steps: tuple[Step, ...], seconds: int, expected: tuple[Step, ...]
 ) -> None:
-    assert lasting(steps, seconds * SECOND) == expected
+    assert finishing_after(steps, seconds * SECOND) == expected
 
 
 def test_scenarios_that_only_inherit_the_table_share_it() -> None:

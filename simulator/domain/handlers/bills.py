@@ -17,7 +17,7 @@ from simulator.domain.model.bills import (
     BillKey,
     BillProfile,
     BillRefused,
-    drawn_bill,
+    draw_bill,
 )
 from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.details import Detail, What, detail
@@ -89,7 +89,7 @@ def _drawn(state: State, inquiry: Inquiry, now: datetime) -> Bill:
         return Bill(inquiry.product.name)
     key = _key(inquiry.product, asked.account, asked.biller_code)
     name = inquiry.biller.label if inquiry.biller else profile.biller_name or inquiry.product.name
-    return drawn_bill(_payable(profile, *limits(inquiry.product, inquiry.biller)), name, key, state.seed, now)
+    return draw_bill(_payable(profile, *limits(inquiry.product, inquiry.biller)), name, key, state.seed, now)
 
 
 def _payable(profile: BillProfile, low: Decimal | None, high: Decimal | None) -> BillProfile:

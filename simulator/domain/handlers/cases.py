@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.domain.commands import CaseAnswer, NoSuchTransaction, OpenCase
 from simulator.domain.due import CaseDue
-from simulator.domain.handlers.timeline import changed, template_facts
+from simulator.domain.handlers.timeline import propagate_change, template_facts
 from simulator.domain.model.cases import (
     REFUND_AFTER,
     Case,
@@ -216,7 +216,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
         cause="void",
     )
     transaction.results.append(voided)
-    changed(state, transaction, now)
+    propagate_change(state, transaction, now)
 
 
 def _notify(state: State, case: Case, now: datetime, text: str) -> None:

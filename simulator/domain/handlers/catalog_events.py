@@ -50,7 +50,7 @@ class Offer(NamedTuple):
     cost: Decimal | None = None
 
 
-def announce(state: State, before: Catalog, now: datetime) -> None:
+def publish(state: State, before: Catalog, now: datetime) -> None:
     """Publish how the catalog differs from `before`: to everybody, and further differences to resellers with an
     overlay."""
     if not state.catalog_webhook.enabled:
@@ -69,7 +69,7 @@ def announce(state: State, before: Catalog, now: datetime) -> None:
             _send(state, [change for change in own if (change.type, change.key) not in published], reseller.code, now)
 
 
-def announce_overlay(state: State, reseller: Reseller, before: Mapping[str, Overlay], now: datetime) -> None:
+def publish_overlay(state: State, reseller: Reseller, before: Mapping[str, Overlay], now: datetime) -> None:
     """Publish how one reseller's view of the catalog differs from its view under the overlay `before`."""
     if not state.catalog_webhook.enabled or state.assumes("catalog-overlay-events", "not_published"):
         return

@@ -41,7 +41,7 @@ class ReplayRefused(StrEnum):
     LIMIT = "replay_limit_reached"
 
 
-def credited(state: State, reseller: Reseller, entry: Entry, now: datetime) -> None:
+def publish_credit(state: State, reseller: Reseller, entry: Entry, now: datetime) -> None:
     """Publish a credit to the reseller's webhook, if its type is eligible."""
     is_eligible = entry.type is EntryType.DEPOSIT or (
         entry.type is EntryType.COMMISSION and state.assumes("webhook-credits", "deposits_and_commissions")

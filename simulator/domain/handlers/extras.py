@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.handlers.plans import PLAN_CODE, is_checked_all_the_same, plan_field
+from simulator.domain.handlers.plans import PLAN_CODE, is_checked_anyway, plan_field
 from simulator.domain.model.catalog import (
     FormField,
     Option,
@@ -47,7 +47,7 @@ def ignored_extras(draft: Draft) -> Detail | None:
     if draft.extras.keys() <= known.keys() or draft.state.assumes("unsupported-extras", "reject"):
         return None
     ignored = _unsupported(draft)
-    if PLAN_CODE in ignored and is_checked_all_the_same(draft):
+    if PLAN_CODE in ignored and is_checked_anyway(draft):
         ignored.remove(PLAN_CODE)
     if not ignored:
         return None

@@ -15,9 +15,9 @@ from simulator.domain.handlers.bills import note_payment
 from simulator.domain.handlers.checks import first_failure
 from simulator.domain.handlers.draft import Draft
 from simulator.domain.handlers.extras import extra, ignored_extras
-from simulator.domain.handlers.price_amount import mistaken, priced_option
+from simulator.domain.handlers.price_amount import price_detail, priced_option
 from simulator.domain.handlers.sold import not_on_sale
-from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requeried
+from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requery
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, What, detail
@@ -59,7 +59,7 @@ def _judge(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
     state, product, note = draft.state, draft.product, None
     refused = first_failure(draft)
     if refused is not None:
-        draft, refused, note = _price_taken(draft, refused)
+        draft, refused, note = _take_price(draft, refused)
         if refused is not None:
             return _refuse(state, refused, reseller, product)
     assert draft.amount is not None, "what is no number was refused"
@@ -70,7 +70,7 @@ def _judge(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
     return _create(draft, reseller, cost, command, now, note)
 
 
-def _price_taken(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, Detail | None]:
+def _take_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, Detail | None]:
     """The payment, its refusal and what is said about it once an option's price was seen in its amount; the same when
     there is none, or when its denomination is not to be had either."""
     option = priced_option(draft, refused)
@@ -81,8 +81,8 @@ def _price_taken(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None,
     if refused_too is not None and refused_too.reason is Reason.DENOMINATION:
         return draft, refused, None
     if not draft.state.assumes("price-amount", "taken"):
-        return draft, refused._replace(detail=mistaken(What.PRICE_AMOUNT, draft, option)), None
-    return meant, refused_too, mistaken(What.PRICE_AMOUNT_TAKEN, draft, option)
+        return draft, refused._replace(detail=price_detail(What.PRICE_AMOUNT, draft, option)), None
+    return meant, refused_too, price_detail(What.PRICE_AMOUNT_TAKEN, draft, option)
 
 
 def _requery(
@@ -94,7 +94,7 @@ def _requery(
         return PaymentRefused(
             Reason.REFID, state.codes[Reason.REFID], reseller.wallet.balance, transaction.product_name, detail=other
         )
-    requeried(state, transaction, now)
+    requery(state, transaction, now)
     note = detail(What.REFID_EXISTS, refid=transaction.refid, kept=kept) if kept else None
     result = transaction.result
     balance = result.balance if state.assumes("requery-balance", "own_entry") else reseller.wallet.balance

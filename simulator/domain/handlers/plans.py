@@ -26,7 +26,7 @@ def plan_field(product: Product) -> FormField | None:
 def check_plan_code(draft: Draft) -> Refusal | None:
     """A code that is sent must be one that is on sale, in the very letters, at this amount."""
     code = draft.extras.get(PLAN_CODE)
-    if code is None or code == "" or not (plan_field(draft.product) or is_checked_all_the_same(draft)):
+    if code is None or code == "" or not (plan_field(draft.product) or is_checked_anyway(draft)):
         return None
     plan = named_plan(draft)
     if plan is None:
@@ -59,7 +59,7 @@ def named_plan(draft: Draft) -> Option | None:
     return _offered(draft).active.by_code.get(code) if isinstance(code, str) else None
 
 
-def is_checked_all_the_same(draft: Draft) -> bool:
+def is_checked_anyway(draft: Draft) -> bool:
     """True when a code is held against the options of a product that does not ask for one."""
     field = draft.product.pricing
     is_unsupported = PLAN_CODE not in draft.product.fulfillment.extras

@@ -31,7 +31,7 @@ def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
     return priced[0] if len(priced) == 1 else None
 
 
-def mistaken(what: What, draft: Draft, option: Option) -> Detail:
+def price_detail(what: What, draft: Draft, option: Option) -> Detail:
     """What is said about it."""
     assert draft.amount is not None
     price = Money(draft.amount, draft.product.currency)

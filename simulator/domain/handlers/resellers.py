@@ -52,7 +52,7 @@ def open_account(state: State, start: ResellerStart) -> Reseller:
         keys=[],
         users=start.users,
         callback=start.callback,
-        webhook=webhooks.opened(state, start.webhook, start.code),
+        webhook=webhooks.initial_webhook(state, start.webhook, start.code),
         settings=Settings(start.require_api_key_for_topup, start.ip_allowlist),
         closed_to_tokens=DelayedSwitch(start.require_api_key_for_topup),
         overlay=start.overlay,
@@ -83,7 +83,7 @@ def credit(state: State, command: Credit, now: datetime) -> Entry:
     if not is_bounded(reseller.wallet.balance + amount):
         raise Unacceptable("invalid_amount", f"a balance has at most {DIGITS_BEFORE_MAX} digits", "amount")
     entry = reseller.wallet.post(command.type, amount.quantize(CENT), now, command.description)
-    deliveries.credited(state, reseller, entry, now)
+    deliveries.publish_credit(state, reseller, entry, now)
     return entry
 
 
@@ -98,10 +98,10 @@ def add_api_key(state: State, command: AddApiKey, now: datetime) -> ApiKey:
     """Draw another key pair for a reseller."""
     reseller = reseller_of(state, command.reseller)
     state.keys_made += 1
-    return add_key(state, reseller, drawn_key(state.seed, state.key_scope, reseller.code, state.keys_made))
+    return add_key(state, reseller, draw_key(state.seed, state.key_scope, reseller.code, state.keys_made))
 
 
-def drawn_key(seed: int, *identity: object) -> KeyStart:
+def draw_key(seed: int, *identity: object) -> KeyStart:
     """Draw a key pair from the seed and `identity`."""
     key = "rk_" + draw.alphanumeric(seed, 24, "api-key", *identity).lower()
     return KeyStart(key, b64encode(draw.secret(seed, "api-secret", *identity)).decode())

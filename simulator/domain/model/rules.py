@@ -98,7 +98,7 @@ class Choice(NamedTuple, Generic[Then]):
     waits: bool = False
 
 
-NOTHING: Choice[Any] = Choice(None)
+NO_CHOICE: Choice[Any] = Choice(None)
 WAITING: Choice[Any] = Choice(None, waits=True)
 
 
@@ -186,7 +186,7 @@ class RuleBook(Generic[Then]):
         waits = before_body and self._has_magic
         magic = None if before_body else self._magic.of(account)
         if magic is None and not self._has_rules:
-            return WAITING if waits else NOTHING
+            return WAITING if waits else NO_CHOICE
         facts = gather()
         matched: list[str] = []
         chosen: Rule[Then] | None = None

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from simulator.contract.validate import validator
-from simulator.domain.handlers.catalog_events import announce, changes
+from simulator.domain.handlers.catalog_events import changes, publish
 from simulator.domain.handlers.deliveries import emit
 from simulator.domain.model.catalog import (
     Adjustment,
@@ -139,7 +139,7 @@ def test_each_event_is_a_delivery_to_the_scenarios_target_in_the_shape_of_the_co
     before = box.state.catalog
     for _, after, expected in CASES:
         box.state.catalog = after
-        announce(box.state, before, START)
+        publish(box.state, before, START)
         told = [fired.send.job for fired in fire_due(box, seconds(0)) if fired.send]
         assert len(told) == len(expected)
         box.state.catalog = before
@@ -153,7 +153,7 @@ def test_each_event_is_a_delivery_to_the_scenarios_target_in_the_shape_of_the_co
 def test_an_option_is_told_with_what_it_is_an_option_of() -> None:
     box = box_with(WebhookStart("inbox:catalog"))
     box.state.catalog = with_options(lambda old: OptionList((replace(old[0], label="Five"), *old[1:])))
-    announce(box.state, BEFORE, START)
+    publish(box.state, BEFORE, START)
     (one,) = box.state.deliveries
     data = webhooks.event(one.event)["data"]
     assert (data["product_code"], data["field_id"], data["code"], data["label"]) == ("CARD", "amount", "CARD-5", "Five")
@@ -164,7 +164,7 @@ def test_an_option_is_told_with_what_it_is_an_option_of() -> None:
 def test_without_an_enabled_target_nothing_is_told(target: WebhookStart | None) -> None:
     box = box_with(target)
     box.state.catalog = with_products(CARD=None)
-    announce(box.state, BEFORE, START)
+    publish(box.state, BEFORE, START)
     assert len(box.state.deliveries) == 0
 
 
