@@ -1,4 +1,4 @@
-"""What the answer's body does not say, for `X-Sim-Diagnosis` and the journal: why it was refused, what was ignored."""
+"""Explanations for `X-Sim-Diagnosis` and the journal: why a request was refused, and what was ignored."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,12 +12,12 @@ from simulator.domain.model.catalog import OptionList
 from simulator.domain.model.details import Detail, near
 from simulator.wire.diagnoses import sentence, shown
 
-# Looking for repeated members in a longer body, which no good one is, would hold up others.
+# Longer bodies are not searched for repeated members: no valid body is that long, and it would delay other requests.
 REPEATS_BYTES_MAX = 1_000_000
 
 
 def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
-    """Say what the domain found; where it found nothing, that the rule of this name refused, if there is one."""
+    """Note the domain's detail; without one, the name of the rule that refused, if any."""
     if detail is not None:
         note(call, sentence(detail))
     elif rule:
@@ -25,9 +25,9 @@ def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
 
 
 def note_ignored(call: Call) -> None:
-    """Say which members of the body are not known, and which were sent several times; cheap when there are none.
+    """Note unknown and repeated members of the body; cheap when there are none.
 
-    The names of a form are not said: the rest of a password that has an & in it looks like one.
+    Names of a form are not quoted: the rest of a password that contains & looks like a name.
     """
     endpoint, fields, body = call.endpoint, call.fields, call.exchange.body
     known = parameters(endpoint.schema)
@@ -47,12 +47,12 @@ def note_ignored(call: Call) -> None:
 
 
 def no_product(call: Call, code: str) -> str:
-    """That there is no product of this code, and which was probably meant."""
+    """Say that no product has this code, and which one was probably meant."""
     return sentence(not_on_sale(call.sandbox.core.state, None, code))
 
 
 def no_biller(code: str, every: OptionList, listed: OptionList) -> str:
-    """Why none of the billers that are listed, of `every` one, has this code."""
+    """Why no listed biller has this code; `every` includes the others."""
     biller = every.by_code.get(code)
     if biller is None:
         return f"no biller {shown(code)}{hint(code, listed.by_code)}"
@@ -69,7 +69,7 @@ def _named(name: str) -> str:
 
 
 def _hint(call: Call, wrong: str, known: Mapping[str, Schema]) -> str:
-    """What was probably meant, of the members that were not sent: one that belongs into an object, or one beside it."""
+    """Suggest a known member that was not sent, at the top level or within an object."""
     missing = [name for name in known if name not in call.fields]
     inner = {name: f"{outer}.{name}" for outer, one in known.items() for name in _missing(one, call.fields.get(outer))}
     likely = inner.get(wrong.casefold()) or near(wrong, missing) or inner.get(near(wrong, inner))
@@ -77,5 +77,5 @@ def _hint(call: Call, wrong: str, known: Mapping[str, Schema]) -> str:
 
 
 def _missing(wanted: Schema, sent: object) -> list[str]:
-    """The members of an object that it was sent without."""
+    """The members that are missing in an object."""
     return [name for name in wanted.get("properties", ()) if not (isinstance(sent, Mapping) and name in sent)]

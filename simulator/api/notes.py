@@ -1,8 +1,7 @@
-"""What a request says that nobody reads, or that is read otherwise than it was meant: noted in `X-Sim-Diagnosis` and
-in the journal.
+"""Notes in `X-Sim-Diagnosis` and in the journal about parts of a request that are ignored or probably wrong.
 
-What an endpoint knows comes from the contract's own schema of its query, so that a good request is held against one
-set of names and nothing else.
+The known parameters of an endpoint are those of the contract's schema, so checking a valid request costs one comparison
+of sets.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -21,27 +20,27 @@ NAMES_MAX = 5
 
 
 def note(call: Call, text: str) -> None:
-    """Add a sentence to a request's diagnosis, unless it stands there."""
-    told = call.exchange.diagnosis
-    if f"; {text};" not in f"; {told};":
-        call.exchange.diagnosis = f"{told}; {text}" if told else text
+    """Add a sentence to a request's diagnosis, unless it is there already."""
+    noted = call.exchange.diagnosis
+    if f"; {text};" not in f"; {noted};":
+        call.exchange.diagnosis = f"{noted}; {text}" if noted else text
 
 
 def note_problems(call: Call, problems: Problems) -> None:
-    """Note what is wrong with the parameters of a request that is refused."""
+    """Note the problems of a refused request's parameters."""
     for name, texts in problems.items():
         note(call, f"{name} {' and '.join(texts)}".strip())
 
 
 def note_unread(call: Call, endpoint: Endpoint) -> None:
-    """Note what a request carries beside what its endpoint reads: a body, a query, a version that is none."""
+    """Note what the endpoint does not read: a body, a query, an invalid API version."""
     exchange, source = call.exchange, endpoint.source
     if exchange.body and (source == "query" or not source):
         read = "the parameters belong in the query" if source else "this endpoint reads none"
         note(call, f"a body was sent, but {read}")
     if exchange.query and source != "query":
         values, problems = decode_query(exchange.query)
-        if source == "form":  # Not by name, since a name may be the rest of a password that had an & in it.
+        if source == "form":  # Without names: a name may be the rest of a password that contains &.
             note(call, "a query was sent, but the members belong in the body")
         else:
             _note_unknown(call, [*values, *problems], {})
@@ -50,7 +49,7 @@ def note_unread(call: Call, endpoint: Endpoint) -> None:
 
 
 def note_unknown(call: Call, endpoint: Endpoint) -> None:
-    """Note the parameters of a query that the endpoint does not have; cheap when there is none."""
+    """Note unknown parameters of a query; cheap when there are none."""
     known = parameters(endpoint.schema)
     if not call.fields.keys() <= known.keys():
         further = _of_data_source(call)
@@ -58,8 +57,8 @@ def note_unknown(call: Call, endpoint: Endpoint) -> None:
 
 
 def note_some(call: Call, said: Iterable[str], count: int, what: str) -> None:
-    """Note the first of `count` sentences, which are made as they are needed, and how many others there are and what
-    they are about."""
+    """Note the first of `count` sentences, which are generated lazily, and the number of the others with `what` they
+    say."""
     for text in islice(said, NAMES_MAX):
         note(call, text)
     if count > NAMES_MAX:
@@ -67,7 +66,7 @@ def note_some(call: Call, said: Iterable[str], count: int, what: str) -> None:
 
 
 def hint(wrong: str, known: Iterable[str]) -> str:
-    """`; did you mean X?` when one of `known` is near, else nothing."""
+    """`; did you mean X?` when one of `known` is similar, else empty."""
     likely = near(wrong, known)
     return f"; did you mean {likely}?" if likely else ""
 
@@ -84,7 +83,7 @@ def _hint(name: str, known: Mapping[str, Schema]) -> str:
 
 
 def _of_data_source(call: Call) -> Collection[str]:
-    """The parameters that the catalog itself asks to be sent for a select field (SPEC 2.1)."""
+    """The parameters that the catalog defines for a select field (SPEC 2.1)."""
     product = call.sandbox.core.state.catalog.products.get(str(call.fields.get("product_code")))
     source = product and data_source(product, str(call.fields.get("field_id")))
     return source.params.keys() if source else ()

@@ -51,9 +51,9 @@ async def _one(live: LiveSandbox, reseller: Reseller, probe: Probe, timeout_s: f
 def _request(one: ProbeResult) -> dict[str, Any]:
     outcome = one.outcome
     return {
-        "url": one.shot.job.url,
-        "method": one.shot.request.method,
-        "should_accept": one.shot.accept,
+        "url": one.sent.job.url,
+        "method": one.sent.request.method,
+        "should_accept": one.sent.accept,
         "verdict": one.verdict,
         "ending": outcome.kind.value,
         "status": outcome.status,

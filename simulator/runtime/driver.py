@@ -49,8 +49,8 @@ class Advance:
 
 
 class Driver:
-    """Time and deliveries of one sandbox. `enter` lets a command into the sandbox at a time; `bell` rings whenever an
-    entry fired or a delivery ended."""
+    """Time and deliveries of one sandbox. `enter` applies a command to the sandbox at a time. `notifier` wakes waiters
+    when an entry fired or a delivery ended."""
 
     def __init__(
         self, enter: Callable[[Command, datetime], Any], agenda: Agenda[AgendaItem], clock: Clock, courier: Courier
@@ -59,7 +59,7 @@ class Driver:
         self._agenda = agenda
         self.clock = clock
         self._courier = courier
-        self.caught_up_at: datetime | None = None  # the very object, so that one request asks once
+        self.caught_up_at: datetime | None = None  # compared by identity, so that each request catches up once
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: datetime | None = None
         self._under_way: set[asyncio.Task[None]] = set()

@@ -53,7 +53,7 @@ def _forgotten(state: State, kind: ExpectationKind) -> str:
         ExpectationKind.WEBHOOKS: state.deliveries.left_out,
     }
     count = logs.get(kind, 0)
-    return f"the sandbox keeps the latest only and has forgotten {count} older ones" if count else ""
+    return f"the sandbox stores only the latest ones and has evicted {count} older ones" if count else ""
 
 
 def _payments(state: State) -> Iterator[Fields]:

@@ -1,4 +1,4 @@
-"""The built-in receiver: any callback can be addressed to it, and its answers can be programmed."""
+"""The built-in receiver: callbacks can be addressed to it, and its answers can be set."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping

@@ -73,7 +73,7 @@ class LiveSandbox:
         self.journal = Journal(limits.journal, limits.journal_bytes)
         self.counters = Counters(scenario.expect)
         self.courier = Courier(scenario, self.inboxes, self._sender)
-        # The one place where commands reach the state machine, those of the driver included.
+        # All commands reach the state machine here, including those of the driver.
         self._enter = self.core.apply
         self.driver = Driver(self._enter, self.core.state.agenda, self.clock, self.courier)
 
@@ -97,7 +97,7 @@ class LiveSandbox:
         self.driver.rearm(self.clock.now())
 
     def apply(self, command: Command, now: datetime | None = None) -> Any:
-        """The door for everybody but time and deliveries. `now` is the sandbox's time, if that was read.
+        """Apply a command. Only the driver's own enter elsewhere. `now` is the sandbox's time, if it was read.
 
         Entries that a running clock has made due are processed first. The command's type determines the answer's.
         Raises `DomainError`, and `ScenarioError` for a command with a document; nothing has changed then.
@@ -165,7 +165,7 @@ def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> Resel
 
 
 class Sandboxes:
-    """All sandboxes by id. With `keeps_coverage` the coverage of deleted and reset ones are preserved."""
+    """All sandboxes by id. With `keeps_coverage` the coverage of deleted and reset ones is kept."""
 
     def __init__(self, wall: Wall, sender: Sender, ttl_s: float | None = None, *, keeps_coverage: bool = False) -> None:
         self._wall = wall

@@ -102,10 +102,10 @@ def _catalog(section: Reader) -> Catalog:
 
 
 def _refuse_repeated_labels(root: Reader, taken_by_magic: Magic) -> None:
-    """KnownNames and ids share one namespace: a request may select a rule by either."""
+    """Names and ids of rules share one namespace: a request may select a rule by either."""
     labels = [item[key] for section in DEFINITIONS for item in root[section].items() for key in ("id", "name")]
     # When an inherited rule and one of this file conflict, report the one of this file.
-    labels.sort(key=lambda label: label.mark.source == root.mark.source)
+    labels.sort(key=lambda label: label.position.source == root.position.source)
     accounts.refuse_repeats(labels, "rule called")
     taken = {
         f"{section}-{place}"
@@ -116,9 +116,9 @@ def _refuse_repeated_labels(root: Reader, taken_by_magic: Magic) -> None:
     magic_names = taken_by_magic.names()
     for label in labels:
         if label.text() in taken:
-            label.problem("duplicate", f"{label.text()!r} is what a rule without an id is called by its place")
+            label.problem("duplicate", f"{label.text()!r} is the id of a rule that has none of its own")
         if label.text() in magic_names:
-            label.problem("duplicate", f"{label.text()!r} is what a magic account's rule is called")
+            label.problem("duplicate", f"{label.text()!r} is the name of a magic account's rule")
 
 
 def _scheduled(item: Reader, found: Catalog, known: rules.KnownCodes) -> Scheduled:

@@ -149,7 +149,7 @@ def _of_both(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> 
     """`nth`, `times`, `every` and `chance` are valid beside `when` or in it, not both."""
     beside, within = item[key], item["when"][key]
     if beside.is_given and within.is_given:
-        within.problem("duplicate", f"{key!r} stands beside 'when' too; write it once", at_key=True)
+        within.problem("duplicate", f"{key!r} is also written beside 'when'; write it once", at_key=True)
     return read(within if within.is_given else beside)
 
 

@@ -1,8 +1,8 @@
 """Answers one request in a task: ASGI's two callables, and the endings of a connection that ASGI cannot make.
 
 An application finds its responder in the request's scope (`responder_of`), calls one of its endings, and returns. A
-fault affects its own request only: earlier pipelined requests were answered, later ones are dropped. Once the client has
-left, the methods do nothing.
+fault affects its own request only: earlier pipelined requests were answered, later ones are dropped. Once the client
+has left, the methods do nothing.
 """
 
 import asyncio
@@ -208,7 +208,7 @@ class Responder:
     # Writing
 
     def _begin(self, status: int, headers: Headers) -> bytes:
-        """Begin the answer; return its head. Without Content-Length the body is chunked, or ends with the connection."""
+        """Begin the answer and return its head. Without Content-Length the body is chunked, or ends by closing."""
         request = self.request
         self._is_bodyless = status in BODYLESS or request.method == "HEAD"
         kept = unframed(headers) if status in BODYLESS else list(headers)

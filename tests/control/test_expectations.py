@@ -134,7 +134,7 @@ def test_what_was_forgotten_is_said() -> None:
         client.advance(until="idle")
         [one] = verdicts(client)
     assert one["actual"] == 1
-    assert "has forgotten 1 older" in one["message"]
+    assert "has evicted 1 older" in one["message"]
 
 
 def test_rules_and_outcomes_count_how_often_they_were_met() -> None:

@@ -107,7 +107,7 @@ MISTAKES = [
     (
         "payments: [{ name: magic-00, then: [{ status: Failed }] }]\n"
         "magic: { then: [{ status: Failed }], outcomes: { '00': { outcome: x } } }",
-        "1:20: duplicate 'magic-00' is what a magic account's rule is called",
+        "1:20: duplicate 'magic-00' is the name of a magic account's rule",
     ),
     (
         "payments: [{ then: { refuse: Insufficient_Balance }, callbacks: { drop: true } }]",

@@ -128,12 +128,12 @@ def test_a_mistake_is_told_with_the_file_that_it_is_in(tmp_path: Path) -> None:
 
 def test_a_repeated_code_is_found_after_merging(tmp_path: Path) -> None:
     [problem] = told(tmp_path, "resellers: [{ code: A }, { code: A }]\n")
-    assert problem.startswith("over.yaml:2:34: duplicate reseller 'A' is there already, on line 2")
+    assert problem.startswith("over.yaml:2:34: duplicate reseller 'A' exists already, on line 2")
 
 
 def test_a_rule_name_is_unique_over_all_files(tmp_path: Path) -> None:
     [problem] = told(tmp_path, "payments: [{ name: below, then: [{ status: Failed }] }]\n")
-    assert problem == "over.yaml:2:20: duplicate rule called 'below' is there already, in base.yaml:20"
+    assert problem == "over.yaml:2:20: duplicate rule called 'below' exists already, in base.yaml:20"
 
 
 def test_an_item_of_the_wrong_shape_is_told_and_not_lost(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def read() -> tuple[set[Place], set[Place]]:
                 yield key, _watched(reader)
 
     def _watched(reader: Reader) -> Reader:
-        return Watched(reader.node, reader.path, reader.report, reader.mark, reader.key_mark)
+        return Watched(reader.node, reader.path, reader.report, reader.position, reader.key_position)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(building, "Reader", Watched)

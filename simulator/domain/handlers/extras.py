@@ -1,7 +1,7 @@
-"""What some products need beside account and amount (SPEC 4.11, "Extras by product kind").
+"""The extras that some products need besides account and amount (SPEC 4.11, "Extras by product kind").
 
-A product's fulfillment says which extras it has and which form field each comes from; the field says what it accepts
-and whether it may be left out.
+A product's fulfillment lists its extras and the form field of each. The field defines the accepted values and whether
+the extra is optional.
 """
 
 from collections.abc import Mapping
@@ -20,12 +20,12 @@ from simulator.domain.model.transactions import Reason, Refusal
 
 SECOND_REFERENCE = "ref2"
 
-# Of the extras that are ignored, this many are compared with those that there are.
+# At most this many ignored extras are compared with the known ones, to suggest what was meant.
 NAMES_MAX = 5
 
 
 def check_extras(draft: Draft) -> Refusal | None:
-    """Each extra must be there when it is needed, be text, and be what its form field accepts or offers."""
+    """Each required extra must be present. Each extra must be text that its form field accepts or offers."""
     sources = draft.product.fulfillment.extras
     if draft.extras and draft.state.assumes("unsupported-extras", "reject") and (others := _unsupported(draft)):
         names, known = tuple(map(_path, others)), tuple(map(_path, sources))
@@ -42,7 +42,7 @@ def check_extras(draft: Draft) -> Refusal | None:
 
 
 def ignored_extras(draft: Draft) -> Detail | None:
-    """The extras that count for nothing, if there are any, and which were probably meant."""
+    """The extras that are ignored, if any, and those that were probably meant."""
     known = draft.product.fulfillment.extras
     if draft.extras.keys() <= known.keys() or draft.state.assumes("unsupported-extras", "reject"):
         return None
@@ -58,7 +58,7 @@ def ignored_extras(draft: Draft) -> Detail | None:
 
 
 def extra(extras: Mapping[str, object], name: str) -> object:
-    """What an extra says; None when it is absent or an empty text, which count alike."""
+    """The value of an extra; None when it is absent or empty."""
     value = extras.get(name)
     return None if value == "" else value
 
@@ -69,7 +69,7 @@ def _unsupported(draft: Draft) -> list[str]:
 
 
 def biller_limits(draft: Draft, low: Decimal | None, high: Decimal | None) -> tuple[Decimal | None, Decimal | None]:
-    """The least and the greatest amount that the chosen biller takes; `low` and `high` where it says nothing."""
+    """Minimum and maximum amount of the chosen biller; `low` and `high` where it has none."""
     for option in _chosen(draft):
         low = option.min_amount.amount if option.min_amount else low
         high = option.max_amount.amount if option.max_amount else high
@@ -77,12 +77,12 @@ def biller_limits(draft: Draft, low: Decimal | None, high: Decimal | None) -> tu
 
 
 def limiting_biller(draft: Draft) -> str:
-    """The code of the chosen biller that has limits of its own; empty when there is none."""
+    """The code of the chosen biller if it has limits of its own, else empty."""
     return next((option.code for option in _chosen(draft) if option.min_amount or option.max_amount), "")
 
 
 def bad_option(code: str, every: tuple[Option, ...], name: str, product: str) -> Detail:
-    """Why the option with this code cannot be had: `every` are those of its field, on sale or not."""
+    """Why no option with this code can be bought. `every` are the options of its field, inactive ones included."""
     if any(option.code == code and not option.is_active for option in every):
         return detail(What.INACTIVE_OPTION, name=name, code=code)
     likely = near(code, (option.code for option in every if option.is_active))
@@ -90,7 +90,7 @@ def bad_option(code: str, every: tuple[Option, ...], name: str, product: str) ->
 
 
 def bad_extra(field: FormField | None, name: str) -> Detail:
-    """What an extra had to be that is called `name`."""
+    """What the extra called `name` must be."""
     return detail(What.EXTRA_PATTERN, name=name, pattern=field and field.pattern, message=field and field.message)
 
 
@@ -108,7 +108,7 @@ def _wrong(draft: Draft, name: str, source: Source) -> Detail | None:
     if not isinstance(value, str):
         return detail(What.EXTRA_NO_TEXT, name=_path(name))
     if field.type == "select":
-        # Whether a plan is one of the product's is asked with the amount.
+        # The plan code is checked together with the amount.
         if field is plan_field(draft.product) or value in offered_to(draft, field.id).active.by_code:
             return None
         return bad_option(value, offered_to(draft, field.id), _path(name), draft.product.code)
@@ -133,11 +133,11 @@ def _field(product: Product, source: Source) -> FormField:
     for field in product.fields:
         if field.id == source.from_field:
             return field
-    raise AssertionError("a scenario's mappings name fields that there are")
+    raise AssertionError("the fields of a scenario's mappings exist")
 
 
 def _chosen(draft: Draft) -> list[Option]:
-    """The options that the extras name, plans excepted; none for a code that is not on sale."""
+    """The options on sale that the extras name, without plans."""
     product, plans = draft.product, plan_field(draft.product)
     found = []
     for name, source in product.fulfillment.extras.items():
@@ -150,10 +150,8 @@ def _chosen(draft: Draft) -> list[Option]:
 
 
 def _check_account_of_option(draft: Draft) -> Refusal | None:
-    """Where the account is that of a selected option, it must be one of this code; an identity may have several.
-
-    A magic account belongs to everybody.
-    """
+    """Where the account is that of a selected option, it must be an account of this option; an identity may have
+    several. Magic accounts are accepted for every option."""
     product, source = draft.product, draft.product.fulfillment.account
     if source is None or source.path != "account_number" or draft.state.is_magic(draft.account):
         return None
