@@ -37,10 +37,10 @@ def decode_cursor(call: Call, cursor: str) -> Place:
     try:
         whole = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
     except (Base64Error, ValueError):
-        raise BadCursor("is no cursor of this list") from None
+        raise BadCursor("is not a cursor of this list") from None
     tag, text = whole[:TAG_BYTES], whole[TAG_BYTES:]
     if not hmac.compare_digest(tag, _tag(call, text)):
-        raise BadCursor("is no cursor of this list; send one as the page before gave it")
+        raise BadCursor("is not a cursor of this list; send it exactly as the previous page returned it")
     try:
         return Place(*decode_any(text))
     except BadJson as bad:

@@ -21,12 +21,12 @@ FILTERS = ("status", "from", "to", "search")
 DEFAULTS = {"status": "all", "search": ""}
 
 REFUSED = {
-    ReplayRefused.UNKNOWN: "there is no such delivery, or the log let go of it",
+    ReplayRefused.UNKNOWN: "there is no such delivery, or it was evicted from the log",
     ReplayRefused.SUCCEEDED: "only failed deliveries can be replayed; this one succeeded",
-    ReplayRefused.UNDER_WAY: "only failed deliveries can be replayed; this one is still under way",
+    ReplayRefused.UNDER_WAY: "only failed deliveries can be replayed; this one is still in progress",
     ReplayRefused.NO_WEBHOOK: "there is no balance webhook to deliver to; create it with PUT",
     ReplayRefused.DISABLED: "the balance webhook is disabled; enable it first",
-    ReplayRefused.LIMIT: "this event was replayed 3 times already",
+    ReplayRefused.LIMIT: "this event has already been replayed 3 times",
 }
 
 
@@ -115,10 +115,10 @@ def _continued(call: Call, cursor: str, filters: dict[str, str]) -> Place:
     place = decode_cursor(call, cursor)
     last = call.sandbox.core.state.deliveries.numbered(place.n)
     if last is None or last.id != place.job:
-        raise BadCursor("leads to where the log let go of deliveries; begin again without it")
+        raise BadCursor("leads to deliveries that were evicted from the log; start again without a cursor")
     if differing := [name for name in filters if _meaning(filters, name) != _meaning(place.filters, name)]:
         text = ", ".join(differing)
-        raise BadCursor(f"was made under another {text}; leave the filters out, or begin again without the cursor")
+        raise BadCursor(f"belongs to another {text}; omit the filters, or start again without the cursor")
     return place
 
 

@@ -40,7 +40,7 @@ def note_ignored(call: Call) -> None:
         if is_json:
             _note_unknown(call, sorted(fields.keys() - known.keys()), known)
         else:
-            note(call, f"what is not known here was ignored; there are {', '.join(known)}")
+            note(call, f"unknown members were ignored; known are {', '.join(known)}")
     if is_json and len(body) <= REPEATS_BYTES_MAX and (repeated := repeated_keys(body, fields)):
         said = (f"{_named(name)} was sent {times} times; the last one counts" for name, times in repeated.items())
         note_some(call, said, len(repeated), "were sent several times")
@@ -60,7 +60,7 @@ def no_biller(code: str, every: OptionList, listed: OptionList) -> str:
 
 
 def _note_unknown(call: Call, unknown: Sequence[str], known: Mapping[str, Schema]) -> None:
-    said = (f"{_named(name)} is not known here and was ignored{_hint(call, name, known)}" for name in unknown)
+    said = (f"{_named(name)} is unknown and was ignored{_hint(call, name, known)}" for name in unknown)
     note_some(call, said, len(unknown), "are not known")
 
 

@@ -77,7 +77,7 @@ def _limit(call: Call, assumption: str, problems: dict[str, list[str]]) -> int:
     if limit > LIMIT_MAX and call.sandbox.core.state.assumes(assumption, "reject"):
         problems["limit"] = [f"must be at most {LIMIT_MAX}"]
     elif limit > LIMIT_MAX:
-        note(call, f"a limit of {limit} was taken as {LIMIT_MAX}, the most that one page holds")
+        note(call, f"a limit of {limit} was reduced to {LIMIT_MAX}, the maximum of a page")
     return min(limit, LIMIT_MAX)
 
 

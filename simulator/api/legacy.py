@@ -24,7 +24,7 @@ def subproducts(call: Call) -> Reply:
     product = call.owner.sees(state.catalog, fields["product_code"])
     if product is None or product.is_hidden or not product.is_active:
         note(call, _why_not_on_sale(call, product))
-        return refuse_parameters({"product_code": ["is no product that is on sale"]})
+        return refuse_parameters({"product_code": ["is not a product on sale"]})
     field_id = subproduct_field(product)
     if field_id is None:
         return Reply(200, wire.subproducts(product, ()))

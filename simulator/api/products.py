@@ -27,7 +27,7 @@ def network(call: Call) -> Reply:
     product = state.catalog.products.get(code)
     if product is None:
         note(call, no_product(call, code))
-        return refuse_parameters({"product": ["is no product of the catalog"]})
+        return refuse_parameters({"product": ["is not a product of the catalog"]})
     return Reply(200, network_status(product, state.network.status(code, call.now), call.now))
 
 

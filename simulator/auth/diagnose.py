@@ -65,7 +65,7 @@ def _queries(path: str, query: bytes) -> Iterator[tuple[str, bytes]]:
     yield "the query was left out", b""
     yield "the query keeps its question mark", b"?" + canonical_query(query)
     yield "the query is percent-decoded; sign it as it is sent", canonical_query(unquote_to_bytes(query))
-    yield "the path is signed in place of the query", path.encode()
+    yield "the path is signed instead of the query", path.encode()
     yield "the path is signed together with the query", target
 
 
@@ -77,7 +77,7 @@ def _body_hashes(body: bytes) -> Iterator[tuple[str, bytes]]:
     yield "the hash of an empty body was signed, but a body was sent", EMPTY_BODY_HASH
     yield "the body was changed after signing: a line feed was added", body_hash(body.rstrip(b"\n"))
     for spaced in _reserialised(body):
-        yield "the body was serialised again after signing; sign the bytes that are sent", body_hash(spaced)
+        yield "the body was serialized again after signing; sign the bytes that are sent", body_hash(spaced)
 
 
 def _reserialised(body: bytes) -> Iterator[bytes]:

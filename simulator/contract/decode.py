@@ -47,7 +47,7 @@ def decode_object(body: bytes, reject_duplicates: bool = False) -> dict[str, Any
     """
     value = decode_any(body)
     if type(value) is not dict:
-        raise BadJson("the body is no JSON object")
+        raise BadJson("the body is not a JSON object")
     if reject_duplicates and repeated_keys(body, value):
         raise BadJson("the body has the same key twice in one object")
     return value
@@ -62,7 +62,7 @@ def decode_any(body: bytes) -> Any:
     except msgspec.ValidationError:
         raise BadJson("the body has a number that is too long") from None
     except msgspec.DecodeError as error:
-        raise BadJson(f"the body is no valid JSON: {error}") from None
+        raise BadJson(f"the body is not valid JSON: {error}") from None
     except UnicodeDecodeError:
         raise BadJson("the body is not UTF-8") from None
     except RecursionError:

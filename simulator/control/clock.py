@@ -76,7 +76,7 @@ async def advance(request: Request) -> Response:
     elif "to" in wanted:
         target = parse_time(wanted["to"], "to")
         if target < live.clock.now():
-            raise InvalidInput(f"to has passed: it is {live.clock.now().isoformat()}", "to")
+            raise InvalidInput(f"to is in the past: it is {live.clock.now().isoformat()}", "to")
     return reply(_report(live, await live.driver.advance(target)))
 
 

@@ -17,10 +17,10 @@ from simulator.wire import webhooks
 REFUSED = {
     ReplayRefused.UNKNOWN: (404, "this sandbox has no such delivery, or let go of it"),
     ReplayRefused.SUCCEEDED: (409, "only failed deliveries can be replayed; this one succeeded"),
-    ReplayRefused.UNDER_WAY: (409, "only failed deliveries can be replayed; this one is still under way"),
+    ReplayRefused.UNDER_WAY: (409, "only failed deliveries can be replayed; this one is still in progress"),
     ReplayRefused.NO_WEBHOOK: (409, "the reseller has no balance webhook to deliver to"),
     ReplayRefused.DISABLED: (409, "the webhook is disabled"),
-    ReplayRefused.LIMIT: (429, "this event was replayed 3 times already"),
+    ReplayRefused.LIMIT: (429, "this event has already been replayed 3 times"),
 }
 
 

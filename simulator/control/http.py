@@ -126,7 +126,7 @@ async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
             elif total > DROPPED_BYTES_MAX:
                 break
     except ClientDisconnect:
-        raise InvalidInput("the client left") from None
+        raise InvalidInput("the client disconnected") from None
     if total > bytes_max:
         raise InvalidInput(f"the body is over {bytes_max} bytes")
     _refuse_lost_sandbox(request)
@@ -208,7 +208,7 @@ def refuse_other_parameters(request: Request, *known: str) -> None:
     """Raise `InvalidInput` for a query parameter that is not `known`: a misspelt filter would match everything."""
     unknown = set(request.query_params) - set(known)
     if unknown:
-        text = f"use {', '.join(known)}" if known else "this endpoint takes none"
+        text = f"use {', '.join(known)}" if known else "this endpoint has none"
         raise InvalidInput(f"there is no parameter {min(unknown)!r}; {text}", min(unknown))
 
 

@@ -84,7 +84,7 @@ async def show(request: Request) -> Response:
     is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
     exchange = live.journal.find(int(number)) if is_number else None
     if exchange is None:
-        return error(404, "unknown_request", "the journal has no such request, or let go of it")
+        return error(404, "unknown_request", "the journal has no such request, or has evicted it")
     answer = row(exchange) | {"sandbox": live.id}
     answer["request"] = {"headers": _headers(exchange.headers), **_body(exchange.path, exchange.body)}
     answer["response"] = {

@@ -66,7 +66,7 @@ class _ObjectReader:
         elif value is None or isinstance(value, str | bool):
             return value
         else:
-            self._report.add(self._position, path, "type", "this is no JSON value")
+            self._report.add(self._position, path, "type", "this is not a JSON value")
         return None
 
     def _number(self, value: int | Decimal, path: Path) -> int | Decimal:

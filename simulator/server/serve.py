@@ -128,7 +128,7 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
         listener = socket.socket(family, kind, protocol)
     except (OSError, UnicodeError) as error:
-        raise CannotListen(f"{host!r} is no address of this machine; choose another with --host") from error
+        raise CannotListen(f"{host!r} is not an address of this machine; choose another with --host") from error
     try:
         if os.name == "posix":  # elsewhere it would allow two servers on one port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -148,5 +148,5 @@ def _reason(host: str, port: int, error: OSError | OverflowError) -> str:
     if number in (errno.EACCES, errno.EPERM):
         return f"port {port} on {host} is reserved for the system; choose one above 1023 with --port"
     if number == errno.EADDRNOTAVAIL:
-        return f"{host!r} is no address of this machine; choose another with --host"
+        return f"{host!r} is not an address of this machine; choose another with --host"
     return f"cannot listen on port {port} of {host}: {error}"

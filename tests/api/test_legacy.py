@@ -175,7 +175,7 @@ def test_what_is_no_good_refresh_token_is_401() -> None:
             (tokens["IdToken"], "send the RefreshToken"),
             (tokens["AccessToken"], "send the RefreshToken"),
             (tokens["RefreshToken"] + "x", ""),
-            ("nonsense", "no JSON Web Token"),
+            ("nonsense", "not a JSON Web Token"),
         ):
             response = refresh(client, wrong)
             assert (response.status, response.json["errors"]) == (401, {})
@@ -465,7 +465,7 @@ def test_the_journal_shows_no_token_and_still_says_what_happened() -> None:
         rows = client.sim("GET", "/sandboxes/default/requests").json["requests"]
         assert [row["reseller"] for row in rows] == ["", "RS001", "RS001", "RS001"]
         assert rows[0]["error"] == "invalid_credentials"
-        assert "no JSON Web Token" in rows[0]["diagnosis"]
+        assert "not a JSON Web Token" in rows[0]["diagnosis"]
 
 
 # Sandboxes
@@ -480,7 +480,7 @@ def test_a_token_is_good_in_its_own_sandbox_alone() -> None:
         at_a = client.send("GET", "/s/a/v2/balance", headers={"authorization": f"Bearer {tokens['IdToken']}"})
         at_b = client.send("GET", "/s/b/v2/balance", headers={"authorization": f"Bearer {tokens['IdToken']}"})
         assert (at_a.status, at_b.status) == (200, 401)
-        assert diagnosis(at_b) == "the token belongs to the sandbox 'a', and this is 'b': use that one's address"
+        assert diagnosis(at_b) == "the token belongs to the sandbox 'a', and this is 'b': use the other address"
         assert refresh(client, tokens["RefreshToken"], "/s/b").status == 401
         at_root = get(client, tokens["IdToken"])
         assert (at_root.status, at_root.headers["x-sim-sandbox"]) == (401, "default")

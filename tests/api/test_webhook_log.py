@@ -240,7 +240,7 @@ def test_a_cursor_whose_place_was_evicted_is_refused() -> None:
         delivered(client, 8)
         refused = client.call("GET", f"{DELIVERIES}?cursor={cursor}")
         assert refused.status == 400
-        assert "let go of" in refused.json["errors"]["cursor"][0]
+        assert "evicted" in refused.json["errors"]["cursor"][0]
 
 
 def test_a_cursor_carries_its_filters() -> None:

@@ -48,7 +48,7 @@ MISTAKES = [
     (claim_of(canonical(query="")), "left out"),
     (claim_of(canonical(query="?" + SORTED)), "question mark"),
     (claim_of(canonical(query="a= 1&b=2")), "percent-decoded"),
-    (claim_of(canonical(query=PATH)), "path is signed in place"),
+    (claim_of(canonical(query=PATH)), "path is signed instead"),
     (claim_of(canonical(query=f"{PATH}?b=2&a=%201")), "path is signed together"),
     (claim_of(canonical(method="post")), "lower case"),
     (claim_of(canonical()[3:]), "v1: is missing"),
@@ -57,8 +57,8 @@ MISTAKES = [
     (claim_of(canonical(hashed=BODY.decode())), "body itself"),
     (claim_of(canonical(hashed="")), "hash is missing"),
     (claim_of(canonical(hashed=EMPTY)), "empty body was signed"),
-    (claim_of(canonical(hashed=hashed(b'{"a":1}'))), "serialised again"),
-    (claim_of(canonical(hashed=hashed(json.dumps({"a": 1}, indent=2).encode()))), "serialised again"),
+    (claim_of(canonical(hashed=hashed(b'{"a":1}'))), "serialized again"),
+    (claim_of(canonical(hashed=hashed(json.dumps({"a": 1}, indent=2).encode()))), "serialized again"),
     (claim_of(canonical(), b"another secret of 32 bytes......"), "no known mistake"),
 ]
 

@@ -1,4 +1,4 @@
-"""Bodies that are no JSON object, or a strange one: at every endpoint that takes a body."""
+"""Bodies that are not a JSON object, or a strange one: at every endpoint that takes a body."""
 
 import json
 

@@ -37,7 +37,7 @@ def test_an_answer_is_lost_and_asking_again_is_right(ending: str, first: int, is
 
 def test_an_answer_is_no_json_though_the_payment_was_made() -> None:
     with running("garbled-answers") as client:
-        with pytest.raises(AssertionError, match="no valid JSON"):  # what this client, too, holds against an answer
+        with pytest.raises(AssertionError, match="not valid JSON"):  # what this client, too, holds against an answer
             buy(client, ending="81", refid="garbled")
         assert buy(client, ending="81", refid="garbled")[1].data["status"] == "Accepted"
         assert balance(client) == 4990.25

@@ -32,8 +32,8 @@ def test_a_body_is_read_as_what_its_content_type_says(content_type: bytes, body:
         (FORM, b' {"a": 1}', "body", "looks like JSON, but was sent as application/x-www-form-urlencoded; send it as"),
         (b"text/plain", b'{"a": 1}', "body", "was sent as text/plain, but must be application/json or application/x-"),
         (FORM, b"a=%", "a", "two hexadecimal digits"),
-        (b"", b"a=1", "body", "no valid JSON"),
-        (b"", b"[1]", "body", "no JSON object"),
+        (b"", b"a=1", "body", "not valid JSON"),
+        (b"", b"[1]", "body", "not a JSON object"),
         (b"", b"x" * (FORM_BYTES_MAX + 1), "body", "longer than 65536 bytes"),
     ],
 )

@@ -103,7 +103,7 @@ def test_a_response_outside_the_contract(
     [
         ("text/html", b"{}", "the content type should be application/json"),
         ("", b"{}", "the content type should be application/json"),
-        ("application/json", b"<html>", "no valid JSON"),
+        ("application/json", b"<html>", "not valid JSON"),
         ("application/json; charset=utf-8", b"", "the body is empty"),
     ],
 )

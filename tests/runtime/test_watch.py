@@ -75,7 +75,7 @@ def test_a_bad_file_is_told_and_loaded_once_it_is_mended(path: Path) -> None:
     path.write_text("paiments: []\n")
     problem, then = watched.look()
     assert problem.startswith("mine.yaml:1:1: unknown_key")
-    assert then == "mine.yaml: not loaded; the scenario from before goes on"
+    assert then == "mine.yaml: not loaded; the previous scenario stays active"
     assert watched.loaded == []
     path.write_text("seed: 2\n")
     assert watched.look() == ["mine.yaml: loaded"]
@@ -96,7 +96,7 @@ def test_what_has_to_wait_and_what_is_refused_is_told(path: Path) -> None:
     path.write_text("seed: 9\n")
     assert watched.look() == ["mine.yaml: loaded", "mine.yaml: seed: waits"]
     path.write_text("scenario: refused\n")
-    assert watched.look() == ["mine.yaml: not loaded; the scenario from before goes on: that key is taken"]
+    assert watched.look() == ["mine.yaml: not loaded; the previous scenario stays active: that key is taken"]
 
 
 def test_a_change_during_the_reading_is_seen_at_the_next_look(path: Path) -> None:
