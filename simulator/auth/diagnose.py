@@ -77,7 +77,7 @@ def _body_hashes(body: bytes) -> Iterator[tuple[str, bytes]]:
     yield "the hash of an empty body was signed, but a body was sent", EMPTY_BODY_HASH
     yield "the body was changed after signing: a line feed was added", body_hash(body.rstrip(b"\n"))
     for spaced in _reserialised(body):
-        yield "the body was serialized again after signing; sign the bytes that are sent", body_hash(spaced)
+        yield "the body was serialised again after signing; sign the bytes that are sent", body_hash(spaced)
 
 
 def _reserialised(body: bytes) -> Iterator[bytes]:

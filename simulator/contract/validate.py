@@ -58,14 +58,14 @@ class Validator:
         if _is_large(value):
             return {"": ["is not acceptable, and too large to say why"]}
         found: dict[str, list[str]] = {}
-        told = (pair for error in self._errors(value) for pair in self._told(error))
-        for path, text in islice(told, PROBLEMS_MAX):
+        explained = (pair for error in self._errors(value) for pair in self._explained(error))
+        for path, text in islice(explained, PROBLEMS_MAX):
             texts = found.setdefault(path, [])
             if text not in texts:
                 texts.append(text)
         return found
 
-    def _told(self, error: "ValidationError") -> Iterator[tuple[str, str]]:
+    def _explained(self, error: "ValidationError") -> Iterator[tuple[str, str]]:
         path = error.instance_path
         keyword = error.kind.name
         if keyword == "required":

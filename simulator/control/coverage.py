@@ -77,13 +77,13 @@ def _endpoints(answers: Counter[AnswerKind]) -> Iterator[dict[str, Any]]:
     documented = _documented()
     for method, path in (*documented, *(found for found in by_endpoint if found not in documented)):
         sorts = by_endpoint.get((method, path), [])
-        told_answers = [_answer(answered, count) for answered, count in sorts]
-        met = {str(one["status"]) for one in told_answers}
+        listed_answers = [_answer(answered, count) for answered, count in sorts]
+        met = {str(one["status"]) for one in listed_answers}
         yield {
             "method": method,
             "path": path,
             "calls": sum(count for _, count in sorts),
-            "answers": told_answers,
+            "answers": listed_answers,
             "never": [status for status in documented.get((method, path), ()) if status not in met],
         }
 

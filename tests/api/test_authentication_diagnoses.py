@@ -1,4 +1,4 @@
-"""Every refusal of SPEC 5.2, 5.3 and 8 says in `X-Sim-Diagnosis` and the journal what was wrong and what is wanted."""
+"""Every refusal of SPEC 5.2, 5.3 and 8 is explained in `X-Sim-Diagnosis` and the journal."""
 
 from collections.abc import Callable
 from typing import Any
@@ -180,7 +180,7 @@ ELSEWHERE: list[tuple[str, dict[str, Any], Send, int, str]] = [
 
 
 @pytest.mark.parametrize(("code", "scenario", "send", "status", "said"), ELSEWHERE)
-def test_whoever_is_kept_out_is_told_why(
+def test_a_refused_address_is_explained(
     code: str, scenario: dict[str, Any], send: Send, status: int, said: str
 ) -> None:
     with running(scenario, trust_forwarded=True) as client:

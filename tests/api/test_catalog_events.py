@@ -34,7 +34,7 @@ def published(client: Client) -> list[str]:
 LEAVES = ["group.updated leisure", "category.updated games", "product.updated GAME"]
 
 
-def test_a_product_that_changes_is_told_signed() -> None:
+def test_a_product_that_changes_is_published_signed() -> None:
     with running(TARGET, wall=wall_clock) as client:
         change(client, "GAME", is_active=False)
         done = client.advance()
@@ -63,7 +63,7 @@ def test_only_the_options_that_change_are_published_one_by_one() -> None:
         assert published(client)[1:] == ["product.updated RELOAD", f"option.created {first}"]
 
 
-def test_a_scheduled_change_is_told_when_it_happens() -> None:
+def test_a_scheduled_change_is_published_when_it_happens() -> None:
     schedule = [{"at": "1h", "product": {"code": "GAME", "set": {"is_active": False}}}]
     with running(TARGET | {"schedule": schedule}) as client:
         client.advance(3599)
@@ -73,7 +73,7 @@ def test_a_scheduled_change_is_told_when_it_happens() -> None:
         assert published(client) == LEAVES
 
 
-def test_what_changes_for_one_reseller_alone_is_told_as_that_reseller_sees_it() -> None:
+def test_a_change_for_one_reseller_is_published_as_that_reseller_sees_it() -> None:
     with running(TARGET) as client:
         change(client, "GAME", "?reseller=RS001", is_active=False)
         change(client, "GAME", "?reseller=RS001", is_active=False)
@@ -101,7 +101,7 @@ def in_tree(client: Client, path: str, **wanted: Any) -> Any:
     return answer.json
 
 
-def test_categories_and_groups_that_change_are_told() -> None:
+def test_categories_and_groups_that_change_are_published() -> None:
     with running(TARGET) as client:
         first = client.call("GET", "/v2/catalog").json["last_updated"]
         answer = in_tree(client, "categories/games", name="Play", product_codes=["GAME", "VOUCHER"])
@@ -122,7 +122,7 @@ def test_categories_and_groups_that_change_are_told() -> None:
         assert not [event for event in events if validator("catalog-event").problems(event)]
 
 
-def test_a_scheduled_change_of_a_category_or_group_is_told_when_it_happens() -> None:
+def test_a_scheduled_change_of_a_category_or_group_is_published_when_it_happens() -> None:
     schedule = [
         {"at": "10s", "category": {"id": "games", "set": {"name": "Play"}}},
         {"at": "20s", "group": {"id": "leisure", "set": {"name": "Fun"}}},
@@ -139,7 +139,7 @@ def test_a_scheduled_change_of_a_category_or_group_is_told_when_it_happens() -> 
         assert client.inbox("catalog")[-1]["json"]["data"]["name"] == "Fun"
 
 
-def test_catalog_events_are_tried_again_and_replayed_but_are_no_resellers() -> None:
+def test_catalog_events_are_retried_and_replayed_but_belong_to_no_reseller() -> None:
     with running(TARGET) as client:
         put(client)
         answering(client, 500, inbox="catalog")
@@ -157,7 +157,7 @@ def test_catalog_events_are_tried_again_and_replayed_but_are_no_resellers() -> N
         assert client.sim("GET", f"{path}?event={job['event_id']}&state=success").json["deliveries"]
 
 
-def test_without_a_target_nothing_is_told() -> None:
+def test_without_a_target_nothing_is_published() -> None:
     with running() as client:
         change(client, "GAME", is_active=False)
         client.advance()
@@ -167,7 +167,7 @@ def test_without_a_target_nothing_is_told() -> None:
 LOSING = {"catalog": {"products": [{"code": "GAME", "price_adjustment": {"type": "fixed", "value": "-1.00"}}]}}
 
 
-def test_what_changes_prices_is_told_of_the_product_and_of_each_option() -> None:
+def test_a_change_of_prices_is_published_for_the_product_and_for_each_option() -> None:
     with running(TARGET) as client:
         change(client, "GIFTCARD", price_adjustment={"type": "fixed", "value": 1})
         client.advance()
@@ -179,7 +179,7 @@ def test_what_changes_prices_is_told_of_the_product_and_of_each_option() -> None
         assert sent == [about | item for item in shown]
 
 
-def test_prices_of_one_reseller_are_told_with_its_code() -> None:
+def test_prices_of_one_reseller_are_published_with_its_code() -> None:
     with running(TARGET) as client:
         change(client, "GIFTCARD", "?reseller=RS001", price_adjustment={"type": "fixed", "value": 1})
         client.advance()
@@ -187,7 +187,7 @@ def test_prices_of_one_reseller_are_told_with_its_code() -> None:
         assert {item["json"]["data"]["resellerCode"] for item in client.inbox("catalog")} == {"RS001"}
 
 
-def test_a_loss_risk_that_a_plan_takes_along_is_told_of_the_product_to_whom_it_concerns() -> None:
+def test_a_loss_risk_that_ends_with_a_plan_is_published_for_the_product_to_those_affected() -> None:
     """At 1.00 less, 100 gems are sold for 3.50 and cost 4.23; 500 and 1000 are no loss."""
     overlay = {"catalog": {"GAME": {"price_adjustment": {"type": "fixed", "value": -1}}}}
     for world, whose in ((LOSING, None), ({"resellers": [{"code": "RS001", **overlay}]}, "RS001")):
@@ -231,7 +231,7 @@ def test_a_tree_that_names_every_product_does_not_change_with_them() -> None:
         assert published(client) == ["product.updated GAME"]
 
 
-def test_a_tree_that_changes_for_one_reseller_alone_is_told_with_its_code() -> None:
+def test_a_tree_that_changes_for_one_reseller_alone_is_published_with_its_code() -> None:
     """RETIRED is on sale for this reseller alone, so that nobody else sees it come into a category."""
     own = {"resellers": [{"code": "RS001", "catalog": {"RETIRED": {"is_active": True}}}]}
     with running(TARGET | own) as client:

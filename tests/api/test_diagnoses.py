@@ -189,7 +189,7 @@ IGNORED = [
 
 
 @pytest.mark.parametrize(("more", "said"), IGNORED)
-def test_what_a_payment_ignores_is_said(client: Client, more: dict[str, Any], said: str) -> None:
+def test_members_that_a_payment_ignores_are_noted(client: Client, more: dict[str, Any], said: str) -> None:
     answer = topup(client, RELOAD | {"refid": said[:50]} | more)
     assert answer.status == 200
     assert said in told(client, answer)
@@ -211,14 +211,14 @@ REPEATED = [
 
 
 @pytest.mark.parametrize(("members", "said"), REPEATED)
-def test_a_member_that_came_twice_is_said(client: Client, members: tuple[str, ...], said: str) -> None:
+def test_a_repeated_member_is_noted(client: Client, members: tuple[str, ...], said: str) -> None:
     body = raw(f'"refid": "{said[:50]}"', '"product": "RELOAD", "account": "0123456789"', *members)
     answer = client.call("POST", "/v2/topup", body)
     assert (answer.status, answer.data["amount"]) == (200, 20)
     assert said in told(client, answer)
 
 
-def test_colons_in_texts_are_no_repetition(client: Client) -> None:
+def test_colons_in_texts_are_not_repeated_members(client: Client) -> None:
     answer = topup(client, RELOAD | {"refid": "colons", "remarks": "at 12:30:00 :::"})
     assert (answer.status, told(client, answer)) == (200, "")
 
@@ -322,7 +322,7 @@ def test_a_network_of_no_product_says_which_was_meant(client: Client) -> None:
     assert told(client, answer).startswith("no product electrics; did you mean ELECTRIC?")
 
 
-def test_a_biller_that_a_look_up_ignores_is_said(client: Client) -> None:
+def test_a_biller_that_a_look_up_ignores_is_noted(client: Client) -> None:
     answer = look_up(client, account="210012345678", biller_code="1001", ref2="A")
     assert (answer.status, told(client, answer)) == (200, "ELECTRIC has no billers: biller_code, ref2 ignored")
 
@@ -375,7 +375,7 @@ def test_a_refused_case_says_what_would_have_been_right(
         assert list(answer.json["errors"]) == ["trxid"]
 
 
-def test_a_second_case_is_told_of_the_first(paid: Client) -> None:
+def test_the_refusal_of_a_second_case_names_the_first(paid: Client) -> None:
     trxid = trxid_of(paid, "ref-1")
     void = {"refid": "ref-1", "refund_type": 1}
     assert told(paid, paid.call("POST", VOID, void)) == ""
@@ -386,7 +386,7 @@ def test_a_second_case_is_told_of_the_first(paid: Client) -> None:
     assert told(paid, paid.call("POST", CHECK, {"refid": "ref-1"})) == said
 
 
-def test_what_a_case_ignores_is_said(paid: Client) -> None:
+def test_members_that_a_case_ignores_are_noted(paid: Client) -> None:
     body = {"refid": "reload", "trxid": trxid_of(paid, "ref-1"), "email": ["a@example.com"]}
     said = told(paid, paid.call("POST", CHECK, body))
     assert "trxid takes precedence: refid reload was ignored, the transaction has refid ref-1" in said
@@ -401,7 +401,9 @@ MISSPELT = [
 
 
 @pytest.mark.parametrize(("path", "body", "said"), MISSPELT)
-def test_a_misspelt_member_that_is_missing_is_told(paid: Client, path: str, body: dict[str, Any], said: str) -> None:
+def test_a_missing_member_that_was_misspelt_is_suggested(
+    paid: Client, path: str, body: dict[str, Any], said: str
+) -> None:
     answer = paid.call("POST", path, body)
     assert answer.status == 400
     assert said in told(paid, answer)
@@ -427,7 +429,7 @@ def test_a_dispute_says_which_members_of_a_void_it_ignores(paid: Client) -> None
     assert (answer.status, told(paid, answer)) == (200, "refund_type is unknown and was ignored")
 
 
-def test_a_reference_that_came_twice_is_said(paid: Client) -> None:
+def test_a_repeated_reference_is_noted(paid: Client) -> None:
     answer = paid.call("POST", VOID, b'{"refid": "slow", "refid": "ref-1", "refund_type": 1}')
     assert answer.data["refid"] == "ref-1"
     assert told(paid, answer) == "refid was sent 2 times; the last one counts"
@@ -451,13 +453,13 @@ ELSEWHERE: list[tuple[str, str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("method", "path", "body", "said"), ELSEWHERE)
-def test_what_other_bodies_say_in_vain_is_said(
+def test_ignored_members_of_other_bodies_are_noted(
     client: Client, method: str, path: str, body: dict[str, Any], said: str
 ) -> None:
     assert said in told(client, client.call(method, path, body))
 
 
-def test_names_that_may_be_the_rest_of_a_password_are_not_said(client: Client) -> None:
+def test_names_that_may_be_the_rest_of_a_password_are_not_quoted(client: Client) -> None:
     form = {"content-type": "application/x-www-form-urlencoded"}
     for query, body in ((b"", b"username=x&password=p&ssw0rd=:"), (b"password=p&ssw0rd", b"username=x&password=p")):
         answer = client.send("POST", "/v2/token", query.decode(), body, form)
@@ -501,7 +503,7 @@ def test_nothing_is_advised_that_would_be_refused(more: dict[str, Any], amount: 
             assert (answer.data["statusCode"], told(client, answer)) == (58, said)
 
 
-def test_what_was_taken_and_what_was_ignored_are_both_said() -> None:
+def test_an_accepted_price_and_an_ignored_extra_are_both_noted() -> None:
     with running({"assume": {"price-amount": "taken"}}) as client:
         said = told(client, topup(client, DATA | {"amount": "5.20", "extras": {"x": "1"}}))
     assert said.endswith("was accepted as its denomination 5; DATA has no extras.x, ignored")

@@ -168,7 +168,7 @@ def test_refreshing_may_issue_a_new_refresh_token() -> None:
         assert refresh(client, second).status == refresh(client, first).status == 200
 
 
-def test_what_is_no_good_refresh_token_is_401() -> None:
+def test_an_invalid_refresh_token_is_401() -> None:
     with running() as client:
         tokens = login(client)
         for wrong, said in (
@@ -282,7 +282,7 @@ def test_a_token_from_before_a_reset_is_not_good_yet() -> None:
         client.advance(60)
         token = login(client)["IdToken"]
         client.sim("POST", "/sandboxes/default/reset")
-        assert "good only 60 s from now" in diagnosis(get(client, token))
+        assert "becomes valid in 60 s" in diagnosis(get(client, token))
 
 
 def test_the_api_key_counts_when_both_are_sent() -> None:

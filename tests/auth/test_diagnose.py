@@ -57,8 +57,8 @@ MISTAKES = [
     (claim_of(canonical(hashed=BODY.decode())), "body itself"),
     (claim_of(canonical(hashed="")), "hash is missing"),
     (claim_of(canonical(hashed=EMPTY)), "empty body was signed"),
-    (claim_of(canonical(hashed=hashed(b'{"a":1}'))), "serialized again"),
-    (claim_of(canonical(hashed=hashed(json.dumps({"a": 1}, indent=2).encode()))), "serialized again"),
+    (claim_of(canonical(hashed=hashed(b'{"a":1}'))), "serialised again"),
+    (claim_of(canonical(hashed=hashed(json.dumps({"a": 1}, indent=2).encode()))), "serialised again"),
     (claim_of(canonical(), b"another secret of 32 bytes......"), "no known mistake"),
 ]
 
@@ -68,7 +68,7 @@ def test_a_mistake_is_named(claim: Claim, expected: str) -> None:
     assert expected in diagnose(claim, METHOD, PATH, QUERY, BODY)
 
 
-def test_a_signature_of_another_length_is_told() -> None:
+def test_a_signature_of_another_length_is_reported() -> None:
     short = claim_of(canonical())
     cut = msgspec.structs.replace(short, signature=short.signature[:20])
     assert "20 bytes" in diagnose(cut, METHOD, PATH, QUERY, BODY)

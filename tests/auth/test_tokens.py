@@ -1,4 +1,4 @@
-"""Tokens: good in one sandbox, for one use, for a while; everything else is refused and said why."""
+"""Tokens are valid in one sandbox, for one use and a limited time; every other token is refused with the reason."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -49,7 +49,7 @@ def test_a_token_is_good_for_its_own_use_alone(use: Use) -> None:
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [
-        (-1, "good only 1 s from now"),
+        (-1, "becomes valid in 1 s"),
         (0, ""),
         (3599, ""),
         (3600, "expired 0 s ago"),
@@ -112,7 +112,7 @@ BENT = ("B" if SIGNATURE[0] == "A" else "A") + SIGNATURE[1:]
         (made(iss="somebody"), "another issuer issued the token"),
         (made(exp=None), "the token has no claim 'exp'"),
         (made(reseller=None), "the token has no claim 'reseller'"),
-        (made(nbf=NOW_S + 60), "good only 60 s from now"),
+        (made(nbf=NOW_S + 60), "becomes valid in 60 s"),
         (made(exp=1e300), "must be whole seconds"),
         (made(iat=True), "must be whole seconds"),
         (made(issued_us=None), "the token has no claim 'issued_us'"),

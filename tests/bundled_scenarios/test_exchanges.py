@@ -35,7 +35,7 @@ def test_an_answer_is_lost_and_asking_again_is_right(ending: str, first: int, is
         assert balance(client) == (5000 if second == 504 else 4990.25)  # paid once, whatever was heard
 
 
-def test_an_answer_is_no_json_though_the_payment_was_made() -> None:
+def test_an_answer_is_not_json_although_the_payment_was_made() -> None:
     with running("garbled-answers") as client:
         with pytest.raises(AssertionError, match="not valid JSON"):  # what this client, too, holds against an answer
             buy(client, ending="81", refid="garbled")

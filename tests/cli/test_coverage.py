@@ -47,7 +47,7 @@ def test_outcomes_that_were_met_are_not_named() -> None:
     assert found[-2:] == [f"  outcomes: {len(OUTCOMES) - 1} of {len(OUTCOMES)} met", "    never HTTP: 429"]
 
 
-def test_answers_are_told_by_sort_with_what_became_of_the_connection() -> None:
+def test_answers_are_counted_by_kind_with_the_ending_of_the_connection() -> None:
     answers: dict[AnswerKind, int] = {
         AnswerKind("GET", "/v2/balance", 200, "", ""): 3,
         AnswerKind("GET", "/v2/balance", 200, "", "abort"): 2,

@@ -1,4 +1,4 @@
-"""JSON bodies: what comes in as a value, what is refused, and that nothing else ever happens."""
+"""Decoding JSON bodies: every input is a value or is refused with a reason."""
 
 import json
 from contextlib import suppress
@@ -122,7 +122,7 @@ def test_repeated_keys_are_found_with_how_often_they_came(body: bytes, found: di
     assert repeated_keys(body, decode_object(body)) == found
 
 
-def test_equal_keys_in_different_objects_are_no_repetition() -> None:
+def test_equal_keys_in_different_objects_are_not_repeated_keys() -> None:
     body = b'{"a": {"a": [{"a": 1.5}, {"a": 1e5}]}}'
     assert decode_object(body, reject_duplicates=True) == {"a": {"a": [{"a": Decimal("1.5")}, {"a": Decimal(100000)}]}}
 

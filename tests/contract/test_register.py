@@ -111,7 +111,7 @@ def test_the_scenario_language_knows_the_same_knobs_and_values() -> None:
     assert set(known["payment-status-codes"]["properties"]) == set(codes)
 
 
-def test_what_editors_are_told_stands_in_the_register_alone() -> None:
+def test_descriptions_for_editors_come_from_the_register_only() -> None:
     members = {"id", "spec", "question", "choice", "why", "knob"}
     for row in rows():
         is_assumed = row["knob"] == f"assume.{row['id']}"

@@ -78,7 +78,7 @@ def test_notifications_are_found_by_kind_and_reseller_oldest_first(
     assert [row["n"] for row in rows] == found
 
 
-def test_the_next_page_goes_on_behind_the_cursor_whatever_was_let_go_of(client: Client) -> None:
+def test_the_next_page_continues_after_the_cursor_whatever_was_evicted(client: Client) -> None:
     for _ in range(5):
         note(client)
     first = client.sim("GET", f"{PATH}?limit=2").json
@@ -112,5 +112,5 @@ def test_waiting_ends_with_the_notification_that_was_waited_for(client: Client, 
     assert client.live.journal.notifier._waiting == client.live.driver.notifier._waiting == []
 
 
-def test_waiting_in_vain_says_so(client: Client) -> None:
+def test_a_wait_that_times_out_says_so(client: Client) -> None:
     assert client.sim("GET", f"{PATH}?wait_for=1&timeout=0").json["complete"] is False

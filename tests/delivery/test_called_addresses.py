@@ -174,7 +174,7 @@ def test_lookups_that_hang_hold_up_neither_other_names_nor_the_end(run: Run) -> 
 @pytest.mark.parametrize(
     "url", ["inbox:callbacks", "ftp://127.0.0.1/", "http://user:hunter2@127.0.0.1/", "nonsense", ""]
 )
-def test_what_is_no_http_address_is_blocked(run: Run, url: str) -> None:
+def test_a_target_that_is_not_an_http_address_is_blocked(run: Run, url: str) -> None:
     async def main() -> None:
         async with sender() as http:
             outcome = await http.send(post(url), 5.0)

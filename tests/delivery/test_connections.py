@@ -220,7 +220,7 @@ def test_an_answer_that_breaks_off_on_a_kept_connection_is_a_failure(run: Run, h
 
 @each_loop
 @pytest.mark.parametrize("copies", [1, 50])
-def test_bytes_that_nobody_asked_for_are_no_answer(run: Run, copies: int) -> None:
+def test_unrequested_bytes_are_not_an_answer(run: Run, copies: int) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             assert (await http.send(post(receiver.url), 5.0)).status == 200
@@ -285,7 +285,7 @@ def test_a_cancelled_delivery_ends_at_once_and_leaves_nothing_behind(run: Run) -
 
 
 @each_loop
-def test_tls_certificates_are_verified_unless_told_otherwise(run: Run, tmp_path: Path) -> None:
+def test_tls_certificates_are_verified_by_default(run: Run, tmp_path: Path) -> None:
     pem = tmp_path / "receiver.pem"
     pem.write_text(CERTIFICATE)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

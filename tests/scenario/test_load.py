@@ -1,4 +1,4 @@
-"""YAML as scenarios are read: what a scalar means, where things stand, and what is refused before it costs anything."""
+"""Parsing scenarios from YAML: the meaning of scalars, positions, and limits."""
 
 from decimal import Decimal
 from pathlib import Path

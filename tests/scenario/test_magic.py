@@ -123,6 +123,6 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "problem"), MISTAKES)
-def test_a_mistake_is_told_where_it_is(text: str, problem: str) -> None:
+def test_a_mistake_is_reported_with_its_position(text: str, problem: str) -> None:
     [told] = problems(text + "\n")
     assert told.startswith(problem)

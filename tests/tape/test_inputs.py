@@ -180,6 +180,6 @@ def test_whatever_a_client_sends_reads_back_as_it_was(command: c.CreatePayment) 
 
 
 @pytest.mark.parametrize("line", [b"", b"{}", b'{"command": "Nonsense"}', b'{"command": "Credit"}', b"[1]", b"\xff"])
-def test_what_is_no_command_is_refused(line: bytes) -> None:
+def test_bytes_that_are_not_a_command_are_refused(line: bytes) -> None:
     with pytest.raises((msgspec.ValidationError, msgspec.DecodeError)):
         read(line)

@@ -212,7 +212,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("asked", "error"), REFUSALS)
-def test_the_first_fault_of_a_look_up_is_told(asked: dict[str, Any], error: BillError) -> None:
+def test_the_first_failed_check_of_a_look_up_is_reported(asked: dict[str, Any], error: BillError) -> None:
     assert look_up(sandbox(catalog=SOLD), **asked) == BillRefused(error)
 
 

@@ -1,4 +1,4 @@
-"""Transaction callbacks: which are sent, and what an outcome leads to (SPEC 6.1)."""
+"""Transaction callbacks: which are sent, and how an outcome determines the next attempt (SPEC 6.1)."""
 
 from datetime import timedelta
 
@@ -45,13 +45,13 @@ def told(all_: list[Send]) -> list[Status]:
     return [callback_of(send).result.status for send in all_]
 
 
-def test_each_status_after_the_creating_answer_is_told_once() -> None:
+def test_each_status_after_the_creating_answer_causes_one_callback() -> None:
     box = sandbox(rule(*STEPS))
     pay(box)
     assert told(sends(box, 60)) == [Status.PROCESSING, Status.SUCCESSFUL]
 
 
-def test_a_status_that_a_requery_brought_is_told_too() -> None:
+def test_a_status_that_a_requery_brought_causes_a_callback_too() -> None:
     box = sandbox(rule(ACCEPTED, Step(Status.SUCCESSFUL, requery=1)))
     pay(box)
     assert sends(box, 1) == []

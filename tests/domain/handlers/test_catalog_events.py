@@ -119,7 +119,7 @@ CASES: list[tuple[str, Catalog, list[str]]] = [
 
 
 @pytest.mark.parametrize(("after", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_differences(after: Catalog, expected: list[str]) -> None:
+def test_each_difference_is_one_event(after: Catalog, expected: list[str]) -> None:
     found = list(changes(BEFORE, after))
     assert [" ".join((change.type, *change.key)) for change in found] == expected
     back = [" ".join((change.type, *change.key)) for change in changes(after, BEFORE)]
@@ -150,7 +150,7 @@ def test_each_event_is_a_delivery_to_the_scenarios_target_in_the_shape_of_the_co
         assert validator("catalog-event").problems(webhooks.event(one.event)) == {}
 
 
-def test_an_option_is_told_with_what_it_is_an_option_of() -> None:
+def test_an_event_of_an_option_names_its_field_and_product() -> None:
     box = box_with(WebhookStart("inbox:catalog"))
     box.state.catalog = with_options(lambda old: OptionList((replace(old[0], label="Five"), *old[1:])))
     publish(box.state, BEFORE, START)
@@ -161,7 +161,7 @@ def test_an_option_is_told_with_what_it_is_an_option_of() -> None:
 
 
 @pytest.mark.parametrize("target", [None, WebhookStart("inbox:catalog", enabled=False)])
-def test_without_an_enabled_target_nothing_is_told(target: WebhookStart | None) -> None:
+def test_without_an_enabled_target_nothing_is_published(target: WebhookStart | None) -> None:
     box = box_with(target)
     box.state.catalog = with_products(CARD=None)
     publish(box.state, BEFORE, START)
@@ -185,7 +185,7 @@ def test_an_event_keeps_no_list_of_options_alive_that_it_does_not_show() -> None
         assert product.options_for == {}
 
 
-def test_a_product_is_told_with_the_loss_risk_that_its_options_have() -> None:
+def test_a_published_product_has_the_loss_risk_of_its_options() -> None:
     loss = replace(CARD, price_adjustment=Adjustment("percentage", Decimal("0.1")))
     change, *_ = changes(BEFORE, with_products(CARD=loss))
     box = box_with(WebhookStart("inbox:catalog"))
@@ -193,7 +193,7 @@ def test_a_product_is_told_with_the_loss_risk_that_its_options_have() -> None:
     assert webhooks.event(told.event)["data"]["pricing"]["has_loss_risk"] is True
 
 
-def test_a_loss_risk_that_goes_with_a_plan_is_told_of_the_product() -> None:
+def test_a_loss_risk_that_ends_with_a_plan_is_published_for_the_product() -> None:
     """5.00 is sold for 4.50 and costs 4.60, 10.00 for 9.50 and costs 9.20."""
     discount = Discount("percentage", Decimal("0.92"), "8%")
     card = replace(CARD, price_adjustment=Adjustment("fixed", Decimal("-0.50")), discount=discount)
@@ -207,7 +207,7 @@ def test_a_loss_risk_that_goes_with_a_plan_is_told_of_the_product() -> None:
     assert found[0].entry.has_loss_risk is True
 
 
-def test_a_deleted_option_is_told_with_the_prices_that_it_had() -> None:
+def test_a_deleted_option_is_published_with_the_prices_that_it_had() -> None:
     five, ten = CARD.options["amount"]
     after = replace(CARD, price_adjustment=Adjustment("fixed", Decimal(1)), options={"amount": OptionList((ten,))})
     gone = list(changes(BEFORE, with_products(CARD=after)))[-1]

@@ -1,4 +1,4 @@
-"""History and statement of one reseller against a walk over everything, and what a page costs."""
+"""History and statement of one reseller, compared with a scan of everything; and the cost of a page."""
 
 import sys
 from collections.abc import Callable
