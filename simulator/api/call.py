@@ -91,9 +91,11 @@ class Access(Enum):
 
 
 class ChosenFault(msgspec.Struct):
-    """The fault of a call: its rule, whether its delay has passed, and whether that exceeded the timeout."""
+    """The fault of a call: its rule, whether the request named it, whether its delay has passed, and whether that
+    exceeded the timeout."""
 
     rule: Rule[FaultThen]
+    is_picked: bool = False
     has_waited: bool = False
     timed_out: bool = False
 

@@ -52,13 +52,13 @@ def choose_fault(call: Call, *, before_body: bool = False) -> None:
     )
     call.awaits_fault = choice.waits
     rule = choice.rule
-    counts_now = rule is not None and not rule.then.after_commit
-    if choice.matched:
-        call.apply(CountFault(choice.matched, rule.id if rule is not None and counts_now else ""))
+    chosen = "" if rule is None or rule.then.after_commit else rule.id
+    if choice.matched or chosen:
+        call.apply(CountFault(choice.matched, chosen, choice.is_picked))
         call.passed_faults = choice.matched
     if rule is not None:
-        call.fault = ChosenFault(rule)
-        if counts_now:
+        call.fault = ChosenFault(rule, choice.is_picked)
+        if chosen:
             exchange.fault = rule.label
 
 
@@ -90,7 +90,7 @@ async def with_failures(call: Call, reply: Reply) -> Reply:
     if met.rule.then.after_commit:
         if reply.status >= REFUSED_FROM:
             return reply
-        call.apply(CountFault((), met.rule.id))
+        call.apply(CountFault((), met.rule.id, met.is_picked))
         call.exchange.fault = met.rule.label
     if timed_out := await wait(call):
         return timed_out

@@ -29,16 +29,15 @@ from simulator.api.call import (
     Reply,
 )
 from simulator.api.counting import count_answer
-from simulator.api.diagnoses import note_ignored
 from simulator.api.faults import NO_REPLY, choose_fault, wait, with_failures
-from simulator.api.notes import note_problems, note_unknown, note_unread
+from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
+from simulator.api.notes import note_problems
 from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
 from simulator.api.versions import marked_deprecated
 from simulator.auth.signature import Denied
-from simulator.contract.form import decode_form, decode_json
+from simulator.contract.form import read_members
 from simulator.contract.query import read_query
-from simulator.contract.validate import validator
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.rule_names import decode_rule_names
 from simulator.runtime.sandboxes import LiveSandbox
@@ -106,7 +105,7 @@ class Pipeline:
             or await handle(call)
         )
         if call.exchange.body and call.fields:
-            note_ignored(call)
+            note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
 
     def _find_endpoint(self, call: Call) -> Reply | None:
@@ -239,14 +238,15 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
     """Decode the endpoint's input and validate it against its schema; stores the fields in the call."""
     if endpoint.source == "query":
         call.fields, problems = read_query(call.exchange.query, endpoint.schema)
-        note_unknown(call, endpoint)
+        note_unknown_parameters(call, endpoint)
         return problems
     state = call.sandbox.core.state
-    decode = decode_form if endpoint.source == "form" else decode_json
-    call.fields, problems = decode(
+    call.fields, problems = read_members(
+        endpoint.schema,
         call.headers.get(b"content-type", b""),
         call.exchange.body,
+        may_be_form=endpoint.source == "form",
         reject_duplicates=state.assumes("duplicate-json-keys", "reject"),
         any_type=state.assumes("content-type", "ignored"),
     )
-    return problems or validator(endpoint.schema).problems(call.fields)
+    return problems

@@ -1,9 +1,12 @@
 """Decodes bodies with their content type: JSON, or at some endpoints JSON or a form (SPEC 4.2)."""
 
+from collections.abc import Container, Mapping
 from typing import Any
 
 from simulator.contract.decode import BadJson, decode_object
-from simulator.contract.query import decode_query
+from simulator.contract.query import decode_query, parameters, with_repeats
+from simulator.contract.schemas import schema
+from simulator.contract.validate import validator
 
 JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
@@ -12,6 +15,34 @@ TYPE_CHARS_MAX = 60
 
 # The members of a body, and its problems: texts by member, under `body` those of the whole.
 Decoded = tuple[dict[str, Any], dict[str, list[str]]]
+
+
+def read_members(
+    name: str,
+    content_type: bytes,
+    body: bytes,
+    *,
+    may_be_form: bool = False,
+    reject_duplicates: bool = False,
+    any_type: bool = False,
+) -> Decoded:
+    """The members of a body without the optional ones that are blank, and what is wrong with them by the schema
+    `contracts/schemas/NAME.json`: texts by member."""
+    decode = decode_form if may_be_form else decode_json
+    members, problems = decode(content_type, body, reject_duplicates=reject_duplicates, any_type=any_type)
+    if problems:
+        return members, problems
+    if _has_blank(members):
+        members = _without_blanks(members, parameters(name).keys() - set(schema(name).get("required", ())))
+    problems = validator(name).problems(members)
+    if problems and may_be_form and not looks_like_json(body):
+        problems = with_repeats(name, members, problems)
+    return members, problems
+
+
+def looks_like_json(body: bytes) -> bool:
+    """Whether a body that was accepted at an endpoint that reads forms, too, was JSON."""
+    return body.lstrip()[:1] == b"{"
 
 
 def decode_json(
@@ -43,9 +74,8 @@ def decode_form(
     if not body:
         return {}, {}
     media_type = _media_type(content_type)
-    looks_like_json = body.lstrip()[:1] == b"{"
-    if media_type == FORM and not (looks_like_json and any_type):
-        if looks_like_json:
+    if media_type == FORM and not (any_type and looks_like_json(body)):
+        if looks_like_json(body):
             return {}, {"body": [f"looks like JSON, but was sent as {FORM.decode()}; send it as {JSON.decode()}"]}
         return decode_query(body)
     members, problems = decode_json(JSON, body, reject_duplicates=reject_duplicates)
@@ -65,6 +95,25 @@ def _is_json(media_type: bytes) -> bool:
 def _mistyped(content_type: bytes, wanted: str) -> str:
     sent = content_type.decode("ascii", "backslashreplace")[:TYPE_CHARS_MAX]
     return f"was sent as {sent}, but must be {wanted}"
+
+
+def _has_blank(members: Mapping[str, Any]) -> bool:
+    for sent in members.values():  # a loop, since any() of a function takes three times as long
+        if type(sent) is str:
+            if not sent or sent.isspace():
+                return True
+        elif type(sent) is dict and _has_blank(sent):
+            return True
+    return False
+
+
+def _without_blanks(members: Mapping[str, Any], optional: Container[str] | None = None) -> dict[str, Any]:
+    """Leave out the blank texts among the `optional` members, and all of them in objects."""
+    return {
+        name: _without_blanks(sent) if type(sent) is dict else sent
+        for name, sent in members.items()
+        if not (type(sent) is str and (optional is None or name in optional) and not sent.strip())
+    }
 
 
 def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def read_query(raw: bytes, name: str) -> tuple[dict[str, Any], dict[str, list[st
             values = _without_blanks(values, schema(name).get("required", ()))
             break
     problems = validator(name).problems(values)
-    return values, _with_repeats(name, values, problems) if problems else problems
+    return values, with_repeats(name, values, problems) if problems else problems
 
 
 @cache
@@ -77,8 +77,8 @@ def _without_blanks(values: Mapping[str, Any], required: Sequence[str]) -> dict[
     return kept
 
 
-def _with_repeats(name: str, values: Mapping[str, Any], problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """The problems; for a parameter that must not be repeated, only that it was."""
+def with_repeats(name: str, values: Mapping[str, Any], problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The problems of a query or form; of a parameter that is to be sent once how often it was, and nothing else."""
     known = parameters(name)
     return {
         each: [sent_times(sent)]

@@ -275,11 +275,11 @@ class ReturnNonce(Command, frozen=True):
 
 
 class CountFault(Command, frozen=True):
-    """Count the faults that a request met: the ids of the rules whose `when` it `matched`, and the `chosen` one, "" for
-    none."""
+    """Count the ids of the faults that a request `matched`, and the `chosen` one, "" for none; `picked` by its name."""
 
     matched: tuple[str, ...]
     chosen: str = ""
+    picked: bool = False
 
 
 class EndDelivery(Command, frozen=True):

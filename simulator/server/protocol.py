@@ -19,11 +19,8 @@ from simulator.server.responder import Responder
 from simulator.server.states import BEGUN, BODY, CLOSED, DEAF, IDLE, LATE_HEAD, LINGERING, LOST, SENT, STOP
 from simulator.server.turn import Prompt, PromptAnswer, Turn, resumed
 
-_LINGER_S: Final = 2.0
-"""How long a client may go on sending after its last answer."""
-
-_HIGH_WATER_BYTES: Final = 65536
-"""How many bytes of a body, or of answers, are buffered before reading or writing pauses."""
+_LINGER_S: Final = 2.0  # how long a client may go on sending after its last answer
+_HIGH_WATER_BYTES: Final = 65536  # of a body, or of answers, that are held before the other side has to take some
 
 
 class HttpProtocol(asyncio.Protocol):
@@ -38,6 +35,7 @@ class HttpProtocol(asyncio.Protocol):
         self, app: Any, limits: HttpLimits, turn: Turn, *, config: Config, server_state: ServerState, **_: Any
     ) -> None:
         self.ended = asyncio.Event()  # set when the client has left or the server stops
+        self.unheard = asyncio.Event()  # set then, and when the client has closed its side: it may have left
         self._drained: asyncio.Event | None = None  # set while the client does not read our answers
         self._app = app
         self._prompt: Prompt = getattr(app, "prompt", lambda *_: None)
@@ -97,14 +95,14 @@ class HttpProtocol(asyncio.Protocol):
                 self._deadline.set(self._limits.head_timeout_s)
 
     def eof_received(self) -> bool:
-        """Answer what can be answered at once when the client closes its side; it may have left altogether."""
+        """Answer a client that closes its side behind its request, but no endless wait: it may have left altogether."""
         self.answer(self._loop.time())
         self.flush()
         running = self._running
         stays = running is not None and running.request.is_whole and self._reader.state < LINGERING
         if running is not None and stays:
             self._answer_no_more()
-            self.ended.set()
+            self.unheard.set()
             running.news.set()
         return stays
 
@@ -118,6 +116,7 @@ class HttpProtocol(asyncio.Protocol):
         if self._running is not None:
             self._running.leave()
         self.ended.set()
+        self.unheard.set()
         self.resume_writing()
         self._deadline.end()
         self._reader.end()
@@ -277,6 +276,7 @@ class HttpProtocol(asyncio.Protocol):
         self.answer(self._loop.time())
         self.flush()
         self.ended.set()
+        self.unheard.set()
         if self._reader.state is LINGERING:
             self._transport.abort()
         elif self._running is None:

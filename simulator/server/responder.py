@@ -20,6 +20,7 @@ EXTENSION: Final = "reseller_sim.responder"
 """The key in `scope["extensions"]`."""
 
 _STEPS_PER_SECOND: Final = 10
+_SLOWEST: Final = 1.0  # bytes per second; a slower drip is a wait without end
 _UNSAFE: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _LOG: Final = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ class Responder:
             _LOG.error("The application failed to answer", exc_info=error)
             self._fail()
         else:
-            if self.is_open and self._connection.ended.is_set():  # the application knows that its client has left
+            if self.is_open and self._connection.unheard.is_set():  # the application knows that its client has left
                 self.abort()
             elif self.is_open:
                 _LOG.error("The application returned without a complete answer")
@@ -171,29 +172,36 @@ class Responder:
     async def drip(self, status: int, headers: Headers, body: bytes, bytes_per_second: float) -> None:
         """Send a complete response, the head at once and the body at this pace, and keep the connection.
 
-        Closes early when the client leaves or the server stops. Raises RuntimeError when an answer has begun.
+        It ends early, and closes, when the client leaves or the server stops. A client that has only closed its sending
+        side gets it whole, unless it is so slow that writing would not show soon whether the client has left.
+        Raises RuntimeError when an answer has begun.
         """
         if not await self._may_begin():
             return
         self._connection.write(self._begin(status, _sized(headers, body)))
         step = max(1, int(bytes_per_second / _STEPS_PER_SECOND))
+        end = self._connection.unheard if bytes_per_second < _SLOWEST else self._connection.ended
         for start in range(0, self._left or 0, step):
             piece = body[start : start + step]
             await self.send({"type": "http.response.body", "body": piece, "more_body": True})
-            if not await self.pause(len(piece) / bytes_per_second):
+            if not await self._pause(len(piece) / bytes_per_second, end):
                 return
         await self.send({"type": "http.response.body"})
 
     async def pause(self, seconds: float) -> bool:
         """Wait; True when the client is still there.
 
-        When the client leaves or the server stops, closes the connection and returns False at once.
+        False comes early, when the client leaves or closes its sending side, or the server stops; the connection is
+        closed then, and the application just returns.
         """
+        return await self._pause(seconds, self._connection.unheard)
+
+    async def _pause(self, seconds: float, end: asyncio.Event) -> bool:
         if not self.is_open:
             return False
         try:
             async with asyncio.timeout(seconds):
-                await self._connection.ended.wait()
+                await end.wait()
         except TimeoutError:
             return True
         self.abort()

@@ -176,10 +176,6 @@ IGNORED = [
         "x is unknown and was ignored; yx is unknown and was ignored; zx is unknown",
     ),
     ({"ax": 1, "x": 1}, "ax is unknown and was ignored; x is unknown and was ignored"),
-    ({"biller_code": "1"}, "biller_code is unknown and was ignored; did you mean extras.biller_code?"),
-    ({"IC_NUMBER": "1"}, "IC_NUMBER is unknown and was ignored; did you mean extras.ic_number?"),
-    ({"icnumber": "1"}, "icnumber is unknown and was ignored; did you mean extras.ic_number?"),
-    ({"ref2": "1"}, "ref2 is unknown and was ignored; did you mean extras.ref2?"),
     ({"": "1"}, "a member without a name is unknown and was ignored"),
     (
         {"subproduct_code": "x"} | code("X"),
@@ -193,6 +189,38 @@ def test_members_that_a_payment_ignores_are_noted(client: Client, more: dict[str
     answer = topup(client, RELOAD | {"refid": said[:50]} | more)
     assert answer.status == 200
     assert said in told(client, answer)
+
+
+# What stands beside `extras`: of which payment, under which name, and what may have been meant.
+BESIDE_EXTRAS = [
+    (INTERBANK | extras(biller_code=...), "biller_code", "extras.biller_code"),
+    (INTERBANK | extras(ic_number=...), "IC_NUMBER", "extras.ic_number"),
+    (INTERBANK | extras(ic_number=...), "icnumber", "extras.ic_number"),
+    (INTERBANK, "ref2", "extras.ref2"),
+    (INTERBANK | extras(ref2="A-1"), "ref2", ""),
+    (INTERBANK, "Refid", ""),
+    (INTERBANK, "Amount", ""),
+    (DATA, "subproduct_code", "extras.subproduct_code"),
+    (RELOAD, "biller_code", ""),
+    (RELOAD, "ic_number", ""),
+    (RELOAD, "ref2", ""),
+    (RELOAD, "subproduct_code", ""),
+    (RELOAD | {"product": "nothing"}, "ref2", "extras.ref2"),
+]
+
+
+@pytest.mark.parametrize(("payment", "name", "meant"), BESIDE_EXTRAS)
+def test_what_was_meant_is_what_the_product_takes_and_was_not_sent(
+    client: Client, payment: dict[str, Any], name: str, meant: str
+) -> None:
+    said = told(client, topup(client, payment | {name: "1"}))
+    assert f"{name} is unknown and was ignored{f'; did you mean {meant}?' if meant else ''}" in said
+    assert ("did you mean extras" in said) is bool(meant)
+
+
+def test_an_extra_that_was_sent_is_not_what_another_was_meant_for(client: Client) -> None:
+    said = told(client, topup(client, INTERBANK | {"refid": "ref_2"} | extras(Biller_Code="1001", ref_2="1")))
+    assert "INTERBANK has no extras.Biller_Code, extras.ref_2, ignored; did you mean extras.ref2?" in said
 
 
 def raw(*members: str) -> bytes:
@@ -355,9 +383,9 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (CHECK, {"trxid": "ref-1"}, "ref-1 is a refid; send it as refid"),
     (CHECK, {"refid": "{ref-1}"}, "{ref-1} is a trxid; send it as trxid"),
     (CHECK, {"trxid": "{foreign}"}, "transaction {foreign} belongs to reseller RS002, not to RS001"),
-    (VOID, {}, "must be given with refid or trxid"),
-    (VOID, {"refid": "", "trxid": ""}, "must be given with refid or trxid"),
-    (VOID, {"refid": None, "trxid": None}, "must be given with refid or trxid"),
+    (VOID, {}, "the request must be given with refid or trxid"),
+    (VOID, {"refid": "", "trxid": ""}, "the request must be given with refid or trxid"),
+    (VOID, {"refid": None, "trxid": None}, "the request must be given with refid or trxid"),
     (VOID, {"refid": "ref-1", "refund_type": 3, "refund_reason": None}, "refund_reason is required"),
 ]
 
@@ -410,7 +438,8 @@ def test_a_missing_member_that_was_misspelt_is_suggested(
 
 
 SAID_ONCE: list[tuple[str, bytes, str]] = [
-    (VOID, b"{}", "refund_type is required; must be given with refid or trxid"),
+    (VOID, b"{}", "refund_type is required; the request must be given with refid or trxid"),
+    (CHECK, b"{}", "the request must be given with refid or trxid"),
     (VOID, b'{"refid": 5, "refund_type": 1}', "refid must be a string of at most 50 characters"),
     (CHECK, b'{"refid": "none"}', "no transaction has refid none" + LEAVES_NONE),
     (VOID, b"[]", "body is not a JSON object"),
@@ -446,7 +475,7 @@ ELSEWHERE: list[tuple[str, str, dict[str, Any], str]] = [
         {"jobids": ["a"]},
         "jobids is unknown and was ignored; did you",
     ),
-    ("POST", "/v2/token", {"username": "x", "password": "y", "otp": "1"}, "otp is unknown and was ignored"),
+    ("POST", "/v2/token", {"username": "x", "password": "y", "otp": "1"}, "was ignored; known are username, password"),
     ("POST", "/v2/token", {"username": "x", "passwrod": "y"}, "was ignored; did you mean password?"),
     ("POST", "/v2/token/refresh", {"refreshToken": "x"}, "was ignored; did you mean refresh_token?"),
 ]
@@ -467,6 +496,44 @@ def test_names_that_may_be_the_rest_of_a_password_are_not_quoted(client: Client)
         said = told(client, answer)
         assert "ssw0rd" not in said
         assert "ignored; known are username, password" in said or "the members belong in the body" in said
+
+
+@pytest.mark.parametrize("content", [b'{"p&ssw0rd": "x", "username": "x"}', b'{"p&ssw0rd": 1, "p&ssw0rd": 2}'])
+def test_names_that_may_be_a_password_are_not_said_of_json_either(client: Client, content: bytes) -> None:
+    said = told(client, client.send("POST", "/v2/token", "", content))
+    assert "an unknown member was ignored; did you mean password?" in said
+    assert "ssw0rd" not in said
+
+
+def test_a_member_of_a_form_that_came_twice_is_refused_for_that(client: Client) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    answer = client.send("POST", "/v2/token", "", b"username=a&username=b&x=1&x=2&password=p", form)
+    assert (answer.status, answer.json["errors"]) == (400, {"username": ["was sent 2 times"]})
+    answer = client.send("POST", "/v2/token", "", b'{"username": ["a", "b"], "password": "p"}')
+    assert answer.json["errors"] == {"username": ["must be a string of 1 to 4096 characters"]}
+
+
+@pytest.mark.parametrize("blank", ["", "  ", "\t\n", "\u3000"])
+def test_a_blank_extra_is_as_if_absent(client: Client, blank: str) -> None:
+    bank = INTERBANK | {"refid": f"blank {blank!r}"}
+    for sent in (bank | extras(ref2=blank, other=blank), bank, bank | extras(ref2=blank) | {"remarks": blank}):
+        answer = topup(client, sent)
+        assert (answer.status, answer.data["remarks"], told(client, answer)) == (200, "", "")
+    for name in ("ic_number", "biller_code"):
+        answer = topup(client, INTERBANK | {"refid": "blank"} | extras(**{name: blank}))
+        assert told(client, answer) == f"extras.{name} is missing, INTERBANK requires it"
+    plan = DATA | {"refid": f"plan {blank!r}", "amount": "30"}
+    assert told(client, topup(client, plan | code(blank))) == told(client, topup(client, plan)) == ""
+
+
+@pytest.mark.parametrize("blank", ["", " \t"])
+def test_a_blank_reference_of_a_case_is_as_if_absent(paid: Client, blank: str) -> None:
+    both = {"refid": blank, "trxid": blank}
+    assert told(paid, paid.call("POST", CHECK, both)).endswith("must be given with refid or trxid")
+    by_refid = paid.call("POST", CHECK, {"refid": "nothing", "trxid": blank})
+    assert told(paid, by_refid) == "no transaction has refid nothing" + LEAVES_NONE
+    why = {"refid": "ref-1", "refund_type": 3, "refund_reason": blank}
+    assert told(paid, paid.call("POST", VOID, why)) == "refund_reason is required"
 
 
 def limited(**more: Any) -> dict[str, Any]:

@@ -106,7 +106,9 @@ NOTED: list[tuple[str, int, str]] = [
     ("/v2/subproducts?product_code=RELOADX", 400, "no product RELOADX; did you mean RELOAD?"),
     ("/v2/subproducts?product_code=RETIRED", 400, "RETIRED is inactive"),
     (f"{BILL}&biller_code=1&ref2=2", 200, "ELECTRIC has no billers: biller_code, ref2 ignored"),
-    (f"{BILL}&acount=1", 200, "no parameter acount; did you mean account?"),
+    (f"{BILL}&acount=1", 200, "no parameter acount; there are account, product, biller_code, ref2, amount"),
+    ("/v2/bill-presentment?product=ELECTRIC&acount=1", 400, "no parameter acount; did you mean account?"),
+    ("/v2/transactions?limit=1&date=2026-11-21&status=FAILED&status[]=REFUND", 200, "no parameter status[]; there are"),
     ("/v2/networkstatus?product=RELOAD&account=1", 200, "no parameter account; there are product"),
 ]
 
@@ -188,7 +190,7 @@ def test_a_query_beside_a_body_is_noted(client: Client) -> None:
 
 def test_a_query_that_sets_something_is_noted_alike(client: Client) -> None:
     answer = client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST&mehtod=GET")
-    assert (answer.status, diagnosed(client, answer)) == (200, "no parameter mehtod; did you mean method?")
+    assert (answer.status, diagnosed(client, answer)) == (200, "no parameter mehtod; there are url, method")
     answer = client.call("POST", "/v2/low-balance-threshold", {"amount": "10"})
     told = "a body was sent, but the parameters belong in the query; amount is required"
     assert (answer.status, diagnosed(client, answer)) == (400, told)

@@ -85,6 +85,9 @@ class Echo:
     async def on_drip_for_ever(self, connection: Connection, receive: Receive, send: Send) -> None:
         await connection.drip(200, PLAIN, LETTERS, bytes_per_second=0.5)
 
+    async def on_drip_for_long(self, connection: Connection, receive: Receive, send: Send) -> None:
+        await connection.drip(200, PLAIN, LETTERS, bytes_per_second=10)
+
     async def on_pause(self, connection: Connection, receive: Receive, send: Send) -> None:
         if await connection.pause(0.05):
             await send_text(send, b"rested")

@@ -4,7 +4,6 @@ A product's fulfillment lists its extras and the form field of each. The field d
 the extra is optional.
 """
 
-from collections.abc import Mapping
 from decimal import Decimal
 
 from simulator.domain.handlers.draft import Draft, offered_to
@@ -51,16 +50,9 @@ def ignored_extras(draft: Draft) -> Detail | None:
         ignored.remove(PLAN_CODE)
     if not ignored:
         return None
-    missing = [name for name in known if extra(draft.extras, name) is None]
-    likely = dict.fromkeys(near(name, missing) for name in ignored[:NAMES_MAX])
-    meant = tuple(_path(name) for name in likely if name)
+    likely = dict.fromkeys(near(name, known) for name in ignored[:NAMES_MAX])
+    meant = tuple(_path(name) for name in likely if name and name not in draft.extras)
     return detail(What.IGNORED_EXTRAS, product=draft.product.code, names=tuple(map(_path, ignored)), near=meant)
-
-
-def extra(extras: Mapping[str, object], name: str) -> object:
-    """The value of an extra; None when it is absent or empty."""
-    value = extras.get(name)
-    return None if value == "" else value
 
 
 def _unsupported(draft: Draft) -> list[str]:
@@ -101,7 +93,7 @@ def extra_field(product: Product, name: str) -> FormField | None:
 
 
 def _wrong(draft: Draft, name: str, source: Source) -> Detail | None:
-    value, field = extra(draft.extras, name), _field(draft.product, source)
+    value, field = draft.extras.get(name), _field(draft.product, source)
     if value is None:
         is_needed = _is_needed(draft, field, source)
         return detail(What.MISSING, name=_path(name), product=draft.product.code) if is_needed else None

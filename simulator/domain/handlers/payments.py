@@ -14,7 +14,7 @@ from simulator.domain.handlers import plans
 from simulator.domain.handlers.bills import note_payment
 from simulator.domain.handlers.checks import first_failure
 from simulator.domain.handlers.draft import Draft
-from simulator.domain.handlers.extras import extra, ignored_extras
+from simulator.domain.handlers.extras import ignored_extras
 from simulator.domain.handlers.price_amount import price_detail, priced_option
 from simulator.domain.handlers.sold import not_on_sale
 from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requery
@@ -114,9 +114,9 @@ def _kept(state: State, transaction: Transaction, command: CreatePayment) -> dic
     if transaction.extras != command.extras:
         names = {**transaction.extras, **command.extras}
         kept |= {
-            f"extras.{name}": extra(transaction.extras, name)
+            f"extras.{name}": transaction.extras.get(name)
             for name in names
-            if extra(transaction.extras, name) != extra(command.extras, name)
+            if transaction.extras.get(name) != command.extras.get(name)
         }
     if transaction.remarks != command.remarks:
         kept["remarks"] = transaction.remarks

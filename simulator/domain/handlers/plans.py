@@ -26,7 +26,7 @@ def plan_field(product: Product) -> FormField | None:
 def check_plan_code(draft: Draft) -> Refusal | None:
     """A plan code, if sent, must be that of a plan on sale at this amount; it is case-sensitive."""
     code = draft.extras.get(PLAN_CODE)
-    if code is None or code == "" or not (plan_field(draft.product) or is_checked_anyway(draft)):
+    if code is None or not (plan_field(draft.product) or is_checked_anyway(draft)):
         return None
     plan = named_plan(draft)
     if plan is None:

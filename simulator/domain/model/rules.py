@@ -25,7 +25,8 @@ def anything(facts: Fields) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Then]):
-    """`nth`, `every` and `chance` depend on how often `when` matched, `times` on how often the rule was chosen.
+    """`nth`, `every` and `chance` depend on how often `when` matched, `times` on how often the rule was chosen without
+    being named.
 
     A `fallback` is tried after all others, the magic accounts included. `before_body` is the part of `when` that can be
     evaluated before a request's body is known; None when all of it can.
@@ -61,10 +62,12 @@ class Rule(Generic[Then]):
 
 @dataclass(slots=True)
 class RuleCount:
-    """How often a rule's `when` matched and how often the rule was chosen."""
+    """How often a rule's `when` matched, how often the rule was chosen, and how often of these a request picked it by
+    its name."""
 
     matched: int = 0
     chosen: int = 0
+    picked: int = 0
 
 
 class MagicRules(Generic[Then]):
@@ -91,11 +94,12 @@ class MagicRules(Generic[Then]):
 
 class Choice(NamedTuple, Generic[Then]):
     """The result of a search in a book. `matched` are the ids of the rules whose `when` matched; `waits` means that the
-    search needs the body to continue."""
+    search needs the body to continue; `is_picked` means that the request named the rule, and none was evaluated."""
 
     rule: Rule[Then] | None
     matched: tuple[str, ...] = ()
     waits: bool = False
+    is_picked: bool = False
 
 
 NO_CHOICE: Choice[Any] = Choice(None)
@@ -156,7 +160,8 @@ class RuleBook(Generic[Then]):
         return self._magic.of(account) is not None
 
     def choose(self, gather: Callable[[], Fields], wanted: str = "", account: object = None) -> Rule[Then] | None:
-        """The first rule that a request matches, or the one that it names in `wanted`; counts it.
+        """The first rule that a request matches, or the one that it names in `wanted`; counts it. One that is named is
+        chosen whatever its counts, and moves no rule's `nth`, `every`, `times` or `chance`.
 
         `gather` builds the facts of the request lazily, only when a rule needs them.
         """
@@ -166,8 +171,8 @@ class RuleBook(Generic[Then]):
             if (always := self._always) is not None:
                 self.count((always.id,), always.id)
                 return always
-        rule, matched, _ = self.find(gather, wanted, account)
-        self.count(matched, rule.id if rule is not None else "")
+        rule, matched, _, is_picked = self.find(gather, wanted, account)
+        self.count(matched, rule.id if rule is not None else "", picked=is_picked)
         return rule
 
     def find(
@@ -182,7 +187,7 @@ class RuleBook(Generic[Then]):
         """The same without counting. With `before_body` the facts are those known before the body; rules whose ids are
         in `passed` were evaluated then."""
         if wanted and (named := self.named(wanted)):
-            return Choice(named, (named.id,))
+            return Choice(named, is_picked=True)
         waits = before_body and self._has_magic
         magic = None if before_body else self._magic.of(account)
         if magic is None and not self._has_rules:
@@ -202,7 +207,7 @@ class RuleBook(Generic[Then]):
                     chosen = rule
         return Choice(chosen, tuple(matched), waits=waits and chosen is None)
 
-    def count(self, matched: Collection[str], chosen: str) -> None:
+    def count(self, matched: Collection[str], chosen: str, *, picked: bool = False) -> None:
         """Count the result of `find`: rules by their ids, "" for none."""
         counts = self.counts
         for rule_id in matched:
@@ -210,6 +215,7 @@ class RuleBook(Generic[Then]):
                 counts[rule_id].matched += 1
         if chosen in counts:
             counts[chosen].chosen += 1
+            counts[chosen].picked += picked
         elif chosen:
             self.magic_chosen[chosen] += 1
 
@@ -228,6 +234,6 @@ class RuleBook(Generic[Then]):
             return False
         if rule.every is not None and matched % rule.every:
             return False
-        if rule.times is not None and count.chosen >= rule.times:
+        if rule.times is not None and count.chosen - count.picked >= rule.times:
             return False
         return rule.chance is None or draw.fraction(self._seed, rule.id, matched) < rule.chance
