@@ -18,8 +18,9 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
 from simulator.scenario.library import load_scenario
-from simulator.server.message import BODYLESS, header_pairs, unframed
+from simulator.server.message import BODYLESS, unframed
 from simulator.server.responder import responder_of
+from simulator.wire.headers import header_pairs
 
 if TYPE_CHECKING:
     from simulator.control.app import ControlApp
@@ -62,7 +63,14 @@ class App:
         else:
             client = scope.get("client")
             address = client[0] if client else ""
-            request = Incoming(scope["method"], scope["query_string"], scope["headers"], address, None, receive)
+            request = Incoming(
+                method=scope["method"],
+                query=scope["query_string"],
+                headers=scope["headers"],
+                client=address,
+                body=None,
+                receive=receive,
+            )
             answer = await self._answer(scope["path"], request)
             await _deliver(scope, send, answer)
 
@@ -70,7 +78,10 @@ class App:
         self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], client: str, body: bytes
     ) -> Coroutine[Any, Any, Answer] | None:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
-        return None if _is_control(path) else self._answer(path, Incoming(method, query, headers, client, body))
+        if _is_control(path):
+            return None
+        request = Incoming(method=method, query=query, headers=headers, client=client, body=body)
+        return self._answer(path, request)
 
     def _answer(self, path: str, request: Incoming) -> Coroutine[Any, Any, Answer]:
         """Select the sandbox by path: one under its own prefix, or the default one at the root."""
@@ -152,6 +163,6 @@ def build_app(
         sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
     sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)
     sandboxes.create(
-        SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start),
+        SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),
     )
     return App(options, scenario, sandboxes, sender)

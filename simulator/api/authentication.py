@@ -89,7 +89,14 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
 
 def _spend(call: Call, reseller: Reseller, key: ApiKey, claim: Claim) -> Denied | None:
     """Spend the nonce. The timestamp was checked at this very time; a nonce expires when its timestamp is too old."""
-    if call.apply(SpendNonce(reseller.code, key.key, claim.nonce, claim.timestamp_s, call.signing_s)):
+    spend = SpendNonce(
+        reseller=reseller.code,
+        api_key=key.key,
+        nonce=claim.nonce,
+        timestamp_s=claim.timestamp_s,
+        signing_s=call.signing_s,
+    )
+    if call.apply(spend):
         return None
     return Denied("nonce_reused", "each request needs a nonce of its own, one that is sent again too")
 

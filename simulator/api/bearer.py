@@ -1,7 +1,8 @@
 """Unsigned requests: those with a bearer token (SPEC 5.4), and those that need no signature (SPEC 4.2)."""
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from simulator.api.addresses import refuse_address_of
 from simulator.api.call import (
@@ -22,7 +23,7 @@ from simulator.runtime.sandboxes import LiveSandbox
 _BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
 
 
-class Bearer(NamedTuple):
+class Bearer(msgspec.Struct, frozen=True):
     """The caller of an unsigned request; `reseller` is None where anybody may call."""
 
     reseller: Reseller | None = None
@@ -65,7 +66,7 @@ def check_bearer(call: Call, endpoint: Endpoint) -> Bearer | Denied | Reply:
         call.exchange.error = "api_key_required"
         call.exchange.diagnosis = f"{reseller.code} has require_api_key_for_topup on; sign the request with an API key"
         return key_required_for_topup()
-    return Bearer(reseller)
+    return Bearer(reseller=reseller)
 
 
 def _reseller_of(call: Call, token: str) -> Reseller | Denied:

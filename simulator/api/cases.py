@@ -3,7 +3,8 @@
 from simulator.api.call import Call, Problems, Reply
 from simulator.api.diagnoses import explain
 from simulator.api.refusals import refuse_parameters
-from simulator.domain.commands import NoSuchTransaction, OpenCase
+from simulator.domain.commands import OpenCase
+from simulator.domain.model.answers import NoSuchTransaction
 from simulator.domain.model.cases import CaseKind
 from simulator.wire import cases
 

@@ -10,9 +10,8 @@ from simulator.api.call import Call, Reply
 from simulator.api.cursors import BadCursor, Place, decode_cursor, encode_cursor
 from simulator.api.refusals import invalid_parameters
 from simulator.domain.commands import ReplayDelivery
-from simulator.domain.handlers.deliveries import ReplayRefused
-from simulator.domain.model.instants import instant
-from simulator.domain.model.webhooks import Delivery
+from simulator.domain.model.instants import instant, iso_day
+from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, ReplayRefused
 from simulator.wire import errors, webhooks
 
 PAGE_DEFAULT = 50
@@ -26,7 +25,7 @@ REFUSED = {
     ReplayRefused.UNDER_WAY: "only failed deliveries can be replayed; this one is still in progress",
     ReplayRefused.NO_WEBHOOK: "there is no balance webhook to deliver to; create it with PUT",
     ReplayRefused.DISABLED: "the balance webhook is disabled; enable it first",
-    ReplayRefused.LIMIT: "this event has already been replayed 3 times",
+    ReplayRefused.LIMIT: f"this event has already been replayed {REPLAYS_MAX} times",
 }
 
 
@@ -162,7 +161,7 @@ def _moment(filters: dict[str, str], name: str) -> datetime | None:
     if text is None:
         return None
     try:
-        day = date.fromisoformat(text)
+        day = iso_day(text)
     except ValueError:
         pass
     else:

@@ -2,9 +2,9 @@
 
 from simulator.api.call import Call
 from simulator.api.notes import hint, note
-from simulator.domain.handlers.sold import not_on_sale
 from simulator.domain.model.catalog import OptionList
 from simulator.domain.model.details import Detail
+from simulator.domain.questions import not_on_sale
 from simulator.wire.diagnoses import sentence, shown
 
 

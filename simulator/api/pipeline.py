@@ -38,7 +38,7 @@ from simulator.api.versions import marked_deprecated
 from simulator.auth.signature import Denied
 from simulator.contract.form import read_members
 from simulator.contract.query import read_query
-from simulator.runtime.journal import Exchange, reply_headers
+from simulator.runtime.journal import Exchange, packed, reply_headers
 from simulator.runtime.rule_names import decode_rule_names
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
@@ -73,9 +73,23 @@ class Pipeline:
         sandbox.driver.catch_up(now)
         headers = _joined(request.headers)
         client = client_address(request.client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
-        exchange = Exchange(now, request.method, path, request.query, request.headers, client)
-        call = Call(sandbox, now, wall, exchange, headers, core=sandbox.core)
-        call.prefix = prefix
+        exchange = Exchange(
+            at=now,
+            method=request.method,
+            path=path,
+            query=request.query,
+            packed_headers=packed(request.headers),
+            client=client,
+        )
+        call = Call(
+            sandbox=sandbox,
+            now=now,
+            wall=wall,
+            exchange=exchange,
+            headers=headers,
+            core=sandbox.core,
+            prefix=prefix,
+        )
         try:
             reply = refusal or await self._reply(call, request)
         except ClientGone:

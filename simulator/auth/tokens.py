@@ -10,7 +10,9 @@ valid from the microsecond of issue: `issued_us` is the offset from `iat`, and e
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from simulator.auth.signature import Denied
 
@@ -38,14 +40,14 @@ class Use(StrEnum):
 _NAMES = {Use.ACCESS.value: "the AccessToken", Use.ID.value: "the IdToken", Use.REFRESH.value: "the RefreshToken"}
 
 
-class Realm(NamedTuple):
+class Realm(msgspec.Struct, frozen=True):
     """Where tokens are valid: the sandbox, and its 32-byte signing key."""
 
     sandbox: str
     key: bytes
 
 
-class Holder(NamedTuple):
+class Holder(msgspec.Struct, frozen=True):
     """To whom a token was issued."""
 
     username: str

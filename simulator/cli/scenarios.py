@@ -59,7 +59,7 @@ def _list(json: bool) -> None:
 
 def _show(name: str, json: bool) -> None:
     from simulator.scenario.library import text
-    from simulator.scenario.load import ScenarioError, load_text
+    from simulator.scenario.reading.load import ScenarioError, load_text
 
     try:
         written = text(name)

@@ -10,8 +10,7 @@ from simulator.control import render
 from simulator.control.callbacks import attempt
 from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
 from simulator.domain.commands import ReplayDelivery
-from simulator.domain.handlers.deliveries import ReplayRefused
-from simulator.domain.model.webhooks import Delivery, DeliveryState
+from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, DeliveryState, ReplayRefused
 from simulator.wire import webhooks
 
 REFUSED = {
@@ -20,7 +19,7 @@ REFUSED = {
     ReplayRefused.UNDER_WAY: (409, "only failed deliveries can be replayed; this one is still in progress"),
     ReplayRefused.NO_WEBHOOK: (409, "the reseller has no balance webhook to deliver to"),
     ReplayRefused.DISABLED: (409, "the webhook is disabled"),
-    ReplayRefused.LIMIT: (429, "this event has already been replayed 3 times"),
+    ReplayRefused.LIMIT: (429, f"this event was replayed {REPLAYS_MAX} times already"),
 }
 
 

@@ -1,6 +1,6 @@
 """Shared helpers of the control resources: request bodies, JSON answers, mapping of errors to answers."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,7 +14,7 @@ from simulator.contract.validate import validator
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
-from simulator.scenario.load import ScenarioError
+from simulator.scenario.reading.load import ScenarioError
 from simulator.wire.json import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
@@ -28,7 +28,6 @@ UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `r
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
 
-Handler = Callable[[Request], Awaitable[Response]]
 Row = TypeVar("Row")
 
 

@@ -6,8 +6,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control.http import InvalidInput, body_of, reply, sandbox_of
-from simulator.domain.handlers.resellers import reseller_of
 from simulator.domain.model.resellers import Reseller
+from simulator.domain.questions import reseller_of
 from simulator.runtime.probes import PROBES, Probe, ProbeResult, Skipped, send_probe
 from simulator.runtime.sandboxes import LiveSandbox
 

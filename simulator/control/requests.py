@@ -18,7 +18,8 @@ from simulator.control.http import (
     wait_of,
 )
 from simulator.control.masking import NOT_SHOWN, masked_body, masked_query
-from simulator.runtime.journal import Exchange, reply_header_pairs
+from simulator.runtime.journal import Exchange, reply_headers
+from simulator.wire.headers import header_pairs
 
 BODY_SHOWN_BYTES_MAX = 1024 * 1024
 
@@ -88,7 +89,7 @@ async def show(request: Request) -> Response:
     answer = row(exchange) | {"sandbox": live.id}
     answer["request"] = {"headers": _headers(exchange.headers), **_body(exchange.path, exchange.body)}
     answer["response"] = {
-        "headers": _headers(reply_header_pairs(live.id, exchange)),
+        "headers": _headers(header_pairs(reply_headers(live.id, exchange))),
         **_body(exchange.path, exchange.content),
     }
     return reply(answer)

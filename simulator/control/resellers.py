@@ -8,9 +8,9 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.http import InvalidInput, body_of, no_content, reply, sandbox_of, sandboxes_of
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey
-from simulator.domain.handlers.resellers import reseller_of
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.wallet import EntryType
+from simulator.domain.questions import reseller_of
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.scenario.build import build_reseller
 

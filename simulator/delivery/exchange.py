@@ -73,7 +73,7 @@ def _answered_after_all(progress: RequestProgress, failed: Outcome) -> Outcome:
     status = progress.line.status
     if status is None:
         return failed
-    return Outcome(OutcomeKind.ANSWERED, status, _text(progress.body), failed.error, progress.headers)
+    return Outcome(OutcomeKind.ANSWERED, status, _text(progress.body), error=failed.error, headers=progress.headers)
 
 
 async def _request(session: aiohttp.ClientSession, outgoing: Outgoing, url: str) -> aiohttp.ClientResponse:

@@ -64,7 +64,8 @@ class Inbox:
     ) -> InboxAnswer:
         """Record a request and return its answer."""
         reply = self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
-        self.received.add(Received(self.received.next_n(), at, method, query, headers, body, reply.status))
+        n, status = self.received.next_n(), reply.status
+        self.received.add(Received(n=n, at=at, method=method, query=query, headers=headers, body=body, status=status))
         return reply
 
 

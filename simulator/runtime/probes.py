@@ -103,7 +103,13 @@ def _paid(live: LiveSandbox, reseller: Reseller) -> Transaction:
 
 def _job(reseller: Reseller, transaction: Transaction, result: Result | None = None) -> Callback:
     config = reseller.callback
-    return Callback("probe", transaction, result or transaction.result, config.url, config.method)
+    return Callback(
+        id="probe",
+        transaction=transaction,
+        result=result or transaction.result,
+        url=config.url,
+        method=config.method,
+    )
 
 
 def _unknown_refid(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
@@ -138,7 +144,15 @@ def _event(live: LiveSandbox, reseller: Reseller) -> Delivery:
     now = live.clock.now()
     data = BalanceAdded(reseller.code, ONE_CENT, reseller.wallet.balance, "probe")
     id_ = "evt_probe" + draw.digits(live.seed, 12, "probe", reseller.code, now.isoformat())
-    return Delivery("probe", Event(id_, BALANCE_ADDED, now, data), reseller.code, webhook, webhook.url, 0, now)
+    return Delivery(
+        id="probe",
+        event=Event(id_, BALANCE_ADDED, now, data),
+        reseller=reseller.code,
+        webhook=webhook,
+        url=webhook.url,
+        retry_limit=0,
+        created=now,
+    )
 
 
 def _unsigned(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:

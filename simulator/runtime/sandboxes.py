@@ -10,9 +10,8 @@ from typing import Any
 
 from simulator.domain.commands import Command, LoadScenario
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
-from simulator.domain.handlers.resellers import draw_key
 from simulator.domain.model.resellers import User
-from simulator.domain.model.scenario import ResellerStart, Scenario
+from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.clock import Clock, Wall
@@ -127,13 +126,17 @@ class LiveSandbox:
         assert not self.spec.unique_credentials
         COMPILER.remember(scenario)
         deferred: tuple[str, ...] = self.apply(LoadScenario(scenario.name, scenario.document))
+        self._follow(scenario)
+        return deferred
+
+    def _follow(self, scenario: Scenario) -> None:
+        """Do the same with what surrounds the state machine, which learns of it only by the commands that come."""
         if scenario.inboxes != self.scenario.inboxes:
             self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario
         self.courier.follow(scenario)
         self.counters.follow(scenario.expect)
-        return deferred
 
     async def reset(self) -> None:
         """Return to the start of the scenario. Raises `Conflict` during an advance."""
@@ -260,7 +263,7 @@ class Sandboxes:
         for sandbox in self:
             sandbox.start()
         if self._ttl_s is not None:
-            self._sweep(monotonic_s, self._ttl_s)
+            self._sweep_again(monotonic_s, self._ttl_s)
 
     async def close(self) -> None:
         """Stop all sandboxes."""
@@ -269,17 +272,13 @@ class Sandboxes:
         for sandbox in self:
             await sandbox.close()
 
-    def _sweep(self, monotonic_s: Callable[[], float], ttl_s: float) -> None:
-        self._forget_idle(monotonic_s(), ttl_s)
+    def _sweep_again(self, monotonic_s: Callable[[], float], ttl_s: float) -> None:
+        self.sweep(monotonic_s(), ttl_s)
         loop = asyncio.get_running_loop()
-        self._sweeper = loop.call_later(min(ttl_s, 60.0) / 4, self._sweep, monotonic_s, ttl_s)
+        self._sweeper = loop.call_later(min(ttl_s, 60.0) / 4, self._sweep_again, monotonic_s, ttl_s)
 
-    async def sweep(self, now_s: float) -> None:
-        """Delete the sandboxes that were idle for their time to live, at the monotonic time `now_s`."""
-        if self._ttl_s is not None:
-            self._forget_idle(now_s, self._ttl_s)
-
-    def _forget_idle(self, now_s: float, ttl_s: float) -> None:
+    def sweep(self, now_s: float, ttl_s: float) -> None:
+        """Delete the sandboxes that were idle for `ttl_s`, at the monotonic time `now_s`. Needs a running loop."""
         for sandbox in self:
             if sandbox.is_touched or sandbox.is_busy:
                 sandbox.is_touched, sandbox.last_used_s = False, now_s

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from simulator.domain.model.catalog import Catalog, TreeKind
+from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.magic import Magic
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.rules import Rule
@@ -14,21 +14,22 @@ from simulator.domain.model.scenario import (
     Scheduled,
     ScheduledDeposit,
 )
+from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
-from simulator.scenario import accounts, rules
-from simulator.scenario.assumptions import assumptions
-from simulator.scenario.changes import scheduled_change, scheduled_tree_change
-from simulator.scenario.check import check
-from simulator.scenario.document import Document, Node, Report
-from simulator.scenario.expect import KnownNames, expectations, labels
-from simulator.scenario.inboxes import inboxes
-from simulator.scenario.limits import clock, limits
-from simulator.scenario.load import load_object
-from simulator.scenario.magic import magic
-from simulator.scenario.network import network
-from simulator.scenario.products import catalog
-from simulator.scenario.reader import Reader
-from simulator.scenario.webhooks import refuse_plain_addresses, webhooks
+from simulator.scenario.reading.check import check
+from simulator.scenario.reading.document import Document, Node, Report
+from simulator.scenario.reading.load import load_object
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections import accounts, rules
+from simulator.scenario.sections.assumptions import assumptions
+from simulator.scenario.sections.changes import scheduled_change, scheduled_tree_change
+from simulator.scenario.sections.expect import KnownNames, expectations, labels
+from simulator.scenario.sections.inboxes import inboxes
+from simulator.scenario.sections.limits import clock, limits
+from simulator.scenario.sections.magic import magic
+from simulator.scenario.sections.network import network
+from simulator.scenario.sections.products import catalog
+from simulator.scenario.sections.webhooks import refuse_plain_addresses, webhooks
 
 _CATALOGS: WeakKeyDictionary[Node, Catalog] = WeakKeyDictionary()
 
@@ -139,7 +140,13 @@ def _deposit(item: Reader, known: rules.KnownCodes) -> ScheduledDeposit:
         deposit["amount"].problem("bad_amount", f"a deposit is above 0 and in whole sen, not {amount}")
     rules.check_codes(deposit["reseller"], known.resellers, "reseller")
     type_ = EntryType.COMMISSION if deposit["type"].text() == "COMMISSION" else EntryType.DEPOSIT
-    return ScheduledDeposit(item["at"].duration(), code, amount, deposit["description"].text(), type_)
+    return ScheduledDeposit(
+        at=item["at"].duration(),
+        reseller=code,
+        amount=amount,
+        description=deposit["description"].text(),
+        type=type_,
+    )
 
 
 def build_rule(

@@ -8,11 +8,11 @@ from typing import Any
 
 from simulator.scenario import shadowing
 from simulator.scenario.build import DEFINITIONS
-from simulator.scenario.check import suggestion
-from simulator.scenario.document import Document, Report
-from simulator.scenario.matchers import BODY_FACTS, number
-from simulator.scenario.reader import Reader
-from simulator.scenario.values import secret_bytes
+from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.document import Document, Report
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import secret_bytes
+from simulator.scenario.sections.matchers import BODY_FACTS, number
 
 SECRET_BYTES_MIN = 16
 TAKERS_MAX = 200  # a rule is compared with this many earlier ones, which bounds the cost of a huge file

@@ -50,12 +50,6 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
         return bytes(body)
 
 
-def header_pairs(lines: bytes) -> list[tuple[bytes, bytes]]:
-    """Split header lines into the pairs that ASGI wants."""
-    pairs = (line.partition(b": ") for line in lines.split(b"\r\n") if line)
-    return [(name, value) for name, _, value in pairs]
-
-
 def header_lines(headers: Headers) -> bytes:
     """Join headers into lines, each with its line end."""
     return b"".join([b"%b: %b\r\n" % header for header in headers])

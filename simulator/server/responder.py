@@ -12,9 +12,10 @@ from collections.abc import Awaitable, Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
-from simulator.server.message import BODYLESS, STATUS_LINE, Headers, HttpRequest, header_lines, header_pairs, unframed
+from simulator.server.message import BODYLESS, STATUS_LINE, Headers, HttpRequest, header_lines, unframed
 from simulator.server.states import AWAITED, BEGUN, COMPLETE, LEFT, AnswerStage
 from simulator.server.turn import Ending, PromptAnswer
+from simulator.wire.headers import header_pairs
 
 EXTENSION: Final = "reseller_sim.responder"
 """The key in `scope["extensions"]`."""

@@ -1,7 +1,9 @@
 """The balance statement (SPEC 2.5): entries, links, pagination, summary."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from simulator.domain.model.history.statement import Totals
 from simulator.domain.model.wallet import Entry, EntryType
@@ -16,7 +18,7 @@ SUMMARY: Mapping[str, EntryType] = {
 }
 
 
-class StatementPage(NamedTuple):
+class StatementPage(msgspec.Struct, frozen=True, kw_only=True):
     """One page: its number from 1, its length, the number of entries in the search; `address` is the statement's URL
     and `query` the parameters other than page and limit."""
 

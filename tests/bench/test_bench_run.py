@@ -16,7 +16,7 @@ from bench.startup import Startup
 
 pytestmark = pytest.mark.slow
 
-FAKE = [sys.executable, str(Path(__file__).with_name("fake_simulator.py"))]
+FAKE = [sys.executable, str(Path(__file__).parent.parent / "support" / "fake_simulator.py")]
 SHORT = ["--rounds", "1", "--seconds", "0.1", "--starts", "1", "--connections", "2"]
 
 

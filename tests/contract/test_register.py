@@ -63,7 +63,7 @@ CHOICES = {
 
 
 def assumed() -> dict[str, Assumption]:
-    return {one.id: one for one in assumptions() if one.is_assumed}
+    return {one.id: one for one in assumptions() if one.knob == f"assume.{one.id}"}
 
 
 def scenario_assume() -> dict[str, Any]:

@@ -269,7 +269,7 @@ def test_what_is_slow_to_import_is_imported_only_when_used() -> None:
     code = """
 import sys
 import simulator.contract.decode, simulator.contract.openapi, simulator.contract.query, simulator.contract.register
-import simulator.contract.responses, simulator.contract.validate
+import simulator.contract.validate
 assert not {"yaml", "jsonschema_rs"} & set(sys.modules), "too early"
 simulator.contract.validate.prepare("topup-request")
 assert "yaml" not in sys.modules, "validators need no yaml"

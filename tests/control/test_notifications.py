@@ -25,7 +25,13 @@ def note(
     client: Client, kind: NotificationKind = NotificationKind.DISPUTE, reseller: str = "RS001", **refs: str
 ) -> None:
     log(client).add(
-        client.live.clock.now(), kind, reseller, ["a@example.com", "b@example.com"], "about", "text", **refs
+        at=client.live.clock.now(),
+        kind=kind,
+        reseller=reseller,
+        to=["a@example.com", "b@example.com"],
+        subject="about",
+        text="text",
+        **refs,
     )
 
 

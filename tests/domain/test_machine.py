@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition
 from hypothesis.stateful import rule as step_rule
 
-from simulator.domain.commands import Credit, NoSuchTransaction, OpenCase, PaymentAnswer, PaymentRefused
+from simulator.domain.commands import Credit, OpenCase
+from simulator.domain.model.answers import NoSuchTransaction, PaymentAnswer, PaymentRefused
 from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.effects import Outcome, OutcomeKind, Send
 from simulator.domain.model.rules import Fields, Rule

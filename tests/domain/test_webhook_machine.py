@@ -17,11 +17,10 @@ from simulator.domain.commands import (
     RotateWebhookSecret,
     SetWebhook,
 )
-from simulator.domain.handlers.deliveries import ReplayRefused
 from simulator.domain.model.effects import Outcome, OutcomeKind, Send
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.wallet import EntryType
-from simulator.domain.model.webhooks import Delivery, DeliveryState
+from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
 from tests.support.worlds import START, delivered, fire_due, sandbox
 
 pytestmark = pytest.mark.slow

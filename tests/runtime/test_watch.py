@@ -8,7 +8,7 @@ from simulator.domain.errors import Conflict
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.watch import Watch
 from simulator.scenario.library import bundled_path
-from simulator.scenario.sources import files_behind
+from simulator.scenario.reading.sources import files_behind
 
 
 class Watched:

@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 
 from simulator.domain.model.callbacks import CallbackConfig, RetryPolicy
-from simulator.domain.model.catalog import (
-    Adjustment,
-    Discount,
-    Money,
-    Overlay,
-    Source,
-    TreeKind,
-)
+from simulator.domain.model.catalog import Adjustment, Discount, Money, Overlay, Source
 from simulator.domain.model.faults import (
     CutAnswer,
     DrippingAnswer,
@@ -36,12 +29,13 @@ from simulator.domain.model.scenario import (
     ScheduledTreeChange,
 )
 from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Reason, Refusal, Status
+from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
 from simulator.scenario.build import build_reseller, build_rule
-from simulator.scenario.document import ScenarioError
 from simulator.scenario.library import load_scenario
-from simulator.scenario.limits import ANY_TIME
+from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.sections.limits import ANY_TIME
 from tests.support.readings import built
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"

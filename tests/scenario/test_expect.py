@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from simulator.domain.model.expectations import Count, ExpectationKind
-from simulator.scenario.document import ScenarioError
 from simulator.scenario.library import load_scenario
+from simulator.scenario.reading.document import ScenarioError
 from tests.support.readings import built
 
 BASE = "resellers: [{code: A, email: a@example.com}]\npayments: [{name: mine, then: [{status: Failed}]}]\n"

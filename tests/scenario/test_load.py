@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from simulator.contract.files import data_dir
-from simulator.scenario import load
-from simulator.scenario.document import DEPTH_MAX, Document, Position, Problem, ScenarioError
-from simulator.scenario.load import BYTES_MAX, load_file, load_object, load_text, scalar
+from simulator.scenario.reading import load
+from simulator.scenario.reading.document import DEPTH_MAX, Document, Position, Problem, ScenarioError
+from simulator.scenario.reading.load import BYTES_MAX, load_file, load_object, load_text, scalar
 
 SCALARS: list[tuple[str, object]] = [
     ("true", True),

@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.scenario.load import load_text
-from simulator.scenario.matchers import compile_when
-from simulator.scenario.patterns import finder, glob
+from simulator.scenario.reading.load import load_text
+from simulator.scenario.reading.patterns import finder, glob
+from simulator.scenario.sections.matchers import compile_when
 
 PAYMENT: dict[str, object] = {
     "reseller": "RS001",

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from simulator.domain.model.scenario import Scenario, ScheduledDeposit
-from simulator.scenario.document import ScenarioError
 from simulator.scenario.library import load_scenario, scenario_from_object
-from simulator.scenario.load import load_text
-from simulator.scenario.merge import merge
+from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.load import load_text
+from simulator.scenario.reading.merge import merge
 
 BASE = """\
 scenario: base

@@ -9,10 +9,10 @@ import pytest
 
 from simulator.contract.files import data_dir
 from simulator.scenario import build as building
-from simulator.scenario.check import schema
-from simulator.scenario.document import Document
-from simulator.scenario.load import load_file, load_text
-from simulator.scenario.reader import Reader
+from simulator.scenario.reading.check import schema
+from simulator.scenario.reading.document import Document
+from simulator.scenario.reading.load import load_file, load_text
+from simulator.scenario.reading.reader import Reader
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"
 KEYWORDS = {

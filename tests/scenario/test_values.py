@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.scenario import values
+from simulator.scenario.reading import values
 
 DURATIONS = [
     ("0s", timedelta(0)),

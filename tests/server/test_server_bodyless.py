@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from .wire import Served, request
+from tests.support.echo_server import Served, request
 
 
 @pytest.mark.parametrize("status", [204, 304])

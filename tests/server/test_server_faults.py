@@ -6,8 +6,7 @@ import time
 import pytest
 
 from simulator.server.responder import responder_of as connection_of
-
-from .wire import LETTERS, Answer, Served, request
+from tests.support.echo_server import LETTERS, Answer, Served, request
 
 
 def raw_answer(served: Served, *pieces: bytes) -> bytes:

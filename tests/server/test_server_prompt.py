@@ -10,9 +10,8 @@ from uvicorn.server import ServerState
 from simulator.server.limits import HttpLimits
 from simulator.server.protocol import HttpProtocol
 from simulator.server.turn import Turn
-
-from .prompt_echo import PromptEcho
-from .wire import LETTERS, Served, request, serving
+from tests.support.echo_server import LETTERS, Served, request, serving
+from tests.support.prompt_echo import PromptEcho
 
 
 @pytest.fixture(scope="module")

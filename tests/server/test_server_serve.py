@@ -10,8 +10,7 @@ import time
 import pytest
 
 from simulator.server.serve import CannotListen, make_server
-
-from .wire import Answer, Echo, request, serving, serving_here
+from tests.support.echo_server import Answer, Echo, request, serving, serving_here
 
 
 def test_the_port_is_known_before_the_server_runs() -> None:

@@ -7,8 +7,7 @@ import pytest
 from simulator.server.limits import HttpLimits, HttpRefusal
 from simulator.server.reading import RequestReader
 from simulator.server.states import CLOSED, DEAF, IDLE, LATE_HEAD, LINGERING, LOST, OPENED, READING, Reading
-
-from .wire import request
+from tests.support.echo_server import request
 
 
 def reachable(start: Reading) -> set[Reading]:

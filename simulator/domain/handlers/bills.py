@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
 
-from simulator.domain.commands import BillFound, LookUpBill
+import msgspec
+
+from simulator.domain.commands import LookUpBill
 from simulator.domain.handlers.amounts import bad_money, beyond_limits, no_amount
 from simulator.domain.handlers.checks import bad_account, fits
 from simulator.domain.handlers.extras import SECOND_REFERENCE, bad_extra, bad_option, extra_field
-from simulator.domain.handlers.sold import not_on_sale
+from simulator.domain.model.answers import BillFound
 from simulator.domain.model.bills import (
     Bill,
     BillError,
@@ -22,12 +23,13 @@ from simulator.domain.model.bills import (
 from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import ZERO, parse_amount
-from simulator.domain.model.options import biller_field, limits, offered
+from simulator.domain.model.options import biller_field, limiting_biller, limits, offered
 from simulator.domain.model.transactions import Status, Transaction
+from simulator.domain.questions import not_on_sale
 from simulator.domain.state import State
 
 
-class Inquiry(NamedTuple):
+class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
     """A look-up under validation. `profile` is None for a product without bills, `biller` for one without billers."""
 
     state: State
@@ -49,7 +51,13 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
     if product is None:
         return BillRefused(BillError.PRODUCT, detail=not_on_sale(state, None, asked.product))
     rule = state.bills.choose(lambda: _facts(asked), asked.rule, asked.account)
-    inquiry = Inquiry(state, asked, product, product.bill, _biller(state, product, asked.biller_code))
+    inquiry = Inquiry(
+        state=state,
+        asked=asked,
+        product=product,
+        profile=product.bill,
+        biller=_biller(state, product, asked.biller_code),
+    )
     if rule is None:
         for check in CHECKS:
             if refused := check(inquiry):
@@ -166,9 +174,7 @@ def _check_amount(inquiry: Inquiry) -> BillRefused | None:
     if amount is None:
         wrong: Detail | None = no_amount(sent)
     else:
-        has_limits = biller is not None and (biller.min_amount or biller.max_amount)
-        named = biller.code if biller and has_limits else ""
-        wrong = bad_money(amount) or beyond_limits(amount, *limits(inquiry.product, biller), named)
+        wrong = bad_money(amount) or beyond_limits(amount, *limits(inquiry.product, biller), limiting_biller(biller))
     return BillRefused(BillError.AMOUNT, detail=wrong) if wrong else None
 
 

@@ -39,7 +39,14 @@ def _add_copies(state: State, transaction: Transaction, result: Result, now: dat
     plan = transaction.callbacks
     for copy in range(plan.duplicates + 1):
         state.callbacks_made += 1
-        callback = Callback(f"cb-{state.callbacks_made}", transaction, result, config.url, config.method, copy)
+        callback = Callback(
+            id=f"cb-{state.callbacks_made}",
+            transaction=transaction,
+            result=result,
+            url=config.url,
+            method=config.method,
+            copy=copy,
+        )
         state.callbacks.add(callback)
         if plan.drop:
             callback.state = CallbackState.DROPPED

@@ -12,19 +12,12 @@ from decimal import Decimal
 from typing import NamedTuple, TypeVar
 
 from simulator.domain.handlers import deliveries
-from simulator.domain.handlers.catalog_times import version_switch
 from simulator.domain.model import pricing
-from simulator.domain.model.catalog import (
-    Catalog,
-    Category,
-    Group,
-    Option,
-    Overlay,
-    Product,
-    tree_of,
-)
+from simulator.domain.model.catalog import Catalog, Option, Overlay, Product
 from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.tree import Category, Group, tree_of
 from simulator.domain.model.webhooks import CatalogEntry
+from simulator.domain.questions import version_switch
 from simulator.domain.state import State
 
 CREATED, UPDATED, DELETED = "created", "updated", "deleted"

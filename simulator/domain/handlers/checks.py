@@ -9,11 +9,12 @@ from decimal import Decimal
 
 from simulator.domain.handlers.amounts import bad_money, beyond_limits, no_amount, not_sold
 from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.handlers.extras import biller_limits, check_extras, limiting_biller
+from simulator.domain.handlers.extras import check_extras, chosen
 from simulator.domain.handlers.plans import check_plan_code, check_plan_needed
 from simulator.domain.model.catalog import FormField, Product
 from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import is_whole_cents
+from simulator.domain.model.options import limiting_biller, limits
 from simulator.domain.model.transactions import Reason, Refusal
 
 
@@ -52,7 +53,9 @@ def check_amount(draft: Draft) -> Refusal | None:
             is_sold = amount in offered_to(draft, field.id).by_denomination
         else:
             is_sold = _is_sold_in(field, amount)
-        if is_sold and (_is_unlimited(draft.product, field) or beyond_limits(amount, *_limits(draft, field)) is None):
+        if is_sold and (
+            _is_unlimited(draft.product, field) or beyond_limits(amount, *limits(draft.product, *chosen(draft))) is None
+        ):
             return None
     return Refusal(Reason.DENOMINATION, detail=_bad_amount(draft, field, amount))
 
@@ -68,21 +71,12 @@ def _is_sold_in(field: FormField, amount: Decimal) -> bool:
     return amount == amount.to_integral_value() if field.type == "number" else is_whole_cents(amount)
 
 
-def _limits(draft: Draft, field: FormField) -> tuple[Decimal | None, Decimal | None]:
-    """A biller's limits override the product's, and those override the field's (SPEC 2.1, 2.2)."""
-    product = draft.product
-    low = product.min_amount.amount if product.min_amount else field.minimum
-    high = product.max_amount.amount if product.max_amount else field.maximum
-    if product.fulfillment.extras:
-        return biller_limits(draft, low, high)
-    return low, high
-
-
 def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detail | None:
     code = draft.product.code
     if field is None or amount <= 0:
         return bad_money(amount)
-    low, high = _limits(draft, field)
+    billers = chosen(draft)
+    low, high = limits(draft.product, *billers)
     if field.type == "select":
         every = offered_to(draft, field.id).by_denomination
         sold = [one for one in every if beyond_limits(one, low, high) is None]
@@ -91,7 +85,7 @@ def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detai
         wrong = None if _is_sold_in(field, amount) else detail(What.NOT_WHOLE, product=code, amount=amount)
     else:
         wrong = bad_money(amount)
-    return wrong or beyond_limits(amount, low, high, limiting_biller(draft))
+    return wrong or beyond_limits(amount, low, high, limiting_biller(*billers))
 
 
 Check = Callable[[Draft], Refusal | None]

@@ -4,8 +4,6 @@ A product's fulfillment lists its extras and the form field of each. The field d
 the extra is optional.
 """
 
-from decimal import Decimal
-
 from simulator.domain.handlers.draft import Draft, offered_to
 from simulator.domain.handlers.plans import PLAN_CODE, is_checked_anyway, plan_field
 from simulator.domain.model.catalog import (
@@ -34,7 +32,7 @@ def check_extras(draft: Draft) -> Refusal | None:
     for name, source in sources.items():
         if wrong := _wrong(draft, name, source):
             return _refusal(wrong)
-    for option in _chosen(draft):
+    for option in chosen(draft):
         if option.needs_ref2 and not draft.extras.get(SECOND_REFERENCE):
             return _refusal(detail(What.MISSING, name=_path(SECOND_REFERENCE), biller=option.code))
     return _check_account_of_option(draft)
@@ -60,17 +58,17 @@ def _unsupported(draft: Draft) -> list[str]:
     return sorted(draft.extras.keys() - draft.product.fulfillment.extras.keys())
 
 
-def biller_limits(draft: Draft, low: Decimal | None, high: Decimal | None) -> tuple[Decimal | None, Decimal | None]:
-    """Minimum and maximum amount of the chosen biller; `low` and `high` where it has none."""
-    for option in _chosen(draft):
-        low = option.min_amount.amount if option.min_amount else low
-        high = option.max_amount.amount if option.max_amount else high
-    return low, high
-
-
-def limiting_biller(draft: Draft) -> str:
-    """The code of the chosen biller if it has limits of its own, else empty."""
-    return next((option.code for option in _chosen(draft) if option.min_amount or option.max_amount), "")
+def chosen(draft: Draft) -> list[Option]:
+    """The options on sale that the extras name, without plans."""
+    product, plans = draft.product, plan_field(draft.product)
+    found = []
+    for name, source in product.fulfillment.extras.items():
+        if source.from_field in product.options and (plans is None or source.from_field != plans.id):
+            code = draft.extras.get(name)
+            option = offered_to(draft, source.from_field).active.by_code.get(code) if isinstance(code, str) else None
+            if option is not None:
+                found.append(option)
+    return found
 
 
 def bad_option(code: str, every: tuple[Option, ...], name: str, product: str) -> Detail:
@@ -126,19 +124,6 @@ def _field(product: Product, source: Source) -> FormField:
         if field.id == source.from_field:
             return field
     raise AssertionError("the fields of a scenario's mappings exist")
-
-
-def _chosen(draft: Draft) -> list[Option]:
-    """The options on sale that the extras name, without plans."""
-    product, plans = draft.product, plan_field(draft.product)
-    found = []
-    for name, source in product.fulfillment.extras.items():
-        if source.from_field in product.options and (plans is None or source.from_field != plans.id):
-            code = draft.extras.get(name)
-            option = offered_to(draft, source.from_field).active.by_code.get(code) if isinstance(code, str) else None
-            if option is not None:
-                found.append(option)
-    return found
 
 
 def _check_account_of_option(draft: Draft) -> Refusal | None:

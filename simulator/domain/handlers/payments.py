@@ -9,22 +9,23 @@ from decimal import Decimal
 
 import msgspec
 
-from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused
+from simulator.domain.commands import CreatePayment
 from simulator.domain.handlers import plans
 from simulator.domain.handlers.bills import note_payment
 from simulator.domain.handlers.checks import first_failure
 from simulator.domain.handlers.draft import Draft
 from simulator.domain.handlers.extras import ignored_extras
 from simulator.domain.handlers.price_amount import price_detail, priced_option
-from simulator.domain.handlers.sold import not_on_sale
 from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requery
 from simulator.domain.model import draw, pricing
+from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import CallbackPlan, Reason, Refusal, Transaction
 from simulator.domain.model.wallet import TRANSACTION
+from simulator.domain.questions import not_on_sale
 from simulator.domain.state import State
 
 _AS_USUAL = CallbackPlan()
@@ -81,7 +82,7 @@ def _take_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, 
     if refused_too is not None and refused_too.reason is Reason.DENOMINATION:
         return draft, refused, None
     if not draft.state.assumes("price-amount", "taken"):
-        return draft, refused._replace(detail=price_detail(What.PRICE_AMOUNT, draft, option)), None
+        return draft, msgspec.structs.replace(refused, detail=price_detail(What.PRICE_AMOUNT, draft, option)), None
     return corrected, refused_too, price_detail(What.PRICE_AMOUNT_TAKEN, draft, option)
 
 
@@ -92,13 +93,19 @@ def _requery(
     if kept and state.assumes("refid-reused-with-other-parameters", "reject") and kept.keys() != {"remarks"}:
         other = detail(What.REFID_CONFLICT, refid=transaction.refid, kept=kept)
         return PaymentRefused(
-            Reason.REFID, state.codes[Reason.REFID], reseller.wallet.balance, transaction.product_name, detail=other
+            reason=Reason.REFID,
+            code=state.codes[Reason.REFID],
+            balance=reseller.wallet.balance,
+            product_name=transaction.product_name,
+            detail=other,
         )
     requery(state, transaction, now)
     note = detail(What.REFID_EXISTS, refid=transaction.refid, kept=kept) if kept else None
     result = transaction.result
     balance = result.balance if state.assumes("requery-balance", "own_entry") else reseller.wallet.balance
-    return PaymentAnswer(transaction, result, balance, False, transaction.rule, note)
+    return PaymentAnswer(
+        transaction=transaction, result=result, balance=balance, created=False, rule=transaction.rule, detail=note
+    )
 
 
 def _kept(state: State, transaction: Transaction, command: CreatePayment) -> dict[str, object]:
@@ -136,7 +143,15 @@ def _refuse(
 ) -> PaymentRefused:
     code = state.codes[refusal.reason] if refusal.code is None else refusal.code
     name = product.name if product else ""
-    return PaymentRefused(refusal.reason, code, reseller.wallet.balance, name, refusal.remarks, rule, refusal.detail)
+    return PaymentRefused(
+        reason=refusal.reason,
+        code=code,
+        balance=reseller.wallet.balance,
+        product_name=name,
+        remarks=refusal.remarks,
+        rule=rule,
+        detail=refusal.detail,
+    )
 
 
 def _create(
@@ -149,7 +164,7 @@ def _create(
     if rule is not None and rule.then.refusal is not None:
         refusal = rule.then.refusal
         said = refusal.remarks or plans.remarks(refusal.reason, command.extras, amount)
-        return _refuse(state, refusal._replace(remarks=said), reseller, product, rule.label)
+        return _refuse(state, msgspec.structs.replace(refusal, remarks=said), reseller, product, rule.label)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     assert trxid not in state.transactions, "two refids have the same trxid"
     entry = reseller.wallet.post(TRANSACTION, -cost, now, f"{product.name} {command.account}", trxid)
@@ -179,8 +194,14 @@ def _create(
         note_payment(state, product, transaction)
     begin(state, transaction, rule.then.steps if rule else ORDINARY_STEPS, now)
     reseller.records.add(transaction)
-    balance = reseller.wallet.balance
-    return PaymentAnswer(transaction, transaction.results[-1], balance, True, transaction.rule, note)
+    return PaymentAnswer(
+        transaction=transaction,
+        result=transaction.results[-1],
+        balance=reseller.wallet.balance,
+        created=True,
+        rule=transaction.rule,
+        detail=note,
+    )
 
 
 def _facts(command: CreatePayment, amount: Decimal) -> dict[str, object]:

@@ -10,13 +10,13 @@ from datetime import datetime
 from simulator.domain.commands import ChangeSettings
 from simulator.domain.errors import Conflict
 from simulator.domain.handlers import catalog_events, webhooks
-from simulator.domain.handlers.catalog_times import later
 from simulator.domain.handlers.resellers import add_key, change_settings, open_account
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.webhooks import WebhookStart
+from simulator.domain.questions import later
 from simulator.domain.state import State
 
 

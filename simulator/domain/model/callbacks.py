@@ -30,7 +30,7 @@ class CallbackConfig:
     updated: datetime | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Callback:
     """One notification of one status change. `copy` is 0 for the original, 1 and more for duplicates."""
 

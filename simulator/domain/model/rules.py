@@ -9,7 +9,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from simulator.domain.model import draw
 
@@ -92,7 +94,7 @@ class MagicRules(Generic[Then]):
         return frozenset(self._by_name)
 
 
-class Choice(NamedTuple, Generic[Then]):
+class Choice(msgspec.Struct, Generic[Then], frozen=True):
     """The result of a search in a book. `matched` are the ids of the rules whose `when` matched; `waits` means that the
     search needs the body to continue; `is_picked` means that the request named the rule, and none was evaluated."""
 
@@ -102,8 +104,8 @@ class Choice(NamedTuple, Generic[Then]):
     is_picked: bool = False
 
 
-NO_CHOICE: Choice[Any] = Choice(None)
-WAITING: Choice[Any] = Choice(None, waits=True)
+NO_CHOICE: Choice[Any] = Choice(rule=None)
+WAITING: Choice[Any] = Choice(rule=None, waits=True)
 
 
 class RuleBook(Generic[Then]):
@@ -171,8 +173,9 @@ class RuleBook(Generic[Then]):
             if (always := self._always) is not None:
                 self.count((always.id,), always.id)
                 return always
-        rule, matched, _, is_picked = self.find(gather, wanted, account)
-        self.count(matched, rule.id if rule is not None else "", picked=is_picked)
+        choice = self.find(gather, wanted, account)
+        rule = choice.rule
+        self.count(choice.matched, rule.id if rule is not None else "", picked=choice.is_picked)
         return rule
 
     def find(
@@ -187,7 +190,7 @@ class RuleBook(Generic[Then]):
         """The same without counting. With `before_body` the facts are those known before the body; rules whose ids are
         in `passed` were evaluated then."""
         if wanted and (named := self.named(wanted)):
-            return Choice(named, is_picked=True)
+            return Choice(rule=named, is_picked=True)
         waits = before_body and self._has_magic
         magic = None if before_body else self._magic.of(account)
         if magic is None and not self._has_rules:
@@ -200,12 +203,12 @@ class RuleBook(Generic[Then]):
                 continue
             if before_body and rule.before_body is not None:
                 if chosen is None and rule.before_body(facts):
-                    return Choice(None, tuple(matched), waits=True)
+                    return Choice(rule=None, matched=tuple(matched), waits=True)
             elif rule.when(facts):
                 matched.append(rule.id)
                 if chosen is None and self._takes_part(rule):
                     chosen = rule
-        return Choice(chosen, tuple(matched), waits=waits and chosen is None)
+        return Choice(rule=chosen, matched=tuple(matched), waits=waits and chosen is None)
 
     def count(self, matched: Collection[str], chosen: str, *, picked: bool = False) -> None:
         """Count the result of `find`: rules by their ids, "" for none."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.commands import BillFound, LookUpBill, OpenCase
+from simulator.domain.commands import LookUpBill, OpenCase
+from simulator.domain.model.answers import BillFound
 from simulator.domain.model.bills import (
     Bill,
     BillError,

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.commands import CaseAnswer, NoSuchTransaction, OpenCase
+from simulator.domain.commands import OpenCase
+from simulator.domain.model.answers import CaseAnswer, NoSuchTransaction
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import CaseKind, CaseState, CaseThen
 from simulator.domain.model.rules import Rule
@@ -224,7 +225,9 @@ def test_a_rule_words_the_answer_and_a_request_may_name_it() -> None:
     rules = (case_rule(CaseThen(is_taken=False, message=message), when=lambda facts: False, name="stubborn"),)
     box, transaction = paid(voids=rules)
     answer = ask(box, rule="stubborn")
-    assert answer == CaseAnswer(transaction, False, "no to ref-1 of 123456", "stubborn")
+    assert answer == CaseAnswer(
+        transaction=transaction, is_taken=False, message="no to ref-1 of 123456", rule="stubborn"
+    )
     assert box.state.cases[transaction.trxid][0].rule == "stubborn"
 
 

@@ -9,17 +9,8 @@ import pytest
 from simulator.contract.validate import validator
 from simulator.domain.handlers.catalog_events import changes, publish
 from simulator.domain.handlers.deliveries import emit
-from simulator.domain.model.catalog import (
-    Adjustment,
-    Catalog,
-    Category,
-    Discount,
-    Fulfilled,
-    Group,
-    Option,
-    OptionList,
-    Product,
-)
+from simulator.domain.model.catalog import Adjustment, Catalog, Discount, Fulfilled, Option, OptionList, Product
+from simulator.domain.model.tree import Category, Group
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
 from simulator.domain.sandbox import Sandbox
 from simulator.wire import webhooks

@@ -6,7 +6,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import IntEnum
 from itertools import groupby
-from typing import NamedTuple
+
+import msgspec
 
 from simulator.domain.model.history.indexes import (
     BlockCounter,
@@ -40,7 +41,7 @@ HISTORY_STATUSES: Mapping[Status, HistoryStatus] = {
 }
 
 
-class HistoryQuery(NamedTuple):
+class HistoryQuery(msgspec.Struct, frozen=True):
     """A query: transactions created from the day `first` to the day `last`, inclusive, with one of `statuses` and,
     where given, this product and this account."""
 
@@ -51,7 +52,7 @@ class HistoryQuery(NamedTuple):
     account: str = ""
 
 
-class Figures(NamedTuple):
+class Figures(msgspec.Struct, frozen=True):
     """Totals of a whole search: the count of each status, and the sums of the successful ones, in ringgit."""
 
     counts: Mapping[HistoryStatus, int]
