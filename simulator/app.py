@@ -112,11 +112,11 @@ class App:
 
     def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch the default sandbox and all new ones to another scenario; see `LiveSandbox.load`."""
-        told = self._default.load(scenario)
+        deferred = self._default.load(scenario)
         self.scenario = scenario
         if self._control is not None:
             self._control.default_scenario = scenario
-        return told
+        return deferred
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()

@@ -1,4 +1,4 @@
-"""The rules of the suite itself: no test measures time, and none sleeps where it could wait for something."""
+"""The rules of the test suite: no test measures time, and none sleeps where it could wait for a condition."""
 
 import ast
 from collections.abc import Callable

@@ -3,7 +3,7 @@
 from simulator.api.bearer import (
     ANYBODY,
     Bearer,
-    admit,
+    accept_bearer,
     check_bearer,
 )
 from simulator.api.call import (
@@ -81,7 +81,7 @@ def _identify_bearer(call: Call, endpoint: Endpoint, denied: Denied) -> Reply | 
 def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: FaultThen | None) -> Reply | None:
     """Verify the signature and spend the nonce; None on success."""
     if type(claim) is Bearer:
-        return admit(call, endpoint, claim, fault)
+        return accept_bearer(call, endpoint, claim, fault)
     assert isinstance(claim, Claim)
     exchange = call.exchange
     rules = query_rules(call.sandbox) if exchange.query else NO_QUERY

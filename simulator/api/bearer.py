@@ -54,7 +54,7 @@ def check_bearer(call: Call, endpoint: Endpoint) -> Bearer | Denied | Reply:
     call.is_unsigned = call.is_deprecated = True
     token = bearer_of(call.headers.get(names.AUTHORIZATION))
     if token is None:
-        return Denied("missing_api_key", "Authorization is there, but it is no bearer token")
+        return Denied("missing_api_key", "Authorization has no bearer token")
     if endpoint.access is Access.SIGNED and call.sandbox.core.state.assumes("bearer-endpoints", "legacy"):
         return Denied("missing_api_key", "a bearer token is not accepted here")
     reseller = _reseller_of(call, token)
@@ -84,7 +84,7 @@ def known_reseller(call: Call, holder: Holder) -> Reseller | Denied:
     return owner[0]
 
 
-def admit(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
+def accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
     """Admit a caller without signature, unless a fault of the scenario denies authentication."""
     if fault is not None and isinstance(fault.denial, InternalError):
         return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))

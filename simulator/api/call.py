@@ -90,7 +90,7 @@ class Access(Enum):
     OPEN = "open"
 
 
-class MetFault(msgspec.Struct):
+class ChosenFault(msgspec.Struct):
     """The fault of a call: its rule, whether the request named it, whether its delay has passed, and whether that
     exceeded the timeout."""
 
@@ -118,7 +118,7 @@ class Call(msgspec.Struct, kw_only=True):
     places: Mapping[str, str] = {}
     endpoint: "Endpoint" = None  # type: ignore[assignment]  # set before it is read
     claim: Any = None
-    fault: MetFault | None = None
+    fault: ChosenFault | None = None
     core: Sandbox | None = None
     awaits_fault: bool = True
     passed_faults: tuple[str, ...] = ()

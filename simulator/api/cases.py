@@ -20,7 +20,7 @@ def void(call: Call) -> Reply:
 
 
 def invalid_request(call: Call, problems: Problems) -> Reply:
-    """400 by field. What is wrong with the reference is told as `trxid`, even when `refid` was sent (SPEC 4.12)."""
+    """400 by field. Problems of the reference are reported as `trxid`, even when `refid` was sent (SPEC 4.12)."""
     errors: dict[str, list[str]] = {}
     for path, texts in problems.items():
         name, _, place = path.partition(".")

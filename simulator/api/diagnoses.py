@@ -9,7 +9,7 @@ from simulator.wire.diagnoses import sentence, shown
 
 
 def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
-    """Say what the domain found; where it found nothing, that the rule of this name refused, if there is one."""
+    """Note the domain's detail; without one, the name of the rule that refused, if any."""
     if detail is not None:
         note(call, sentence(detail))
     elif rule:
@@ -17,12 +17,12 @@ def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
 
 
 def no_product(call: Call, code: str) -> str:
-    """That there is no product of this code, and which was probably meant."""
+    """Say that no product has this code, and which one was probably meant."""
     return sentence(not_on_sale(call.sandbox.core.state, None, code, to_buy=False))
 
 
 def no_biller(code: str, every: OptionList, listed: OptionList) -> str:
-    """Why none of the billers that are listed, of `every` one, has this code."""
+    """Why no listed biller has this code; `every` includes the others."""
     biller = every.by_code.get(code)
     if biller is None:
         return f"no biller {shown(code)}{hint(code, listed.by_code)}"

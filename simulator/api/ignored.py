@@ -1,4 +1,4 @@
-"""What a request says that nobody reads: noted in `X-Sim-Diagnosis` and in the journal, with what was probably meant.
+"""Notes ignored parts of a request in `X-Sim-Diagnosis` and in the journal, with what was probably meant.
 
 What an endpoint knows comes from the contract's own schema of its input, so that a good request is held against one
 set of names and nothing else. Suggested is only what this endpoint or product takes and what was not sent already.
@@ -25,7 +25,7 @@ NOT_KNOWN = "are not known"
 
 
 def note_unread(call: Call, endpoint: Endpoint) -> None:
-    """Note what a request carries beside what its endpoint reads: a body, a query, a version that is none."""
+    """Note what the endpoint does not read: a body, a query, an invalid API version."""
     exchange, source = call.exchange, endpoint.source
     if exchange.body and (source == "query" or not source):
         read = "the parameters belong in the query" if source else "this endpoint reads none"
@@ -43,7 +43,7 @@ def note_unread(call: Call, endpoint: Endpoint) -> None:
 
 
 def note_unknown_parameters(call: Call, endpoint: Endpoint) -> None:
-    """Note the parameters of a query that the endpoint does not have; cheap when there is none."""
+    """Note unknown parameters of a query; cheap when there are none."""
     known, sent = parameters(endpoint.schema), call.fields
     if sent.keys() <= known.keys():
         return
@@ -54,7 +54,7 @@ def note_unknown_parameters(call: Call, endpoint: Endpoint) -> None:
 
 
 def note_ignored_members(call: Call) -> None:
-    """Note which members of the body are not known, and which were sent several times; cheap when there are none."""
+    """Note unknown and repeated members of the body; cheap when there are none."""
     source, sent, body = call.endpoint.source, call.fields, call.exchange.body
     if source == "query":
         return
@@ -79,7 +79,7 @@ def _member(name: str) -> str:
 
 
 def _of_parameters(name: str, known: Mapping[str, Schema], sent: Collection[str]) -> str:
-    """What was probably meant by a parameter, else which there are."""
+    """Suggest the parameter that was probably meant, else list all."""
     single = name.removesuffix("[]")
     if single != name and single in known and single not in sent:
         return f"; send {single} itself{', once for each value' if admits_several(known[single]) else ''}"
@@ -87,24 +87,24 @@ def _of_parameters(name: str, known: Mapping[str, Schema], sent: Collection[str]
 
 
 def _named(call: Call, unknown: Collection[str], known: Mapping[str, Schema]) -> Iterator[str]:
-    """Each member that is not known, and the one that was probably meant: beside it, or in `extras`."""
+    """A sentence for each unknown member, with the one that was probably meant: beside it, or in `extras`."""
     extras = call.fields.get("extras")
     given = {*call.fields, *(f"extras.{name}" for name in (extras if isinstance(extras, dict) else ()))}
     meant = {name: f"extras.{name}" for name in _extras(call, known)}
     meant |= {name: name for name in known if name != "extras" or meant}
     for name in unknown:
-        yield f"{_member(name)} is not known here and was ignored{suggestion(meant.get(near(name, meant), ''), given)}"
+        yield f"{_member(name)} is unknown and was ignored{suggestion(meant.get(near(name, meant), ''), given)}"
 
 
 def _unnamed(unknown: Collection[str], known: Mapping[str, Schema], sent: Collection[str]) -> Iterator[str]:
-    """The same where passwords and tokens are sent: a name may be one, or its rest behind an &, and is not said."""
-    every = f"; there are {', '.join(known)}"
+    """The same without names, where passwords and tokens are sent: a name may be one, or its rest after an &."""
+    every = f"; known are {', '.join(known)}"
     for name in unknown:
-        yield f"what is not known here was ignored{hint(name, known, sent) or every}"
+        yield f"an unknown member was ignored{hint(name, known, sent) or every}"
 
 
 def _extras(call: Call, known: Mapping[str, Schema]) -> Collection[str]:
-    """The extras that this product takes, or any where the product is not known."""
+    """The extras of this product, or of any product when it is unknown."""
     if "extras" not in known:
         return ()
     product = call.owner.sees(call.sandbox.core.state.catalog, str(call.fields.get("product")))
@@ -113,7 +113,7 @@ def _extras(call: Call, known: Mapping[str, Schema]) -> Collection[str]:
 
 
 def _of_data_source(call: Call) -> Collection[str]:
-    """The parameters that the catalog itself asks to be sent for a select field (SPEC 2.1)."""
+    """The parameters that the catalog defines for a select field (SPEC 2.1)."""
     product = call.sandbox.core.state.catalog.products.get(str(call.fields.get("product_code")))
     source = product and data_source(product, str(call.fields.get("field_id")))
     return source.params.keys() if source else ()

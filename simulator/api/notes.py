@@ -10,21 +10,21 @@ NAMES_MAX = 5
 
 
 def note(call: Call, text: str) -> None:
-    """Add a sentence to a request's diagnosis, unless it stands there."""
-    told = call.exchange.diagnosis
-    if f"; {text};" not in f"; {told};":
-        call.exchange.diagnosis = f"{told}; {text}" if told else text
+    """Add a sentence to a request's diagnosis, unless it is there already."""
+    noted = call.exchange.diagnosis
+    if f"; {text};" not in f"; {noted};":
+        call.exchange.diagnosis = f"{noted}; {text}" if noted else text
 
 
 def note_problems(call: Call, problems: Problems) -> None:
-    """Note what is wrong with the parameters of a request that is refused."""
+    """Note the problems of a refused request's parameters."""
     for name, texts in problems.items():
         note(call, f"{name or 'the request'} {' and '.join(texts)}")
 
 
 def note_some(call: Call, said: Iterable[str], count: int, what: str) -> None:
-    """Note the first of `count` sentences, which are made as they are needed, and how many others there are and what
-    they are about."""
+    """Note the first of `count` sentences, which are generated lazily, and the number of the others with `what` they
+    say."""
     for text in islice(said, NAMES_MAX):
         note(call, text)
     if count > NAMES_MAX:

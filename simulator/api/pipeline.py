@@ -29,7 +29,7 @@ from simulator.api.call import (
     Reply,
 )
 from simulator.api.counting import count_answer
-from simulator.api.faults import NOTHING, damaged, meet_fault, wait
+from simulator.api.faults import NO_REPLY, choose_fault, wait, with_failures
 from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.notes import note_problems
 from simulator.api.paths import PathTable
@@ -40,7 +40,7 @@ from simulator.auth.signature import Denied
 from simulator.contract.form import read_members
 from simulator.contract.query import read_query
 from simulator.runtime.journal import Exchange, packed, reply_headers
-from simulator.runtime.rule_names import meant
+from simulator.runtime.rule_names import decode_rule_names
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
 
@@ -121,7 +121,7 @@ class Pipeline:
         )
         if call.exchange.body and call.fields:
             note_ignored_members(call)
-        return reply if call.fault is None else await damaged(call, reply)
+        return reply if call.fault is None else await with_failures(call, reply)
 
     def _find_endpoint(self, call: Call) -> Reply | None:
         methods = self._paths.exact.get(call.exchange.path)
@@ -150,9 +150,9 @@ def claim(call: Call) -> Reply | None:
         return refusal
     if refusal := refuse_address(call):
         return refusal
-    meet_fault(call, before_body=True)
-    if call.fault is not None and call.fault.rule.then.comes_instead:
-        return NOTHING
+    choose_fault(call, before_body=True)
+    if call.fault is not None and call.fault.rule.then.prevents_execution:
+        return NO_REPLY
     return identify(call)
 
 
@@ -192,14 +192,14 @@ def check(call: Call) -> Reply | None:
 async def handle(call: Call) -> Reply:
     """Execute the call, under the fault that matches now that everything is known, if any."""
     met_before = call.fault is not None
-    meet_fault(call)
+    choose_fault(call)
     if call.fault is None:
         return call.endpoint.handle(call)
     fault = call.fault.rule.then
     if not met_before and (refusal := refuse_late(fault, call, call.endpoint)):
         return refusal
-    if fault.comes_instead:
-        return NOTHING
+    if fault.prevents_execution:
+        return NO_REPLY
     if not fault.after_commit and (refusal := await wait(call)):
         return refusal
     return refusals.lost_sandbox(call) if call.is_lost else call.endpoint.handle(call)
@@ -227,7 +227,7 @@ def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
 
 
 def _check_wanted_rule(call: Call) -> Reply | None:
-    spellings = meant(call.headers[b"x-sim-rule"])
+    spellings = decode_rule_names(call.headers[b"x-sim-rule"])
     name = next(filter(call.sandbox.core.state.has_rule, spellings), spellings[-1])
     if not call.sandbox.core.state.has_rule(name):
         call.exchange.error = "unknown_rule"

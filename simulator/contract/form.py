@@ -1,4 +1,4 @@
-"""Bodies in: JSON, or at some endpoints JSON or a form (SPEC 4.2), within bounds and under the right content type."""
+"""Decodes bodies with their content type: JSON, or at some endpoints JSON or a form (SPEC 4.2)."""
 
 from collections.abc import Container, Mapping
 from functools import cache
@@ -14,7 +14,7 @@ FORM = b"application/x-www-form-urlencoded"
 FORM_BYTES_MAX = 64 * 1024
 TYPE_CHARS_MAX = 60
 
-# The members of a body, and what is wrong with it: texts by member, `body` for the whole.
+# The members of a body, and its problems: texts by member, under `body` those of the whole.
 Decoded = tuple[dict[str, Any], dict[str, list[str]]]
 
 
@@ -49,9 +49,9 @@ def looks_like_json(body: bytes) -> bool:
 def decode_json(
     content_type: bytes, body: bytes, *, reject_duplicates: bool = False, any_type: bool = False
 ) -> Decoded:
-    """The members of a JSON body, those apart that are null: they count as absent.
+    """The members of a JSON body. A null member counts as absent.
 
-    The content type must be JSON's or missing, unless `any_type`; the members are told all the same.
+    The content type must be JSON's or missing, unless `any_type`. The members are returned even if it is wrong.
     """
     try:
         members = decode_object(body, reject_duplicates=reject_duplicates)
@@ -69,7 +69,7 @@ def decode_json(
 def decode_form(
     content_type: bytes, body: bytes, *, reject_duplicates: bool = False, any_type: bool = False
 ) -> Decoded:
-    """The members of a body that is a form when the content type says so and JSON otherwise; an empty one has none."""
+    """The members of a body: a form if the content type says so, else JSON. An empty body has none."""
     if len(body) > FORM_BYTES_MAX:
         return {}, {"body": [f"is longer than {FORM_BYTES_MAX} bytes"]}
     if not body:

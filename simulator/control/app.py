@@ -83,7 +83,7 @@ ROUTES = [
     Route(ONE + "/coverage", coverage.show, methods=["GET"]),
     Route(ONE + "/expectations", expectations.show, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inbox.show, methods=["GET"]),
-    Route(ONE + "/inbox/{name}", inbox.program, methods=["PUT"]),
+    Route(ONE + "/inbox/{name}", inbox.set_replies, methods=["PUT"]),
     Route(ONE + "/inbox/{name}", inbox.clear, methods=["DELETE"]),
     AnyMethod(INBOX_PREFIX + "{sandbox}/{name}", inbox.receive),
 ]

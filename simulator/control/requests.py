@@ -67,7 +67,7 @@ async def list_all(request: Request) -> Response:
 
     complete = True
     if wait_for:
-        complete = await live.journal.bell.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
+        complete = await live.journal.notifier.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
     earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
     mask = Mask(live.core.state)
     answer = page("requests", asked, earlier, lambda one: row(one, mask), lambda one: one.n)
@@ -81,7 +81,7 @@ async def show(request: Request) -> Response:
     is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
     exchange = live.journal.find(int(number)) if is_number else None
     if exchange is None:
-        return error(404, "unknown_request", "the journal has no such request, or let go of it")
+        return error(404, "unknown_request", "the journal has no such request, or has evicted it")
     mask = Mask(live.core.state)
     answer = row(exchange, mask) | {"sandbox": live.id}
     answer["request"] = _message(mask, exchange.path, exchange.headers, exchange.body)

@@ -1,4 +1,4 @@
-"""A sandbox's clock: `real` follows the wall, `xN` runs N times as fast, `manual` moves only when told.
+"""A sandbox's clock: `real` follows the wall, `xN` runs N times as fast, `manual` moves only on request.
 
 All modes can be moved forward, none backward. The wall clock is injected, so that tests can control it.
 """

@@ -7,7 +7,7 @@ from itertools import chain
 import msgspec
 
 from simulator.runtime.ring import Ring
-from simulator.runtime.rule_names import printed
+from simulator.runtime.rule_names import encode_rule_name
 
 # The estimated overhead of an exchange beside the bytes received and sent.
 _OVERHEAD_BYTES = 1000
@@ -79,7 +79,7 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
         # A magic account's fault and timeline may have the same name.
         is_single = not exchange.fault or exchange.fault == exchange.rule
         names = (exchange.rule,) if is_single else filter(None, (exchange.fault, exchange.rule))
-        lines += b"x-sim-rule: %b\r\n" % b", ".join(map(printed, names))
+        lines += b"x-sim-rule: %b\r\n" % b", ".join(map(encode_rule_name, names))
     if exchange.diagnosis:
         lines += b"x-sim-diagnosis: %b\r\n" % _plain(exchange.diagnosis)
     for name, value in exchange.own_headers:

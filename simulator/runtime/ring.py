@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 
-class Numbered(Protocol):
+class RingRecord(Protocol):
     """A record of a ring: `n` increments by one, `size` approximates its bytes."""
 
     n: int
@@ -17,11 +17,11 @@ class Numbered(Protocol):
         ...
 
 
-Record = TypeVar("Record", bound=Numbered)
+Record = TypeVar("Record", bound=RingRecord)
 
 
-class Bell:
-    """Wakes tasks that wait for a change; no cost without waiters."""
+class Notifier:
+    """Wakes tasks that wait for a change. It costs nothing while none waits."""
 
     def __init__(self) -> None:
         self.waiting: list[asyncio.Future[None]] = []
@@ -30,19 +30,19 @@ class Bell:
     def close(self) -> None:
         """No more changes: wake all waiters."""
         self._closed = True
-        self.ring()
+        self.notify()
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Wake everybody."""
         if self.waiting:
             waiting, self.waiting = self.waiting, []
             for future in waiting:
                 _wake(future)
 
-    async def wait_until(self, is_true: Callable[[], bool], timeout_s: float, *others: "Bell") -> bool:
-        """Wait until `is_true`, tested whenever this bell or one of the others rings; False on timeout, or when this
-        bell is closed first."""
-        bells = (self, *others)
+    async def wait_until(self, is_true: Callable[[], bool], timeout_s: float, *others: "Notifier") -> bool:
+        """Wait until `is_true`, tested at each notification by this notifier or one of the others; False on timeout, or
+        when this notifier is closed first."""
+        notifiers = (self, *others)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
         while not is_true() and not self._closed:
@@ -50,15 +50,15 @@ class Bell:
             if left_s <= 0:
                 return False
             future = loop.create_future()
-            for bell in bells:
-                bell.waiting.append(future)
+            for notifier in notifiers:
+                notifier.waiting.append(future)
             timer = loop.call_later(left_s, _wake, future)
             try:
                 await future
             finally:
                 timer.cancel()
-                for bell in bells:
-                    bell._forget(future)
+                for notifier in notifiers:
+                    notifier._forget(future)
         return is_true()
 
     def _forget(self, future: "asyncio.Future[None]") -> None:
@@ -82,7 +82,7 @@ class Ring(Generic[Record]):
         self._bytes = 0
         self.last_n = 0
         self.left_out = 0
-        self.bell = Bell()
+        self.notifier = Notifier()
 
     def __len__(self) -> int:
         return len(self._records)
@@ -100,7 +100,7 @@ class Ring(Generic[Record]):
 
     def add(self, record: Record) -> None:
         """Append a record, evicting the oldest as needed, never the newest."""
-        records, sizes, size, bell = self._records, self._sizes, record.size, self.bell
+        records, sizes, size, notifier = self._records, self._sizes, record.size, self.notifier
         records.append(record)
         sizes.append(size)
         self._bytes += size
@@ -108,8 +108,8 @@ class Ring(Generic[Record]):
             records.popleft()
             self._bytes -= sizes.popleft()
             self.left_out += 1
-        if bell.waiting:
-            bell.ring()
+        if notifier.waiting:
+            notifier.notify()
 
     def find(self, n: int) -> Record | None:
         """The record with the number `n`, if it was not evicted."""
@@ -120,4 +120,4 @@ class Ring(Generic[Record]):
         self._records.clear()
         self._sizes.clear()
         self._bytes = 0
-        self.bell.ring()
+        self.notifier.notify()

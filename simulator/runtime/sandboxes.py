@@ -11,8 +11,8 @@ from typing import Any
 from simulator.domain.commands import Command, LoadScenario
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.model.resellers import User
-from simulator.domain.model.scenario import ResellerStart, Scenario, drawn_key
-from simulator.domain.reports.coverage import Figures, figures
+from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
+from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
@@ -72,7 +72,7 @@ class LiveSandbox:
         self.journal = Journal(limits.journal, limits.journal_bytes)
         self.counters = Counters(scenario.expect)
         self.courier = Courier(scenario, self.inboxes, self._sender)
-        # The one place where commands reach the state machine, those of the driver included.
+        # All commands reach the state machine here, including those of the driver.
         self._enter = self.core.apply
         self._agenda = self.core.state.agenda
         self.driver = Driver(self._enter, self._agenda, self.clock, self.courier)
@@ -80,11 +80,11 @@ class LiveSandbox:
     @property
     def is_busy(self) -> bool:
         """True while work or a waiting client keeps it from being idle, however long that takes."""
-        return self.driver.is_busy or bool(self.journal.bell.waiting) or self.inboxes.is_waited_for
+        return self.driver.is_busy or bool(self.journal.notifier.waiting) or self.inboxes.has_waiters
 
-    def figures(self) -> Figures:
+    def coverage(self) -> Coverage:
         """Coverage of rules, answers and outcomes since its start or last reset."""
-        return figures(self.core.state, self.counters.answers)
+        return coverage(self.core.state, self.counters.answers)
 
     def signing_time(self, wall: datetime | None = None) -> datetime:
         """The time that clients' timestamps are compared with: the wall clock's, unless the scenario sets its own.
@@ -97,7 +97,7 @@ class LiveSandbox:
         self.driver.rearm(self.clock.now())
 
     def apply(self, command: Command, now: datetime | None = None) -> Any:
-        """The door for everybody but time and deliveries. `now` is the sandbox's time, if that was read.
+        """Apply a command. Only the driver's own enter elsewhere. `now` is the sandbox's time, if it was read.
 
         Entries that a running clock has made due are processed first. The command's type determines the answer's.
         Raises `DomainError`, and `ScenarioError` for a command with a document; nothing has changed then.
@@ -151,7 +151,7 @@ class LiveSandbox:
     async def close(self) -> None:
         """Stop permanently and wake all waiters."""
         self.is_closed = True
-        self.journal.bell.close()
+        self.journal.notifier.close()
         self.inboxes.close()
         await self.driver.close()
 
@@ -165,17 +165,17 @@ def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> 
 def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> ResellerStart:
     """The same reseller with one active key pair and users that are unique to this sandbox."""
     users = tuple(User(f"{user.username}-{sandbox_id}", user.password) for user in reseller.users)
-    return replace(reseller, keys=(drawn_key(seed, sandbox_id, reseller.code),), users=users)
+    return replace(reseller, keys=(draw_key(seed, sandbox_id, reseller.code),), users=users)
 
 
 class Sandboxes:
-    """All sandboxes by id. With `keeps_coverage` the figures of deleted and reset ones are preserved."""
+    """All sandboxes by id. With `keeps_coverage` the coverage of deleted and reset ones is kept."""
 
     def __init__(self, wall: Wall, sender: Sender, ttl_s: float | None = None, *, keeps_coverage: bool = False) -> None:
         self._wall = wall
         self._sender = sender
         self._ttl_s = ttl_s
-        self._past = Figures() if keeps_coverage else None
+        self._past = Coverage() if keeps_coverage else None
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
@@ -245,12 +245,12 @@ class Sandboxes:
 
     def _remember(self, sandbox: LiveSandbox) -> None:
         if self._past is not None:
-            self._past.add(sandbox.figures())
+            self._past.add(sandbox.coverage())
 
-    def figures(self) -> Figures:
-        """Figures of all sandboxes together; with `keeps_coverage`, including former ones."""
-        total = Figures()
-        for part in (self._past or Figures(), *(sandbox.figures() for sandbox in self)):
+    def coverage(self) -> Coverage:
+        """Coverage of all sandboxes together; with `keeps_coverage`, including former ones."""
+        total = Coverage()
+        for part in (self._past or Coverage(), *(sandbox.coverage() for sandbox in self)):
             total.add(part)
         return total
 

@@ -54,9 +54,9 @@ class Watch:
         try:
             waiting = self._load(load_scenario(self._wanted))
         except ScenarioError as error:
-            return [*map(str, error.problems), f"{self._wanted}: not loaded; the scenario from before goes on"]
+            return [*map(str, error.problems), f"{self._wanted}: not loaded; the previous scenario stays active"]
         except DomainError as error:
-            return [f"{self._wanted}: not loaded; the scenario from before goes on: {error.message}"]
+            return [f"{self._wanted}: not loaded; the previous scenario stays active: {error.message}"]
         return [f"{self._wanted}: loaded", *(f"{self._wanted}: {line}" for line in waiting)]
 
     @staticmethod

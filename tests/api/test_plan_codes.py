@@ -113,7 +113,7 @@ def test_what_is_wrong_with_a_code_is_44_whatever_the_amount(
 
 
 @pytest.mark.parametrize("amount", ["ten", "", "1e400", "1" * 16])
-def test_an_amount_that_is_no_number_comes_before_the_code(client: Client, amount: str) -> None:
+def test_an_amount_that_is_not_a_number_comes_before_the_code(client: Client, amount: str) -> None:
     refuse(client, plan("NOPE", amount), 58, "Invalid_Denomination")
 
 

@@ -52,7 +52,7 @@ CHANGES: list[tuple[Callable[[Client], dict[str, str]], Meanwhile, int, str]] = 
 
 
 @pytest.mark.parametrize(("credentials", "meanwhile", "status", "error"), CHANGES)
-def test_credentials_and_sandbox_are_judged_again_behind_a_slow_body(
+def test_credentials_and_sandbox_are_checked_again_after_a_slow_body(
     credentials: Callable[[Client], dict[str, str]], meanwhile: Meanwhile, status: int, error: str
 ) -> None:
     with running() as client:

@@ -83,7 +83,7 @@ HEADERS: list[tuple[dict[str, str | None], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "expected"), HEADERS)
-def test_headers_are_judged_before_the_body(changes: dict[str, str | None], expected: str) -> None:
+def test_headers_are_checked_before_the_body(changes: dict[str, str | None], expected: str) -> None:
     assert code(check(**changes)) == expected
 
 
@@ -157,7 +157,7 @@ def test_truncated_and_empty_signatures_do_not_match() -> None:
         assert verified(signed="v1=" + base64.b64encode(whole[:length]).decode()) == "invalid_signature"
 
 
-def test_an_undecryptable_secret_is_told_when_the_signature_would_be_checked() -> None:
+def test_an_undecryptable_secret_is_reported_when_the_signature_would_be_checked() -> None:
     assert verified(key="dark") == "decryption_error"
 
 

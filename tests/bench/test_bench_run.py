@@ -67,7 +67,7 @@ def test_a_server_that_does_not_start_is_reported_with_its_own_words(capsys: pyt
     assert "port is taken" in capsys.readouterr().err
 
 
-def test_a_line_that_names_no_url_is_no_ready_line() -> None:
+def test_a_line_without_a_url_is_not_the_ready_line() -> None:
     with (
         pytest.raises(BenchError, match="no ready line"),
         running([sys.executable, "-c", "print('[1]')"], Cores(None, None)),

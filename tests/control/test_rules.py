@@ -145,7 +145,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("section", "rule", "path", "code"), REFUSED)
-def test_a_bad_rule_is_told_by_its_path_and_nothing_changes(
+def test_a_bad_rule_is_reported_by_its_path_and_nothing_changes(
     section: str, rule: dict[str, Any], path: str, code: str
 ) -> None:
     with running() as client:

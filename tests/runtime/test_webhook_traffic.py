@@ -1,4 +1,4 @@
-"""Many deliveries at once: none is lost, and a dead receiver holds up nobody."""
+"""Many deliveries at once: none is lost, and a dead receiver delays no other."""
 
 from typing import Any
 

@@ -70,7 +70,7 @@ def test_a_clock_is_written_as_a_word_or_as_an_object(text: str, expected: tuple
     assert (clock.mode, clock.rate) == expected
 
 
-def test_a_reseller(scenario: Scenario) -> None:
+def test_a_reseller_is_built_with_all_its_keys(scenario: Scenario) -> None:
     [reseller] = scenario.resellers
     assert (reseller.code, reseller.email, reseller.balance) == ("RS001", "owner@example.com", Decimal("1000.00"))
     assert reseller.low_balance_threshold == Decimal("50.00")
@@ -86,7 +86,7 @@ def test_a_reseller(scenario: Scenario) -> None:
     }
 
 
-def test_a_product(scenario: Scenario) -> None:
+def test_a_product_is_built_with_all_its_keys(scenario: Scenario) -> None:
     coins = scenario.catalog.products["COINS"]
     assert (coins.name, coins.note, coins.processing_time) == ("Coins", "For players", "pin")
     assert (coins.is_active, coins.voidable, coins.is_hidden, coins.currency) == (True, True, True, "USD")
@@ -192,7 +192,7 @@ def test_groups_keep_their_order(scenario: Scenario) -> None:
     assert (category.id, category.name, category.product_codes) == ("category-1", "Category", ("COINS", "BILL"))
 
 
-def test_a_payment_rule(scenario: Scenario) -> None:
+def test_a_payment_rule_is_built_with_all_its_keys(scenario: Scenario) -> None:
     first, second, third = scenario.payments
     assert (first.id, first.name, second.id, second.name) == ("rule-1", "first", "payments-2", "")
     assert (first.nth, first.every, first.times, first.chance) == (1, 2, 3, Decimal("0.5"))
@@ -212,7 +212,7 @@ def test_a_payment_rule(scenario: Scenario) -> None:
     assert third.then == PaymentThen((), refusal=Refusal(Reason.ACCOUNT, 99, "closed"))
 
 
-def test_a_fault(scenario: Scenario) -> None:
+def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
     first, second, third, fourth = scenario.faults
     assert fourth.then == FaultThen((MalformedAnswer(), DrippingAnswer(20.0)))
     assert (first.id, first.name, second.id) == ("fault-1", "a fault", "faults-2")

@@ -123,7 +123,7 @@ def read() -> tuple[set[Place], set[Place]]:
                 yield key, _watched(reader)
 
     def _watched(reader: Reader) -> Reader:
-        return Watched(reader.node, reader.path, reader.report, reader.mark, reader.key_mark)
+        return Watched(reader.node, reader.path, reader.report, reader.position, reader.key_position)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(building, "Reader", Watched)
@@ -169,7 +169,7 @@ def written(node: Any, path: Place = ()) -> Iterator[Place]:
             yield from written(item, path)
 
 
-def test_everything_is_everything() -> None:
+def test_the_file_of_everything_has_every_key() -> None:
     body = ("faults", "then", "body")
     data = load_file(EVERYTHING).data
     present = {general(path) for path in written(data) if path[:3] != body or path == body}

@@ -58,7 +58,7 @@ def test_a_cut_answer_arrives_though_the_request_was_not_read(served: Served) ->
 
 
 @pytest.mark.parametrize("raw", [request("GET", "/cut-nothing"), request("HEAD", "/cut")])
-def test_where_there_is_no_body_to_cut_there_is_no_answer(served: Served, raw: bytes) -> None:
+def test_without_a_body_to_cut_there_is_no_answer(served: Served, raw: bytes) -> None:
     assert raw_answer(served, raw) == b""
 
 

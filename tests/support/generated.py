@@ -1,4 +1,4 @@
-"""The files that follow from contracts/ and what is in them; `make docs` runs this to write them."""
+"""The files that `make docs` generates from contracts/, and their content."""
 
 from collections.abc import Callable, Mapping
 

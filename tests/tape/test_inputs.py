@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simulator.domain import commands as c
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import Adjustment, Discount, Overlay
-from simulator.domain.model.effects import Ending, Outcome
+from simulator.domain.model.effects import Outcome, OutcomeKind
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import KeyStart, ResellerStart
@@ -116,7 +116,7 @@ CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
     (
         [c.SetWebhook("RS001", "http://127.0.0.1:9/"), c.Credit("RS001", Decimal(5)), c.PassTime()],
         lambda box: c.EndDelivery(
-            next(iter(box.state.in_flight)), 1, Outcome(Ending.ANSWERED, 500, "böse", "", (("a", "b"),))
+            next(iter(box.state.in_flight)), 1, Outcome(OutcomeKind.ANSWERED, 500, "böse", "", (("a", "b"),))
         ),
     ),
 ]
@@ -182,6 +182,6 @@ def test_whatever_a_client_sends_reads_back_as_it_was(command: c.CreatePayment) 
 
 
 @pytest.mark.parametrize("line", [b"", b"{}", b'{"command": "Nonsense"}', b'{"command": "Credit"}', b"[1]", b"\xff"])
-def test_what_is_no_command_is_refused(line: bytes) -> None:
+def test_bytes_that_are_not_a_command_are_refused(line: bytes) -> None:
     with pytest.raises((msgspec.ValidationError, msgspec.DecodeError)):
         read(line)

@@ -17,7 +17,7 @@ from simulator.domain.model.transactions import Result, Status, Transaction
 from simulator.domain.state import State
 
 
-def announce(state: State, transaction: Transaction, now: datetime) -> None:
+def schedule(state: State, transaction: Transaction, now: datetime) -> None:
     """Schedule the callbacks of the latest result, as the transaction's rule distorts them.
 
     In reverse order nothing is sent until the transaction is settled; then the latest status goes first. A later void

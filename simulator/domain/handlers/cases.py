@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.domain.commands import OpenCase
 from simulator.domain.due import CaseDue
-from simulator.domain.handlers.timeline import changed, template_facts
+from simulator.domain.handlers.timeline import propagate_change, template_facts
 from simulator.domain.model.answers import CaseAnswer, NoSuchTransaction
 from simulator.domain.model.cases import (
     REFUND_AFTER,
@@ -23,7 +23,7 @@ from simulator.domain.model.cases import (
 )
 from simulator.domain.model.details import NEAR_WORDS_MAX, Detail, What, detail, near
 from simulator.domain.model.money import ZERO
-from simulator.domain.model.notifications import Kind
+from simulator.domain.model.notifications import NotificationKind
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.rules import Rule, RuleBook
 from simulator.domain.model.transactions import Status, Transaction, may_follow
@@ -223,7 +223,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
         cause="void",
     )
     transaction.results.append(voided)
-    changed(state, transaction, now)
+    propagate_change(state, transaction, now)
 
 
 def _notify(state: State, case: Case, now: datetime, text: str) -> None:
@@ -233,7 +233,7 @@ def _notify(state: State, case: Case, now: datetime, text: str) -> None:
     subject = f"{case.kind.value.capitalize()} of {transaction.product_name}, reference {transaction.refid}"
     state.notifications.add(
         at=now,
-        kind=Kind(case.kind.value),
+        kind=NotificationKind(case.kind.value),
         reseller=transaction.reseller,
         to=tuple(to),
         subject=subject,

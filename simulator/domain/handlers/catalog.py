@@ -45,7 +45,7 @@ def put_catalog(state: State, catalog: Catalog, now: datetime) -> None:
     before = state.catalog
     state.catalog = catalog
     state.catalog_updated = later(state, now)
-    catalog_events.announce(state, before, now)
+    catalog_events.publish(state, before, now)
 
 
 def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, now: datetime) -> ProductChange:
@@ -62,7 +62,7 @@ def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, no
     change = ProductChange(before, after, _differing(before, after, command.changes), reseller=reseller.code)
     if change:
         reseller.overlay_updated = later(state, now)
-        catalog_events.announce_overlay(state, reseller, overlay_before, now)
+        catalog_events.publish_overlay(state, reseller, overlay_before, now)
     return change
 
 

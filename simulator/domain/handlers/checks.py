@@ -1,7 +1,7 @@
-"""What a new payment of a product that is sold is held against, in the documented order (SPEC 4.11).
+"""The checks of a new payment for a product on sale, in their documented order (SPEC 4.11).
 
-The first check that fails refuses it; that the wallet covers the cost is asked after all of them. A check looks only
-at what the product has: most have no extras, no plans and no options that belong to one account.
+The first check that fails refuses the payment. The balance is checked last, by `payments`. A check costs little for a
+product that it does not concern: most have no extras, no plans and no options of single accounts.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from simulator.domain.model.transactions import Reason, Refusal
 
 
 def check_account(draft: Draft) -> Refusal | None:
-    """There is an account, and it looks as the product's account field says; a product without one takes any."""
+    """The account is present and matches the product's account field; a product without that field accepts any."""
     field = draft.product.account
     if draft.account and fits(field, draft.account):
         return None
@@ -27,12 +27,12 @@ def check_account(draft: Draft) -> Refusal | None:
 
 
 def fits(field: FormField | None, account: str) -> bool:
-    """True when an account looks as its form field says."""
+    """True when an account matches the pattern of its form field."""
     return field is None or field.accepts is None or field.accepts(account)
 
 
 def bad_account(field: FormField | None, account: str) -> Detail:
-    """What an account had to be."""
+    """What the account must be."""
     what = What.ACCOUNT_PATTERN if account else What.NO_ACCOUNT
     return detail(what, pattern=field and field.pattern, message=field and field.message)
 
@@ -45,7 +45,7 @@ def check_number(draft: Draft) -> Refusal | None:
 def check_amount(draft: Draft) -> Refusal | None:
     """Denomination, minimum and maximum: all are an invalid denomination (SPEC 7.3)."""
     amount, field = draft.amount, draft.product.pricing
-    assert amount is not None, "what is no number was refused"
+    assert amount is not None, "an amount that is not a number was refused"
     if amount > 0:
         if field is None:
             return None
@@ -61,13 +61,13 @@ def check_amount(draft: Draft) -> Refusal | None:
 
 
 def _is_unlimited(product: Product, field: FormField) -> bool:
-    """True when nothing but the amount's being on sale counts."""
+    """True when no minimum or maximum applies."""
     named = product.min_amount or product.max_amount or field.minimum or field.maximum
     return not named and not product.fulfillment.extras
 
 
 def _is_sold_in(field: FormField, amount: Decimal) -> bool:
-    """A money field takes whole cents, a number field whole units."""
+    """A money field accepts whole cents, a number field whole units."""
     return amount == amount.to_integral_value() if field.type == "number" else is_whole_cents(amount)
 
 
@@ -100,7 +100,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def first_failure(draft: Draft) -> Refusal | None:
-    """What the first check that fails says; None when all hold."""
+    """The refusal of the first check that fails; None when all pass."""
     for check in CHECKS:
         if refusal := check(draft):
             return refusal

@@ -30,7 +30,7 @@ from simulator.domain.model.webhooks import (
 from simulator.domain.state import State
 
 
-def credited(state: State, reseller: Reseller, entry: Entry, now: datetime) -> None:
+def publish_credit(state: State, reseller: Reseller, entry: Entry, now: datetime) -> None:
     """Publish a credit to the reseller's webhook, if its type is eligible."""
     is_eligible = entry.type is EntryType.DEPOSIT or (
         entry.type is EntryType.COMMISSION and state.assumes("webhook-credits", "deposits_and_commissions")

@@ -1,11 +1,11 @@
-"""What some products need beside account and amount (SPEC 4.11, "Extras by product kind").
+"""The extras that some products need besides account and amount (SPEC 4.11, "Extras by product kind").
 
-A product's fulfillment says which extras it has and which form field each comes from; the field says what it accepts
-and whether it may be left out.
+A product's fulfillment lists its extras and the form field of each. The field defines the accepted values and whether
+the extra is optional.
 """
 
 from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.handlers.plans import PLAN_CODE, is_checked_all_the_same, plan_field
+from simulator.domain.handlers.plans import PLAN_CODE, is_checked_anyway, plan_field
 from simulator.domain.model.catalog import (
     FormField,
     Option,
@@ -17,12 +17,12 @@ from simulator.domain.model.transactions import Reason, Refusal
 
 SECOND_REFERENCE = "ref2"
 
-# Of the extras that are ignored, this many are compared with those that there are.
+# At most this many ignored extras are compared with the known ones, to suggest what was meant.
 NAMES_MAX = 5
 
 
 def check_extras(draft: Draft) -> Refusal | None:
-    """Each extra must be there when it is needed, be text, and be what its form field accepts or offers."""
+    """Each required extra must be present. Each extra must be text that its form field accepts or offers."""
     sources = draft.product.fulfillment.extras
     if draft.extras and draft.state.assumes("unsupported-extras", "reject") and (others := _unsupported(draft)):
         names, known = tuple(map(_path, others)), tuple(map(_path, sources))
@@ -39,12 +39,12 @@ def check_extras(draft: Draft) -> Refusal | None:
 
 
 def ignored_extras(draft: Draft) -> Detail | None:
-    """The extras that count for nothing, if there are any, and which were probably meant."""
+    """The extras that are ignored, if any, and those that were probably meant."""
     known = draft.product.fulfillment.extras
     if draft.extras.keys() <= known.keys() or draft.state.assumes("unsupported-extras", "reject"):
         return None
     ignored = _unsupported(draft)
-    if PLAN_CODE in ignored and is_checked_all_the_same(draft):
+    if PLAN_CODE in ignored and is_checked_anyway(draft):
         ignored.remove(PLAN_CODE)
     if not ignored:
         return None
@@ -59,7 +59,7 @@ def _unsupported(draft: Draft) -> list[str]:
 
 
 def chosen(draft: Draft) -> list[Option]:
-    """The options that the extras name, plans excepted; none for a code that is not on sale."""
+    """The options on sale that the extras name, without plans."""
     product, plans = draft.product, plan_field(draft.product)
     found = []
     for name, source in product.fulfillment.extras.items():
@@ -72,7 +72,7 @@ def chosen(draft: Draft) -> list[Option]:
 
 
 def bad_option(code: str, every: tuple[Option, ...], name: str, product: str) -> Detail:
-    """Why the option with this code cannot be had: `every` are those of its field, on sale or not."""
+    """Why no option with this code can be bought. `every` are the options of its field, inactive ones included."""
     if any(option.code == code and not option.is_active for option in every):
         return detail(What.INACTIVE_OPTION, name=name, code=code)
     likely = near(code, (option.code for option in every if option.is_active))
@@ -80,7 +80,7 @@ def bad_option(code: str, every: tuple[Option, ...], name: str, product: str) ->
 
 
 def bad_extra(field: FormField | None, name: str) -> Detail:
-    """What an extra had to be that is called `name`."""
+    """What the extra called `name` must be."""
     return detail(What.EXTRA_PATTERN, name=name, pattern=field and field.pattern, message=field and field.message)
 
 
@@ -98,7 +98,7 @@ def _wrong(draft: Draft, name: str, source: Source) -> Detail | None:
     if not isinstance(value, str):
         return detail(What.EXTRA_NO_TEXT, name=_path(name))
     if field.type == "select":
-        # Whether a plan is one of the product's is asked with the amount.
+        # The plan code is checked together with the amount.
         if field is plan_field(draft.product) or value in offered_to(draft, field.id).active.by_code:
             return None
         return bad_option(value, offered_to(draft, field.id), _path(name), draft.product.code)
@@ -123,14 +123,12 @@ def _field(product: Product, source: Source) -> FormField:
     for field in product.fields:
         if field.id == source.from_field:
             return field
-    raise AssertionError("a scenario's mappings name fields that there are")
+    raise AssertionError("the fields of a scenario's mappings exist")
 
 
 def _check_account_of_option(draft: Draft) -> Refusal | None:
-    """Where the account is that of a selected option, it must be one of this code; an identity may have several.
-
-    A magic account belongs to everybody.
-    """
+    """Where the account is that of a selected option, it must be an account of this option; an identity may have
+    several. Magic accounts are accepted for every option."""
     product, source = draft.product, draft.product.fulfillment.account
     if source is None or source.path != "account_number" or draft.state.is_magic(draft.account):
         return None

@@ -8,7 +8,7 @@ from simulator.domain.state import State
 
 def count_request(state: State, command: CountRequest, now: datetime) -> bool:
     """Count one request of an address; True when the rate limit blocks it."""
-    return state.rates is not None and not state.rates.admit(command.address, now)
+    return state.rates is not None and not state.rates.allow(command.address, now)
 
 
 def spend_nonce(state: State, command: SpendNonce, now: datetime) -> bool:

@@ -55,7 +55,7 @@ def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
     _catalog(state, old, new, now)
     deferred += _schedule(state, old, new, now)
     if old.webhooks.catalog != new.webhooks.catalog:
-        state.catalog_webhook = webhooks.opened(state, new.webhooks.catalog)
+        state.catalog_webhook = webhooks.initial_webhook(state, new.webhooks.catalog)
     deferred += _resellers(state, old, new, now)
     return tuple(deferred)
 

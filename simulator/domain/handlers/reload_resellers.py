@@ -83,7 +83,7 @@ def _settings(state: State, reseller: Reseller, was: ResellerStart, start: Resel
 def _overlay(state: State, reseller: Reseller, start: ResellerStart, now: datetime) -> None:
     before, reseller.overlay = reseller.overlay, start.overlay
     reseller.overlay_updated = later(state, now)
-    catalog_events.announce_overlay(state, reseller, before, now)
+    catalog_events.publish_overlay(state, reseller, before, now)
 
 
 def _webhook(state: State, reseller: Reseller, start: WebhookStart | None, now: datetime) -> None:
@@ -92,7 +92,7 @@ def _webhook(state: State, reseller: Reseller, start: WebhookStart | None, now: 
     if start is None:
         webhook.enabled, webhook.url = False, ""
     elif not webhook.url:
-        reseller.webhook = webhooks.opened(state, start, reseller.code)
+        reseller.webhook = webhooks.initial_webhook(state, start, reseller.code)
     else:
         webhook.url, webhook.enabled, webhook.updated = start.url, start.enabled, now
         webhook.secret = start.secret or webhook.secret

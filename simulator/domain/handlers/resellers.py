@@ -21,7 +21,7 @@ from simulator.domain.model.resellers import (
     Reseller,
     Settings,
 )
-from simulator.domain.model.scenario import KeyStart, ResellerStart, drawn_key
+from simulator.domain.model.scenario import KeyStart, ResellerStart, draw_key
 from simulator.domain.model.wallet import Entry, Wallet
 from simulator.domain.questions import reseller_of
 from simulator.domain.state import State
@@ -44,7 +44,7 @@ def open_account(state: State, start: ResellerStart) -> Reseller:
         keys=[],
         users=start.users,
         callback=start.callback,
-        webhook=webhooks.opened(state, start.webhook, start.code),
+        webhook=webhooks.initial_webhook(state, start.webhook, start.code),
         settings=Settings(start.require_api_key_for_topup, start.ip_allowlist),
         closed_to_tokens=DelayedSwitch(start.require_api_key_for_topup),
         overlay=start.overlay,
@@ -75,7 +75,7 @@ def credit(state: State, command: Credit, now: datetime) -> Entry:
     if not is_bounded(reseller.wallet.balance + amount):
         raise Unacceptable("invalid_amount", f"a balance has at most {DIGITS_BEFORE_MAX} digits", "amount")
     entry = reseller.wallet.post(command.type, amount.quantize(CENT), now, command.description)
-    deliveries.credited(state, reseller, entry, now)
+    deliveries.publish_credit(state, reseller, entry, now)
     return entry
 
 
@@ -90,7 +90,7 @@ def add_api_key(state: State, command: AddApiKey, now: datetime) -> ApiKey:
     """Draw another key pair for a reseller."""
     reseller = reseller_of(state, command.reseller)
     state.keys_made += 1
-    return add_key(state, reseller, drawn_key(state.seed, state.key_scope, reseller.code, state.keys_made))
+    return add_key(state, reseller, draw_key(state.seed, state.key_scope, reseller.code, state.keys_made))
 
 
 def revoke_api_key(state: State, command: RevokeApiKey, now: datetime) -> None:

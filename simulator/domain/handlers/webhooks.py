@@ -9,7 +9,7 @@ from simulator.domain.model.webhooks import Webhook, WebhookStart
 from simulator.domain.state import State
 
 
-def opened(state: State, start: WebhookStart | None, code: str = "") -> Webhook:
+def initial_webhook(state: State, start: WebhookStart | None, code: str = "") -> Webhook:
     """The webhook that a reseller starts with; without `code`, the webhook of catalog events."""
     if start is None:
         return Webhook()

@@ -99,7 +99,7 @@ class RequestRates:
     def __len__(self) -> int:
         return len(self._windows) + len(self._blocked)
 
-    def admit(self, address: str, now: datetime) -> bool:
+    def allow(self, address: str, now: datetime) -> bool:
         """Count one request; False when its address is blocked, by this or an earlier request."""
         if self._blocked and self.blocked_until(address, now) is not None:
             return False

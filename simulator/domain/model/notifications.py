@@ -8,7 +8,7 @@ from enum import StrEnum
 import msgspec
 
 
-class Kind(StrEnum):
+class NotificationKind(StrEnum):
     """The cause of a notification."""
 
     LOW_BALANCE = "low_balance"
@@ -21,7 +21,7 @@ class Notification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     n: int
     at: datetime
-    kind: Kind
+    kind: NotificationKind
     reseller: str
     to: tuple[str, ...]
     subject: str
@@ -52,7 +52,7 @@ class NotificationLog:
         self,
         *,
         at: datetime,
-        kind: Kind,
+        kind: NotificationKind,
         reseller: str,
         to: Sequence[str],
         subject: str,

@@ -12,7 +12,7 @@ from simulator.domain.model.catalog import (
     Product,
 )
 
-NOTHING = OptionList()
+NO_OPTIONS = OptionList()
 
 
 def offered(seed: int, product: Product, field_id: str, account_number: str = "") -> OptionList:
@@ -25,7 +25,7 @@ def offered(seed: int, product: Product, field_id: str, account_number: str = ""
     written = product.options_for.get((field_id, account_number))
     if written is not None:
         return written
-    options = product.options.get(field_id, NOTHING)
+    options = product.options.get(field_id, NO_OPTIONS)
     if field_id not in product.drawn:
         return options
     identity = (product.code, field_id, account_number)

@@ -104,7 +104,7 @@ class Choice(msgspec.Struct, Generic[Then], frozen=True):
     is_picked: bool = False
 
 
-NOTHING: Choice[Any] = Choice(rule=None)
+NO_CHOICE: Choice[Any] = Choice(rule=None)
 WAITING: Choice[Any] = Choice(rule=None, waits=True)
 
 
@@ -194,7 +194,7 @@ class RuleBook(Generic[Then]):
         waits = before_body and self._has_magic
         magic = None if before_body else self._magic.of(account)
         if magic is None and not self._has_rules:
-            return WAITING if waits else NOTHING
+            return WAITING if waits else NO_CHOICE
         facts = gather()
         matched: list[str] = []
         chosen: Rule[Then] | None = None

@@ -33,7 +33,7 @@ class KeyStart:
     state: KeyState = KeyState.ACTIVE
 
 
-def drawn_key(seed: int, *identity: object) -> KeyStart:
+def draw_key(seed: int, *identity: object) -> KeyStart:
     """Draw a key pair from the seed and `identity`."""
     key = "rk_" + draw.alphanumeric(seed, 24, "api-key", *identity).lower()
     return KeyStart(key, b64encode(draw.secret(seed, "api-secret", *identity)).decode())

@@ -1,4 +1,4 @@
-"""A parsed scenario with positions: nodes with their marks, and problems that refer to them."""
+"""A parsed scenario with positions: nodes with their positions, and problems that refer to them."""
 
 import re
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 PROBLEMS_MAX = 100
 
 
-class Mark(NamedTuple):
+class Position(NamedTuple):
     """A place in a file; line and column count from 1. Line 0 means an object, which has no lines."""
 
     source: str
@@ -28,14 +28,14 @@ class Mark(NamedTuple):
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Node:
-    """A value with its mark; `keys` has the marks of a mapping's keys. Nodes are shared and immutable."""
+    """A value with its position; `keys` has the positions of a mapping's keys. Nodes are shared and immutable."""
 
     value: "dict[str, Node] | list[Node] | Scalar"
-    mark: Mark
-    keys: dict[str, Mark] = field(default_factory=dict)
+    position: Position
+    keys: dict[str, Position] = field(default_factory=dict)
 
     def plain(self) -> Any:
-        """The value without marks: dict, list, str, int, Decimal, bool, None."""
+        """The value without positions: dict, list, str, int, Decimal, bool, None."""
         if isinstance(self.value, dict):
             return {key: node.plain() for key, node in self.value.items()}
         if isinstance(self.value, list):
@@ -81,15 +81,15 @@ class Report:
         """True when further problems would be dropped."""
         return len(self._found) >= PROBLEMS_MAX
 
-    def add(self, mark: Mark, path: Path, code: str, message: str) -> None:
+    def add(self, position: Position, path: Path, code: str, message: str) -> None:
         """Add a problem, unless there is one at this value already."""
-        problem = Problem(*mark, path_text(path), code, message)
+        problem = Problem(*position, path_text(path), code, message)
         if _place(problem) not in self._places:
             self._note(problem)
 
-    def add_another(self, mark: Mark, path: Path, code: str, message: str) -> None:
+    def add_another(self, position: Position, path: Path, code: str, message: str) -> None:
         """Add a problem beside others at this value, except at values that have initial problems."""
-        problem = Problem(*mark, path_text(path), code, message)
+        problem = Problem(*position, path_text(path), code, message)
         if _place(problem) not in self._settled:
             self._note(problem)
 
@@ -133,7 +133,7 @@ class Document:
         """All of it as plain values."""
         return self.root.plain()
 
-    def mark(self, path: Path) -> Mark:
+    def position(self, path: Path) -> Position:
         """The position of the value at `path`, or of its nearest existing ancestor."""
         node = self.root
         for part in path:
@@ -141,18 +141,18 @@ class Document:
             if below is None:
                 break
             node = below
-        return node.mark
+        return node.position
 
-    def key_mark(self, path: Path) -> Mark:
+    def key_position(self, path: Path) -> Position:
         """The position of the last key of `path`; that of the value when it has no key."""
         parent = self.root
         for part in path[:-1]:
             below = child(parent, part)
             if below is None:
-                return parent.mark
+                return parent.position
             parent = below
         found = parent.keys.get(path[-1]) if path and isinstance(path[-1], str) else None
-        return found or self.mark(path)
+        return found or self.position(path)
 
 
 def child(node: Node, part: str | int) -> Node | None:

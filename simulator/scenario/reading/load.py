@@ -19,9 +19,9 @@ from simulator.scenario.reading.document import (
     DIGITS_MAX,
     NODES_MAX,
     Document,
-    Mark,
     Node,
     Path,
+    Position,
     Problem,
     Report,
     Scalar,
@@ -110,84 +110,85 @@ class _Composer:
             return self._only_document()
         except yaml.YAMLError as error:
             line, column, message = self._syntax(error)
-            raise self._stop(Mark(self._source, line, column), (), "syntax", message) from None
+            raise self._stop(Position(self._source, line, column), (), "syntax", message) from None
         except UnicodeEncodeError:
-            raise self._stop(Mark(self._source, 1, 1), (), "encoding", "a scenario is UTF-8 text") from None
+            raise self._stop(Position(self._source, 1, 1), (), "encoding", "a scenario is UTF-8 text") from None
 
     def _only_document(self) -> Node:
         next(self._events)  # the stream
         first = next(self._events)
         if isinstance(first, yaml.StreamEndEvent):
-            return Node({}, Mark(self._source, 1, 1))
+            return Node({}, Position(self._source, 1, 1))
         root = self._node(next(self._events), (), 1)
         next(self._events)  # the document's end
         second = next(self._events)
         if not isinstance(second, yaml.StreamEndEvent):
-            raise self._stop(self._mark(second), (), "documents", "a scenario file holds one document")
+            raise self._stop(self._position(second), (), "documents", "a scenario file holds one document")
         return root
 
     def _node(self, event: Any, path: Path, depth: int) -> Node:
-        mark = self._mark(event)
+        position = self._position(event)
         self._nodes += 1
         if depth > DEPTH_MAX:
-            raise self._stop(mark, path, "too_deep", f"values are nested at most {DEPTH_MAX} deep")
+            raise self._stop(position, path, "too_deep", f"values are nested at most {DEPTH_MAX} deep")
         if self._nodes > NODES_MAX:
-            raise self._stop(mark, path, "too_big", f"a scenario has at most {NODES_MAX} values")
+            raise self._stop(position, path, "too_big", f"a scenario has at most {NODES_MAX} values")
         if isinstance(event, yaml.AliasEvent):
-            self._report.add(mark, path, "alias", f"aliases such as *{event.anchor} are not read; write the value out")
-            return Node(None, mark)
+            text = f"aliases such as *{event.anchor} are not supported; write the value out"
+            self._report.add(position, path, "alias", text)
+            return Node(None, position)
         if event.anchor:
-            self._report.add(mark, path, "anchor", f"anchors such as &{event.anchor} are not read; leave it out")
+            self._report.add(position, path, "anchor", f"anchors such as &{event.anchor} are not supported; remove it")
         if event.tag is not None:
-            self._report.add(mark, path, "tag", f"tags such as {event.tag} are not read; leave it out")
+            self._report.add(position, path, "tag", f"tags such as {event.tag} are not supported; remove it")
         if isinstance(event, yaml.ScalarEvent):
-            return Node(self._scalar(event, mark, path), mark)
+            return Node(self._scalar(event, position, path), position)
         if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(mark, path, depth)
-        return self._mapping(mark, path, depth)
+            return self._sequence(position, path, depth)
+        return self._mapping(position, path, depth)
 
-    def _sequence(self, mark: Mark, path: Path, depth: int) -> Node:
+    def _sequence(self, position: Position, path: Path, depth: int) -> Node:
         items: list[Node] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
             items.append(self._node(event, (*path, len(items)), depth + 1))
-        return Node(items, mark)
+        return Node(items, position)
 
-    def _mapping(self, mark: Mark, path: Path, depth: int) -> Node:
+    def _mapping(self, position: Position, path: Path, depth: int) -> Node:
         values: dict[str, Node] = {}
-        keys: dict[str, Mark] = {}
+        keys: dict[str, Position] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key_node = self._node(event, path, depth + 1)
             key = key_node.value
             value = self._node(next(self._events), (*path, key) if isinstance(key, str) else path, depth + 1)
             if not isinstance(key, str):
-                self._report.add(key_node.mark, path, "key_not_text", "a key is text; write it in quotes")
+                self._report.add(key_node.position, path, "key_not_text", "a key is text; write it in quotes")
             elif key in values:
                 text = f"{key!r} is written twice; it was first on line {keys[key].line}"
-                self._report.add(key_node.mark, (*path, key), "duplicate_key", text)
+                self._report.add(key_node.position, (*path, key), "duplicate_key", text)
             else:
-                values[key], keys[key] = value, key_node.mark
-        return Node(values, mark, keys)
+                values[key], keys[key] = value, key_node.position
+        return Node(values, position, keys)
 
-    def _scalar(self, event: Any, mark: Mark, path: Path) -> Scalar:
+    def _scalar(self, event: Any, position: Position, path: Path) -> Scalar:
         text: str = event.value
         if CONTROL.search(text):
-            self._report.add(mark, path, "bad_text", "text has no control characters but tab and line feed")
+            self._report.add(position, path, "bad_text", "text has no control characters but tab and line feed")
             return ""
         if not event.implicit[0]:
             return text
         try:
             return scalar(text)
         except ValueError as error:
-            self._report.add(mark, path, "bad_number", str(error))
+            self._report.add(position, path, "bad_number", str(error))
             return 0
 
-    def _mark(self, event: Any) -> Mark:
+    def _position(self, event: Any) -> Position:
         mark = event.start_mark
-        return Mark(self._source, mark.line + 1, mark.column + 1)
+        return Position(self._source, mark.line + 1, mark.column + 1)
 
-    def _stop(self, mark: Mark, path: Path, code: str, message: str) -> ScenarioError:
-        self._report.add(mark, path, code, message)
-        return ScenarioError(self._report.problems() or [Problem(*mark, "", code, message)])
+    def _stop(self, position: Position, path: Path, code: str, message: str) -> ScenarioError:
+        self._report.add(position, path, code, message)
+        return ScenarioError(self._report.problems() or [Problem(*position, "", code, message)])
 
     def _syntax(self, error: Exception) -> tuple[int, int, str]:
         """Line, column and text of a parser's error; the two parsers word it differently."""

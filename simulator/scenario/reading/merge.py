@@ -26,7 +26,7 @@ def merge(base: Node, over: Node) -> Node:
     if not isinstance(base.value, dict) or not isinstance(over.value, dict):
         return over
     values = {key: node for key, node in base.value.items() if key not in NOT_INHERITED}
-    inherited = Node(values, base.mark, {key: base.keys[key] for key in values})
+    inherited = Node(values, base.position, {key: base.keys[key] for key in values})
     return _merged(inherited, over, ())
 
 
@@ -35,9 +35,9 @@ def _merged(base: Node, over: Node, path: Keys) -> Node:
         values, keys = dict(base.value), {**base.keys, **over.keys}
         for key, node in over.value.items():
             values[key] = _merged(values[key], node, (*path, key)) if key in values else node
-        return Node(values, over.mark, keys)
+        return Node(values, over.position, keys)
     if isinstance(base.value, list) and isinstance(over.value, list) and (join := _JOINS.get(path)):
-        return Node(join(base.value, over.value, path), over.mark)
+        return Node(join(base.value, over.value, path), over.position)
     return over
 
 

@@ -8,7 +8,9 @@ import jsonschema_rs
 # The maximum size of a compiled pattern and its cache; rejects `a{5000}`, realistic patterns are far below.
 COMPILED_BYTES_MAX = 512 * 1024
 
-NOT_A_PATTERN = "is no regular expression of a linear-time engine (no look-around, no back-references, no huge repeats)"
+NOT_A_PATTERN = (
+    "is not a regular expression of a linear-time engine (no look-around, no back-references, no huge repeats)"
+)
 
 
 @lru_cache(maxsize=1024)

@@ -11,31 +11,31 @@ from typing import TypeVar
 
 from simulator.scenario.reading import values
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import Mark, Node, Path, Report, child, shown
+from simulator.scenario.reading.document import Node, Path, Position, Report, child, shown
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """One value of a scenario, possibly absent: then `node` is None. `key_mark` is the position of its key."""
+    """One value of a scenario, possibly absent: then `node` is None. `key_position` is the position of its key."""
 
     node: Node | None
     path: Path
     report: Report
-    mark: Mark
-    key_mark: Mark
+    position: Position
+    key_position: Position
 
     @classmethod
     def of(cls, root: Node, report: Report, path: Path = ()) -> "Reader":
         """A reader for a whole document."""
-        return cls(root, path, report, root.mark, root.mark)
+        return cls(root, path, report, root.position, root.position)
 
     def __getitem__(self, key: str) -> "Reader":
         """The member `key` of a mapping."""
         node = child(self.node, key) if self.node is not None else None
-        key_mark = self.node.keys.get(key, self.mark) if self.node is not None else self.mark
-        return Reader(node, (*self.path, key), self.report, node.mark if node else self.mark, key_mark)
+        key_position = self.node.keys.get(key, self.position) if self.node is not None else self.position
+        return Reader(node, (*self.path, key), self.report, node.position if node else self.position, key_position)
 
     @property
     def is_given(self) -> bool:
@@ -67,7 +67,9 @@ class Reader:
         found = self.node.value if self.node is not None else None
         if not isinstance(found, list):
             return []
-        return [Reader(node, (*self.path, at), self.report, node.mark, node.mark) for at, node in enumerate(found)]
+        return [
+            Reader(node, (*self.path, at), self.report, node.position, node.position) for at, node in enumerate(found)
+        ]
 
     def entries(self) -> "Iterator[tuple[str, Reader]]":
         """Keys and values of a mapping."""
@@ -77,7 +79,7 @@ class Reader:
 
     def problem(self, code: str, message: str, *, at_key: bool = False) -> None:
         """Report this value, or its key."""
-        self.report.add(self.key_mark if at_key else self.mark, self.path, code, message)
+        self.report.add(self.key_position if at_key else self.position, self.path, code, message)
 
     def unknown(self, what: str, name: str, where: str, known: Iterable[str], *, at_key: bool = False) -> None:
         """Report an unknown `name`, the code of a `what`, with the most similar known one."""

@@ -139,9 +139,9 @@ def _with_catalog(document: Document, folder: FilePath | None) -> tuple[Node, tu
     inner = load_file(path)
     assert isinstance(root.value, dict)
     values = {**root.value, "catalog": inner.root}
-    return Node(values, root.mark, root.keys), (*document.problems, *inner.problems)
+    return Node(values, root.position, root.keys), (*document.problems, *inner.problems)
 
 
 def _error(document: Document, node: Node, path: Path, code: str, message: str) -> ScenarioError:
-    problem = Problem(*node.mark, ".".join(map(str, path)), code, message)
+    problem = Problem(*node.position, ".".join(map(str, path)), code, message)
     return ScenarioError([*document.problems, problem])

@@ -9,7 +9,7 @@ from simulator.domain.model.catalog import Overlay
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import KeyStart, ResellerStart
-from simulator.scenario.reading.document import Mark
+from simulator.scenario.reading.document import Position
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import secret_bytes, target
 from simulator.scenario.sections.pricing import price_adjustment
@@ -64,15 +64,15 @@ def refuse_repeats(readers: list[Reader], what: str) -> None:
         text = reader.text()
         if text and text in seen:
             reader.problem(
-                "duplicate", f"{what} {text!r} is there already{_where(seen[text].mark, reader.mark.source)}"
+                "duplicate", f"{what} {text!r} exists already{_where(seen[text].position, reader.position.source)}"
             )
         seen.setdefault(text, reader)
 
 
-def _where(mark: Mark, source: str) -> str:
-    if not mark.line:
+def _where(position: Position, source: str) -> str:
+    if not position.line:
         return ""
-    return f", on line {mark.line}" if mark.source == source else f", in {mark.source}:{mark.line}"
+    return f", on line {position.line}" if position.source == source else f", in {position.source}:{position.line}"
 
 
 def _key(item: Reader) -> KeyStart:

@@ -46,7 +46,7 @@ def _cents(item: Reader, usual: Decimal) -> Decimal:
     return amount
 
 
-def presented(item: Reader) -> BillThen:
+def bill_then(item: Reader) -> BillThen:
     """The `then` of a bill rule: `bill`, which overrides the drawn bill, or `error`."""
     bill, error, label = item["bill"], item["error"], item["error_message"]
     if bill.is_given and error.is_given:

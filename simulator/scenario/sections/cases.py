@@ -16,7 +16,7 @@ def void(item: Reader) -> CaseThen:
     refund_after, refused_after = item["refund_after"], item["refused_after"]
     for given in (refund_after, refused_after):
         if given.is_given and not is_taken:
-            given.problem("misplaced", "only a void that is answered with Success ends later", at_key=True)
+            given.problem("misplaced", "only a void with status Success ends later", at_key=True)
     if refund_after.is_given and refused_after.is_given:
         text = "a void ends with 'refund_after' or with 'refused_after', not both"
         refused_after.problem("misplaced", text, at_key=True)

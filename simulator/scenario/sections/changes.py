@@ -94,7 +94,8 @@ def changes(item: Reader, product: Product | None, *, is_overlay: bool) -> Chang
     if item["is_active"].is_given:
         properties["is_active"] = None if item["is_active"].is_null else item["is_active"].boolean()
         if item["is_active"].is_null and not is_overlay:
-            item["is_active"].problem("type", "must be true or false; null gives an overlay's back to the product")
+            text = "must be true or false; null is for an overlay, where it restores the product's value"
+            item["is_active"].problem("type", text)
     if item["price_adjustment"].is_given:
         properties["price_adjustment"] = price_adjustment(item["price_adjustment"])
     if item["name"].is_given:

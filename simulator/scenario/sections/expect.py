@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.domain.model.expectations import Count, Expectation, Kind
+from simulator.domain.model.expectations import Count, Expectation, ExpectationKind
 from simulator.domain.model.magic import Magic
 from simulator.domain.model.outcomes import IDS
 from simulator.domain.model.rules import Rule
@@ -12,7 +12,7 @@ from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import shown
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import text_of
-from simulator.scenario.sections.rules import Known, check_codes, values_of, when_of
+from simulator.scenario.sections.rules import KnownCodes, check_codes, values_of, when_of
 from simulator.scenario.sections.steps import STATUSES
 
 NAME_CHARS_MAX = 200
@@ -34,10 +34,10 @@ _NUMBERS = frozenset({("calls", "status"), ("payments", "statusCode"), ("callbac
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class KnownNames:
     """What expectations may name: codes, and labels of rules."""
 
-    known: Known
+    known: KnownCodes
     rules: Collection[str]
 
 
@@ -47,29 +47,29 @@ def labels(sections: Mapping[str, Iterable[Rule[Any]]], magic: Magic) -> set[str
     return found | magic.names()
 
 
-def expectations(section: Reader, names: Names) -> tuple[Expectation, ...]:
+def expectations(section: Reader, names: KnownNames) -> tuple[Expectation, ...]:
     """The expectations in order. Invalid ones are reported."""
     return tuple(one for item in section.items() if (one := _expectation(item, names)) is not None)
 
 
-def _expectation(item: Reader, names: Names) -> Expectation | None:
-    given = [kind for kind in Kind if item[kind].is_given]
+def _expectation(item: Reader, names: KnownNames) -> Expectation | None:
+    given = [kind for kind in ExpectationKind if item[kind].is_given]
     for other in given[1:]:
         text = f"an expectation is about one thing; this one is about {given[0].value!r} already"
         item[other].problem("misplaced", text, at_key=True)
     if not given:
         if item.is_sound:  # otherwise a misspelt key was reported
-            item.problem("missing_key", f"an expectation is about one of {', '.join(Kind)}")
+            item.problem("missing_key", f"an expectation is about one of {', '.join(ExpectationKind)}")
         return None
     kind, about = given[0], item[given[0]]
     name = item["name"].text(_described(kind, about))
     count = _count(item["count"])
     match kind:
-        case Kind.RULE:
+        case ExpectationKind.RULE:
             return Expectation(name, kind, count, label=_named(about["name"], names.rules, "rule"))
-        case Kind.OUTCOME:
+        case ExpectationKind.OUTCOME:
             return Expectation(name, kind, count, label=_named(about, IDS, "outcome"))
-        case Kind.BALANCE:
+        case ExpectationKind.BALANCE:
             return _balance(name, item, names)
     for member, entry in about.entries():
         _check_values(kind, member, entry)
@@ -86,12 +86,12 @@ def _count(item: Reader) -> Count:
     return Count() if exactly is None else Count(exactly, exactly)
 
 
-def _balance(name: str, item: Reader, names: Names) -> Expectation:
-    about = item[Kind.BALANCE]
+def _balance(name: str, item: Reader, names: KnownNames) -> Expectation:
+    about = item[ExpectationKind.BALANCE]
     if item["count"].is_given:
         item["count"].problem("misplaced", "a balance has an amount and no count", at_key=True)
     check_codes(about["reseller"], names.known.resellers, "reseller")
-    return Expectation(name, Kind.BALANCE, label=about["reseller"].text(), amount=about["amount"].amount())
+    return Expectation(name, ExpectationKind.BALANCE, label=about["reseller"].text(), amount=about["amount"].amount())
 
 
 def _named(item: Reader, names: Collection[str], what: str) -> str:
@@ -102,7 +102,7 @@ def _named(item: Reader, names: Collection[str], what: str) -> str:
     return name
 
 
-def _check_values(kind: Kind, member: str, entry: Reader) -> None:
+def _check_values(kind: ExpectationKind, member: str, entry: Reader) -> None:
     """Report an impossible value; an expectation of it would always or never be met."""
     known = _KNOWN_VALUES.get((kind.value, member))
     for value in values_of(entry):
@@ -114,7 +114,7 @@ def _check_values(kind: Kind, member: str, entry: Reader) -> None:
             value.problem("bad_number", f"{shown(text)} must be a whole number")
 
 
-def _described(kind: Kind, about: Reader) -> str:
+def _described(kind: ExpectationKind, about: Reader) -> str:
     """The default name of an expectation: its subject, as written."""
     plain = about.node.plain() if about.node is not None else ""
     text = f"{kind.value} {_words(plain)}" if plain else kind.value

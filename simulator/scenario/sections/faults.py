@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from simulator.domain.model.faults import (
     CutAnswer,
-    Damage,
     Denial,
     DrippingAnswer,
+    Failure,
     FaultThen,
     InternalError,
     MalformedAnswer,
@@ -25,7 +25,7 @@ def fault(item: Reader) -> FaultThen:
     """A fault's `then`. Keys without effect are reported."""
     _refuse_misplaced(item)
     return FaultThen(
-        damages=tuple(_damages(item)),
+        failures=tuple(_failures(item)),
         denial=_denial(item),
         delay=_delay(item["delay"]),
         after_commit=item["after_commit"].boolean(),
@@ -34,18 +34,18 @@ def fault(item: Reader) -> FaultThen:
 
 def _refuse_misplaced(item: Reader) -> None:
     if item["body"].is_given and not item["status"].is_given:
-        item["body"].problem("misplaced", "a body goes with a status; write 'status' beside it", at_key=True)
+        item["body"].problem("misplaced", "a body needs a 'status' beside it", at_key=True)
     closes = item["disconnect"].boolean() or item["disconnect"].text()
     if item["after_commit"].boolean() and not any(item[key].is_given for key in AFTER_COMMIT):
         text = "after_commit needs 'status', 'disconnect', 'malformed', 'drip' or 'delay' beside it"
         item["after_commit"].problem("misplaced", f"{text}: what happens to the answer", at_key=True)
     for spoiler in ("malformed", "drip"):
         if closes and item[spoiler].is_given:
-            text = f"a connection that is closed has no answer for {spoiler!r}; leave one of the two out"
+            text = f"a closed connection has no answer for {spoiler!r}; remove one of the two"
             item[spoiler].problem("misplaced", text, at_key=True)
 
 
-def _damages(item: Reader) -> Iterator[Damage]:
+def _failures(item: Reader) -> Iterator[Failure]:
     """In the order of application."""
     status, body, disconnect = item["status"].optional_integer(), item["body"].node, item["disconnect"]
     if status is not None:

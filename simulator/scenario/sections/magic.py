@@ -13,11 +13,11 @@ from simulator.domain.model.rules import MagicRules, Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
 from simulator.scenario.reading.document import Node
 from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections.bills import presented
+from simulator.scenario.sections.bills import bill_then
 from simulator.scenario.sections.cases import dispute, void
 from simulator.scenario.sections.faults import fault
 from simulator.scenario.sections.matchers import When, compile_when
-from simulator.scenario.sections.rules import Known, payment_then, when_of
+from simulator.scenario.sections.rules import KnownCodes, payment_then, when_of
 
 _CACHE: WeakKeyDictionary[Node, Magic] = WeakKeyDictionary()
 _ALWAYS = compile_when({})
@@ -36,7 +36,7 @@ def magic(section: Reader) -> Magic:
     return cached
 
 
-def lasting(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...]:
+def finishing_after(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...]:
     """The timeline with its final status `span` after the creation, and no other status later than that.
 
     A timeline without a final status, or with one in the first answer or on a re-query, is unchanged.
@@ -81,7 +81,7 @@ def _payment_rules(
         return {}
     usually = {"0" + code: Rule(name_of("0" + code), _ALWAYS, then)}
     return usually | {
-        digit + code: Rule(name_of(digit + code), _ALWAYS, replace(then, steps=lasting(then.steps, span)))
+        digit + code: Rule(name_of(digit + code), _ALWAYS, replace(then, steps=finishing_after(then.steps, span)))
         for digit, span in durations.items()
     }
 
@@ -90,6 +90,6 @@ def _payment_rules(
 READERS: Mapping[str, Callable[[Reader], tuple[When, Any]]] = {
     "voids": lambda item: (_ALWAYS, void(item["then"])),
     "disputes": lambda item: (_ALWAYS, dispute(item["then"])),
-    "bills": lambda item: (_ALWAYS, presented(item["then"])),
-    "faults": lambda item: (when_of(item["when"], Known()), fault(item["then"])),
+    "bills": lambda item: (_ALWAYS, bill_then(item["then"])),
+    "faults": lambda item: (when_of(item["when"], KnownCodes()), fault(item["then"])),
 }

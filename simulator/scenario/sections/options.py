@@ -41,7 +41,7 @@ def options_for(forms: list[Reader], product_code: str, currency: str) -> Mappin
     )
 
 
-def drawn(form: Reader) -> bool:
+def varies_by_account(form: Reader) -> bool:
     """True when the options of a field vary by account number."""
     return any(item[key].is_given for item in form["options"].items() for key in PERSONAL)
 
@@ -96,7 +96,7 @@ def _check_option(item: Reader, option: Option) -> None:
     if item["share"].is_given and not Decimal(0) <= option.share <= 1:
         item["share"].problem("out_of_range", f"a share is between 0 and 1, not {option.share}")
     if option.account_number and option.account_digits:
-        text = "an account number is written or drawn, not both"
+        text = "an option has 'account_number' or 'account_digits', not both"
         item["account_digits"].problem("misplaced", text, at_key=True)
 
 
@@ -128,7 +128,7 @@ def _generated(form: Reader, taken: set[str]) -> list[Option]:
         item.problem("misplaced", "options of the pricing field are written: each needs a denomination", at_key=True)
     first, count = item["first"].integer(FIRST_GENERATED), item["count"].integer(0)
     if clash := taken & {str(number) for number in range(first, first + count)}:
-        item.problem("duplicate", f"the option {min(clash)!r} is written already; let 'first' begin elsewhere")
+        item.problem("duplicate", f"the option {min(clash)!r} exists already; choose another 'first'")
     low, high = money(item["min_amount"], MYR), money(item["max_amount"], MYR)
     _check_limits(item, low, high)
     label, every = item["label"].text(), item["needs_ref2_every"].integer(0)

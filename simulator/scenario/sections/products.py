@@ -12,7 +12,7 @@ from simulator.scenario.reading.values import ONE
 from simulator.scenario.sections.accounts import refuse_repeats
 from simulator.scenario.sections.bills import bill_profile
 from simulator.scenario.sections.form_fields import form_field, refuse_unknown_field
-from simulator.scenario.sections.options import drawn, options, options_for, refuse_too_many
+from simulator.scenario.sections.options import options, options_for, refuse_too_many, varies_by_account
 from simulator.scenario.sections.pricing import MYR, discount, money, price_adjustment
 from simulator.scenario.sections.templates import template
 
@@ -80,7 +80,7 @@ def product(item: Reader) -> Product:
             {form["id"].text(): options(form, code, currency) for form in forms if form["type"].text() == "select"}
         ),
         options_for=options_for(forms, code, currency),
-        drawn=frozenset(form["id"].text() for form in forms if drawn(form)),
+        drawn=frozenset(form["id"].text() for form in forms if varies_by_account(form)),
         fulfillment=_fulfillment(item["fulfillment"], forms, ids),
         fulfilled=_fulfilled(item["fulfilled"]),
     )

@@ -12,7 +12,7 @@ from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Reason, Refusal
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections.bills import presented
+from simulator.scenario.sections.bills import bill_then
 from simulator.scenario.sections.cases import dispute, void
 from simulator.scenario.sections.faults import fault
 from simulator.scenario.sections.matchers import BODY_FACTS, COUNTS, When, compile_when, number
@@ -22,20 +22,20 @@ Then = TypeVar("Then")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownCodes:
     """Codes that a `when` may name; None allows any."""
 
     products: Collection[str] | None = None
     resellers: Collection[str] | None = None
 
 
-def rules_of(section: str, items: Reader, known: Known) -> tuple[Rule[Any], ...]:
+def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any], ...]:
     """The rules of a section; the default ids are payments-1 and so on."""
     make = MAKERS[section]
     return tuple(make(item, f"{section}-{place}", known) for place, item in enumerate(items.items(), 1))
 
 
-def payment_rule(item: Reader, rule_id: str, known: Known) -> Rule[PaymentThen]:
+def payment_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[PaymentThen]:
     """One rule of `payments`."""
     return _deciding(item, rule_id, known, payment_then(item["then"], item["callbacks"]))
 
@@ -66,7 +66,7 @@ def _refusal(item: Reader) -> Refusal:
     return Refusal(reason, item["statusCode"].optional_integer(), item["remarks"].text())
 
 
-def fault_rule(item: Reader, rule_id: str, known: Known) -> Rule[FaultThen]:
+def fault_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[FaultThen]:
     """One rule of `faults`."""
     rule = _rule(item, rule_id, known, fault(item["then"]))
     # Neither the execution nor the body is known when a request arrives.
@@ -84,23 +84,23 @@ def before_body(when: Reader) -> When:
     return compile_when({key: matcher for key, matcher in plain.items() if key not in BODY_FACTS})
 
 
-def void_rule(item: Reader, rule_id: str, known: Known) -> Rule[CaseThen]:
+def void_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
     """One rule of `voids`."""
     return _deciding(item, rule_id, known, void(item["then"]))
 
 
-def dispute_rule(item: Reader, rule_id: str, known: Known) -> Rule[CaseThen]:
+def dispute_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
     """One rule of `disputes`."""
     return _deciding(item, rule_id, known, dispute(item["then"]))
 
 
-def bill_rule(item: Reader, rule_id: str, known: Known) -> Rule[BillThen]:
+def bill_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[BillThen]:
     """One rule of `bills`."""
-    return _deciding(item, rule_id, known, presented(item["then"]))
+    return _deciding(item, rule_id, known, bill_then(item["then"]))
 
 
 # In the order of the sections of a scenario.
-MAKERS: Mapping[str, Callable[[Reader, str, Known], Rule[Any]]] = {
+MAKERS: Mapping[str, Callable[[Reader, str, KnownCodes], Rule[Any]]] = {
     "payments": payment_rule,
     "voids": void_rule,
     "disputes": dispute_rule,
@@ -109,12 +109,12 @@ MAKERS: Mapping[str, Callable[[Reader, str, Known], Rule[Any]]] = {
 }
 
 
-def _deciding(item: Reader, rule_id: str, known: Known, then: Then) -> Rule[Then]:
+def _deciding(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
     """A rule of a business outcome may be a fallback; a fault may not."""
     return replace(_rule(item, rule_id, known, then), fallback=item["fallback"].boolean())
 
 
-def _rule(item: Reader, rule_id: str, known: Known, then: Then) -> Rule[Then]:
+def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
     return Rule(
         id=item["id"].text(rule_id),
         name=item["name"].text(),
@@ -127,7 +127,7 @@ def _rule(item: Reader, rule_id: str, known: Known, then: Then) -> Rule[Then]:
     )
 
 
-def when_of(when: Reader, known: Known) -> When:
+def when_of(when: Reader, known: KnownCodes) -> When:
     """The test of a `when`; an absent or invalid one matches everything."""
     for key, entry in when.entries():
         _check_matcher(key, entry, known)
@@ -149,11 +149,11 @@ def _of_both(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> 
     """`nth`, `times`, `every` and `chance` are valid beside `when` or in it, not both."""
     beside, within = item[key], item["when"][key]
     if beside.is_given and within.is_given:
-        within.problem("duplicate", f"{key!r} stands beside 'when' too; write it once", at_key=True)
+        within.problem("duplicate", f"{key!r} is also written beside 'when'; write it once", at_key=True)
     return read(within if within.is_given else beside)
 
 
-def _check_matcher(key: str, entry: Reader, known: Known) -> None:
+def _check_matcher(key: str, entry: Reader, known: KnownCodes) -> None:
     if key in COUNTS or key == "new":
         return
     if key in ("extras", "headers"):

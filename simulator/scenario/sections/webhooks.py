@@ -52,7 +52,7 @@ def _signature(item: Reader) -> Signature:
         return Signature()
     header = item["header"]
     if header.text().lower() in TAKEN_HEADERS:
-        header.problem("bad_header", f"{header.text()!r} is taken; name one that every delivery does not carry already")
+        header.problem("bad_header", f"{header.text()!r} is in use; choose a header that deliveries do not have yet")
     return Signature(header.text(), item["prefix"].text(), item["key"].text("bytes"))
 
 

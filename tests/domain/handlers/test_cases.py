@@ -1,4 +1,4 @@
-"""Disputes and voids in the domain: who may ask, which refusal comes first, what a refund does."""
+"""Disputes and voids in the domain: who may open one, which refusal comes first, how a refund works."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -270,7 +270,7 @@ def statuses_sent(box: Sandbox, until: float) -> list[Status]:
         (CallbackPlan(duplicates=1), [*[Status.PROCESSING] * 2, *[Status.SUCCESSFUL] * 2, *[Status.REFUNDED] * 2]),
     ],
 )
-def test_a_void_is_told_once_after_everything_else(plan: CallbackPlan, told: list[Status]) -> None:
+def test_a_void_causes_one_callback_after_all_others(plan: CallbackPlan, told: list[Status]) -> None:
     box, _ = paid(rule=rule(ACCEPTED, after(1, Status.PROCESSING), after(2, Status.SUCCESSFUL), callbacks=plan))
     sent = statuses_sent(box, 2)
     ask(box, at=2)
