@@ -32,7 +32,7 @@ bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions
 	$(BIN)/python -m bench.history $(ARGS)
 
 campaign: $(DEV_READY)  ## 10,000 webhooks to a receiver that fails 30 in 100
-	$(BIN)/python -m tests.campaigns.webhooks $(ARGS)
+	$(BIN)/python -m tests.support.webhook_campaign $(ARGS)
 
 docs: $(DEV_READY)   ## write what follows from contracts/: the schema's `assume` section and two pages
 	$(BIN)/python -m tests.support.generated

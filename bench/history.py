@@ -16,7 +16,8 @@ from bench.servers import BenchError
 from simulator.api import history
 from simulator.api.call import Call, Reply
 from simulator.app import build_app
-from simulator.domain.commands import CreatePayment, PaymentAnswer
+from simulator.domain.commands import CreatePayment
+from simulator.domain.model.answers import PaymentAnswer
 from simulator.domain.model.history.records import Records
 from simulator.options import Options
 from simulator.runtime.journal import Exchange
@@ -72,7 +73,8 @@ def search_us(live: LiveSandbox, handle: Any, fields: dict[str, Any], runs: int 
     reseller = live.core.state.resellers[RESELLER]
     half = str(len(reseller.refids) // 2)
     fields = {name: half if value == "HALF" else value for name, value in fields.items()}
-    call = Call(live, START, START, Exchange(START, "GET", "", b"", [], ""), {}, fields, reseller=reseller)
+    exchange = Exchange(at=START, method="GET", path="", query=b"", packed_headers=b"", client="")
+    call = Call(sandbox=live, now=START, wall=START, exchange=exchange, headers={}, fields=fields, reseller=reseller)
     times = []
     for _ in range(runs + 1):
         began = process_time()

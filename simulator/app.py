@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
@@ -18,8 +19,9 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
 from simulator.scenario.library import load_scenario
-from simulator.server.message import BODYLESS, header_pairs, unframed
+from simulator.server.message import BODYLESS, unframed
 from simulator.server.responder import responder_of
+from simulator.wire.headers import header_pairs
 
 if TYPE_CHECKING:
     from simulator.control.app import ControlApp
@@ -32,9 +34,7 @@ def _is_control(path: str) -> bool:
     return path.startswith(CONTROL_PREFIX) and path[5:6] in ("", "/")
 
 
-def wall_clock() -> datetime:
-    """The current time."""
-    return datetime.now(UTC)
+wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 
 
 class App:
@@ -62,7 +62,14 @@ class App:
         else:
             client = scope.get("client")
             address = client[0] if client else ""
-            request = Incoming(scope["method"], scope["query_string"], scope["headers"], address, None, receive)
+            request = Incoming(
+                method=scope["method"],
+                query=scope["query_string"],
+                headers=scope["headers"],
+                client=address,
+                body=None,
+                receive=receive,
+            )
             answer = await self._answer(scope["path"], request)
             await _deliver(scope, send, answer)
 
@@ -70,7 +77,10 @@ class App:
         self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], client: str, body: bytes
     ) -> Coroutine[Any, Any, Answer] | None:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
-        return None if _is_control(path) else self._answer(path, Incoming(method, query, headers, client, body))
+        if _is_control(path):
+            return None
+        request = Incoming(method=method, query=query, headers=headers, client=client, body=body)
+        return self._answer(path, request)
 
     def _answer(self, path: str, request: Incoming) -> Coroutine[Any, Any, Answer]:
         """Select the sandbox by path: one under its own prefix, or the default one at the root."""
@@ -81,7 +91,7 @@ class App:
                 refusal = refusals.unknown_sandbox(sandbox_id)
                 return self._pipeline(self._default, path, request, refusal=refusal)
             return self._pipeline(sandbox, "/" + rest, request, prefix=SANDBOX_PREFIX + sandbox_id)
-        if self.sandboxes.has_unique_keys:
+        if self.sandboxes.unique_keys:
             return self._from_root(path, request)
         return self._pipeline(self._default, path, request)
 
@@ -102,11 +112,11 @@ class App:
 
     def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch the default sandbox and all new ones to another scenario; see `LiveSandbox.load`."""
-        told = self._default.load(scenario)
+        deferred = self._default.load(scenario)
         self.scenario = scenario
         if self._control is not None:
             self._control.default_scenario = scenario
-        return told
+        return deferred
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()
@@ -152,6 +162,6 @@ def build_app(
         sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
     sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)
     sandboxes.create(
-        SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start),
+        SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),
     )
     return App(options, scenario, sandboxes, sender)

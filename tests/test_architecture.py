@@ -15,7 +15,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "domain": set(),
     "auth": set(),
     "contract": set(),
-    "server": set(),
+    "server": {"wire"},
     "console": set(),
     "wire": {"domain"},
     "scenario": {"domain", "contract"},
@@ -31,6 +31,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("commands", "compiler", "due"),
     ("state",),
+    ("questions",),
     ("handlers", "reports"),
     ("sandbox",),
 )
@@ -106,6 +107,24 @@ def test_the_domain_imports_nothing_from_a_floor_above(path: Path) -> None:
     assert not beside, f"{own} and {beside} are on one floor"
 
 
+@pytest.mark.parametrize(("folder", "allowed"), [("reading", {"reading"}), ("sections", {"reading", "sections"})])
+def test_scenarios_are_read_below_their_sections_and_put_together_above(folder: str, allowed: set[str]) -> None:
+    paths = sorted((PACKAGE / "scenario" / folder).glob("*.py"))
+    used = {name.split(".")[2] for path in paths for name in imports(path) if name.startswith("simulator.scenario.")}
+    assert paths
+    assert used <= allowed
+
+
+def test_only_the_domain_knows_its_handlers() -> None:
+    """Values come from the model and answers from `questions`; what changes something is a command."""
+    found = {
+        str(path.relative_to(PACKAGE))
+        for path in modules()
+        if part_of(path) != "domain" and any(name.startswith("simulator.domain.handlers") for name in imports(path))
+    }
+    assert found == set()
+
+
 def test_no_module_imports_itself_in_a_circle_type_only_imports_included() -> None:
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in modules()}
     arrows = {name: _modules_imported(path, set(names)) - {name} for name, path in names.items()}
@@ -167,6 +186,17 @@ def test_one_place_lets_commands_into_a_sandbox() -> None:
 
 def _ends_in(node: ast.expr, names: tuple[str, ...]) -> bool:
     return (isinstance(node, ast.Attribute) and node.attr in names) or (isinstance(node, ast.Name) and node.id in names)
+
+
+def test_days_and_times_are_parsed_in_one_place() -> None:
+    """Of ISO 8601, each parser accepts a little more or less than the next one."""
+    found = {
+        str(path.relative_to(PACKAGE))
+        for path in modules()
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Attribute) and node.attr in ("fromisoformat", "strptime")
+    }
+    assert found == {"domain/model/instants.py"}
 
 
 def test_product_codes_do_not_appear_in_python() -> None:

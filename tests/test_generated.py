@@ -2,8 +2,8 @@
 
 import pytest
 
-from simulator.contract.assume import NOTICE
-from simulator.scenario.check import schema
+from simulator.scenario.reading.check import schema
+from tests.support.assume_section import NOTICE
 from tests.support.generated import GENERATED, ROOT
 
 PAGES = [name for name in GENERATED if name.endswith(".md")]

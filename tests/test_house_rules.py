@@ -1,4 +1,4 @@
-"""The rules of the suite itself: no test measures time, and none sleeps where it could wait for something."""
+"""The rules of the test suite: no test measures time, and none sleeps where it could wait for a condition."""
 
 import ast
 from collections.abc import Callable
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent
 MEASURING = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
 
 MAY_MEASURE = {
-    "campaigns/webhooks.py": "no test: it prints how long it took",
+    "support/webhook_campaign.py": "no test: it prints how long it took",
     "support/hostile_rows.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
     "support/on_the_wire.py": "the timestamp of a signature",
     "server/test_server_faults.py": "that an answer drips is seen by its time alone",
@@ -19,12 +19,12 @@ MAY_MEASURE = {
 MAY_SLEEP = {
     "delivery/test_answers.py": "what was written has to arrive before the reset that would discard it",
     "delivery/test_connections.py": "what was written arrives before the close; a program's sockets close behind it",
-    "server/prompt_echo.py": "an application that takes its time",
+    "support/prompt_echo.py": "an application that takes its time",
     "server/test_server_bounds.py": "a client that sends at a pace, so that the answer can arrive in between",
     "server/test_server_faults.py": "a client that leaves in the middle of an answer",
     "server/test_server_pace.py": "clients that pause, against a server's times",
     "server/test_server_serve.py": "a request is under way when the server stops",
-    "server/wire.py": "an application and clients that take their time; a poll within a bound",
+    "support/echo_server.py": "an application and clients that take their time; a poll within a bound",
     "support/broken_receivers.py": "a poll within a bound: sockets have no event to wait for",
 }
 

@@ -3,7 +3,7 @@
 from simulator.api.bearer import (
     ANYBODY,
     Bearer,
-    admit,
+    accept_bearer,
     check_bearer,
 )
 from simulator.api.call import (
@@ -19,10 +19,10 @@ from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, Denied, check_headers, verify
 from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
-from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.runtime.sandboxes import LiveSandbox
 
 NO_QUERY = QueryRules()
+NONCE_REUSED = Denied("nonce_reused", "each request needs a nonce of its own, one that is sent again too")
 
 
 def query_rules(sandbox: LiveSandbox) -> QueryRules:
@@ -46,27 +46,42 @@ def refuse_blocked(call: Call) -> Reply | None:
     return address_blocked(client)
 
 
-def check_claim(call: Call, endpoint: Endpoint) -> Claim | Bearer | Denied | Reply:
-    """The claim in the headers, validated as far as possible before the body is read.
+def identify(call: Call) -> Reply | None:
+    """Validate who the headers say is calling, as far as possible before the body is read; stores it in `call.claim`.
 
     An API key takes precedence over a bearer token; an empty key counts as absent.
     """
+    endpoint = call.endpoint
     if endpoint.access is Access.OPEN:
         call.is_unsigned = True
-        return ANYBODY
+        call.claim = ANYBODY
+        return None
     held = None if call.named is None else call.named[1]
-    tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance_s
-    call.signing_s = call.sandbox.signing_time(call.wall).timestamp()
-    claim = check_headers(call.headers, held, call.signing_s, tolerance_s)
-    if type(claim) is Denied and claim.code == "missing_api_key" and names.AUTHORIZATION in call.headers:
-        return check_bearer(call, endpoint)
-    return claim
+    tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance.total_seconds()
+    claim = check_headers(call.headers, held, call.sandbox.signing_time(call.wall).timestamp(), tolerance_s)
+    if isinstance(claim, Denied):
+        return _identify_bearer(call, endpoint, claim)
+    call.claim = claim
+    return None
+
+
+def _identify_bearer(call: Call, endpoint: Endpoint, denied: Denied) -> Reply | None:
+    """The same for a request whose key was `denied`: it may have a bearer token instead of one."""
+    claim: Bearer | Denied | Reply = denied
+    if denied.code == "missing_api_key" and names.AUTHORIZATION in call.headers:
+        claim = check_bearer(call, endpoint)
+    if isinstance(claim, Denied):
+        return deny(call, endpoint, claim)
+    if isinstance(claim, Reply):
+        return claim
+    call.claim = claim
+    return None
 
 
 def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: FaultThen | None) -> Reply | None:
     """Verify the signature and spend the nonce; None on success."""
     if type(claim) is Bearer:
-        return admit(call, endpoint, claim, fault)
+        return accept_bearer(call, endpoint, claim, fault)
     assert isinstance(claim, Claim)
     exchange = call.exchange
     rules = query_rules(call.sandbox) if exchange.query else NO_QUERY
@@ -80,18 +95,19 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
         return reply
     assert call.named is not None, "who claims something names a key that is known"
     reseller, key = call.named
-    if refusal := _spend(call, reseller, key, claim):
-        return deny(call, endpoint, refusal)
+    # The timestamp was checked at this very time; a nonce expires when its timestamp is too old.
+    spend = SpendNonce(
+        reseller=reseller.code,
+        api_key=key.key,
+        nonce=claim.nonce,
+        timestamp_s=claim.timestamp_s,
+        signing_s=claim.checked_s,
+    )
+    if not call.apply(spend):
+        return deny(call, endpoint, NONCE_REUSED)
     call.reseller = reseller
     exchange.reseller = reseller.code
     return None
-
-
-def _spend(call: Call, reseller: Reseller, key: ApiKey, claim: Claim) -> Denied | None:
-    """Spend the nonce. The timestamp was checked at this very time; a nonce expires when its timestamp is too old."""
-    if call.apply(SpendNonce(reseller.code, key.key, claim.nonce, claim.timestamp_s, call.signing_s)):
-        return None
-    return Denied("nonce_reused", "each request needs a nonce of its own, one that is sent again too")
 
 
 def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:

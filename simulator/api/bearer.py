@@ -1,7 +1,8 @@
 """Unsigned requests: those with a bearer token (SPEC 5.4), and those that need no signature (SPEC 4.2)."""
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from simulator.api.addresses import refuse_address_of
 from simulator.api.call import (
@@ -22,7 +23,7 @@ from simulator.runtime.sandboxes import LiveSandbox
 _BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
 
 
-class Bearer(NamedTuple):
+class Bearer(msgspec.Struct, frozen=True):
     """The caller of an unsigned request; `reseller` is None where anybody may call."""
 
     reseller: Reseller | None = None
@@ -53,7 +54,7 @@ def check_bearer(call: Call, endpoint: Endpoint) -> Bearer | Denied | Reply:
     call.is_unsigned = call.is_deprecated = True
     token = bearer_of(call.headers.get(names.AUTHORIZATION))
     if token is None:
-        return Denied("missing_api_key", "Authorization is there, but it is no bearer token")
+        return Denied("missing_api_key", "Authorization has no bearer token")
     if endpoint.access is Access.SIGNED and call.sandbox.core.state.assumes("bearer-endpoints", "legacy"):
         return Denied("missing_api_key", "a bearer token is not accepted here")
     reseller = _reseller_of(call, token)
@@ -65,7 +66,7 @@ def check_bearer(call: Call, endpoint: Endpoint) -> Bearer | Denied | Reply:
         call.exchange.error = "api_key_required"
         call.exchange.diagnosis = f"{reseller.code} has require_api_key_for_topup on; sign the request with an API key"
         return key_required_for_topup()
-    return Bearer(reseller)
+    return Bearer(reseller=reseller)
 
 
 def _reseller_of(call: Call, token: str) -> Reseller | Denied:
@@ -83,7 +84,7 @@ def known_reseller(call: Call, holder: Holder) -> Reseller | Denied:
     return owner[0]
 
 
-def admit(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
+def accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
     """Admit a caller without signature, unless a fault of the scenario denies authentication."""
     if fault is not None and isinstance(fault.denial, InternalError):
         return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))

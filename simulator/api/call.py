@@ -51,7 +51,7 @@ def drip(bytes_per_second: float) -> Ending:
     return Ending("", bytes_per_second)
 
 
-class Incoming(msgspec.Struct, frozen=True):
+class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     """An incoming request, with lower-case header names and `client` the socket's address. `body` is None when it must
     be awaited from `receive`, ASGI's own."""
 
@@ -90,15 +90,17 @@ class Access(Enum):
     OPEN = "open"
 
 
-class MetFault(msgspec.Struct):
-    """The fault of a call: its rule, whether its delay has passed, and whether that exceeded the timeout."""
+class ChosenFault(msgspec.Struct):
+    """The fault of a call: its rule, whether the request named it, whether its delay has passed, and whether that
+    exceeded the timeout."""
 
     rule: Rule[FaultThen]
+    is_picked: bool = False
     has_waited: bool = False
     timed_out: bool = False
 
 
-class Call(msgspec.Struct):
+class Call(msgspec.Struct, kw_only=True):
     """One request in the pipeline. `now` is the sandbox's time, derived from the `wall` that is read once; `named` is
     the API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and
     validated body or query; `places` are path parameters; `is_unsigned` when no API key authenticated it;
@@ -116,9 +118,8 @@ class Call(msgspec.Struct):
     places: Mapping[str, str] = {}
     endpoint: "Endpoint" = None  # type: ignore[assignment]  # set before it is read
     claim: Any = None
-    fault: MetFault | None = None
+    fault: ChosenFault | None = None
     core: Sandbox | None = None
-    signing_s: float = 0.0
     awaits_fault: bool = True
     passed_faults: tuple[str, ...] = ()
     is_unsigned: bool = False
@@ -152,7 +153,7 @@ class Call(msgspec.Struct):
 Problems = Mapping[str, list[str]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """One method of one path. `source` is where `schema` finds its input: `body` (JSON), `form` (a JSON or form body),
     `query`, or none.

@@ -3,7 +3,8 @@
 from simulator.api.call import Call, Problems, Reply
 from simulator.api.diagnoses import explain
 from simulator.api.refusals import refuse_parameters
-from simulator.domain.commands import NoSuchTransaction, OpenCase
+from simulator.domain.commands import OpenCase
+from simulator.domain.model.answers import NoSuchTransaction
 from simulator.domain.model.cases import CaseKind
 from simulator.wire import cases
 
@@ -19,7 +20,7 @@ def void(call: Call) -> Reply:
 
 
 def invalid_request(call: Call, problems: Problems) -> Reply:
-    """400 by field. What is wrong with the reference is told as `trxid`, even when `refid` was sent (SPEC 4.12)."""
+    """400 by field. Problems of the reference are reported as `trxid`, even when `refid` was sent (SPEC 4.12)."""
     errors: dict[str, list[str]] = {}
     for path, texts in problems.items():
         name, _, place = path.partition(".")

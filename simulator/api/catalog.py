@@ -6,8 +6,9 @@ from simulator.api.diagnoses import no_product
 from simulator.api.notes import note
 from simulator.api.versions import wants_denominations
 from simulator.contract.query import flag
-from simulator.domain.handlers.catalog_times import last_updated
-from simulator.domain.model.catalog import Group, Product, tree_of
+from simulator.domain.model.catalog import Product
+from simulator.domain.model.tree import Group, tree_of
+from simulator.domain.questions import last_updated
 from simulator.wire import catalog as wire
 from simulator.wire.json import encode
 

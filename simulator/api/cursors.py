@@ -26,21 +26,21 @@ class Place(NamedTuple):
     filters: dict[str, str]
 
 
-def made(call: Call, place: Place) -> str:
+def encode_cursor(call: Call, place: Place) -> str:
     """Encode a place as a cursor."""
     text = encode([place.n, place.job, place.filters])
     return urlsafe_b64encode(_tag(call, text) + text).decode().rstrip("=")
 
 
-def read(call: Call, cursor: str) -> Place:
+def decode_cursor(call: Call, cursor: str) -> Place:
     """Decode and verify a cursor. Raises `BadCursor`."""
     try:
         whole = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
     except (Base64Error, ValueError):
-        raise BadCursor("is no cursor of this list") from None
+        raise BadCursor("is not a cursor of this list") from None
     tag, text = whole[:TAG_BYTES], whole[TAG_BYTES:]
     if not hmac.compare_digest(tag, _tag(call, text)):
-        raise BadCursor("is no cursor of this list; send one as the page before gave it")
+        raise BadCursor("is not a cursor of this list; send it exactly as the previous page returned it")
     try:
         return Place(*decode_any(text))
     except BadJson as bad:

@@ -7,12 +7,11 @@ from itertools import islice
 from typing import Any
 
 from simulator.api.call import Call, Reply
-from simulator.api.cursors import BadCursor, Place, made, read
+from simulator.api.cursors import BadCursor, Place, decode_cursor, encode_cursor
 from simulator.api.refusals import invalid_parameters
 from simulator.domain.commands import ReplayDelivery
-from simulator.domain.handlers.deliveries import ReplayRefused
-from simulator.domain.model.instants import instant
-from simulator.domain.model.webhooks import Delivery
+from simulator.domain.model.instants import instant, iso_day
+from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, ReplayRefused
 from simulator.wire import errors, webhooks
 
 PAGE_DEFAULT = 50
@@ -21,12 +20,12 @@ FILTERS = ("status", "from", "to", "search")
 DEFAULTS = {"status": "all", "search": ""}
 
 REFUSED = {
-    ReplayRefused.UNKNOWN: "there is no such delivery, or the log let go of it",
+    ReplayRefused.UNKNOWN: "there is no such delivery, or it was evicted from the log",
     ReplayRefused.SUCCEEDED: "only failed deliveries can be replayed; this one succeeded",
-    ReplayRefused.UNDER_WAY: "only failed deliveries can be replayed; this one is still under way",
+    ReplayRefused.UNDER_WAY: "only failed deliveries can be replayed; this one is still in progress",
     ReplayRefused.NO_WEBHOOK: "there is no balance webhook to deliver to; create it with PUT",
     ReplayRefused.DISABLED: "the balance webhook is disabled; enable it first",
-    ReplayRefused.LIMIT: "this event was replayed 3 times already",
+    ReplayRefused.LIMIT: f"this event has already been replayed {REPLAYS_MAX} times",
 }
 
 
@@ -50,7 +49,7 @@ def list_all(call: Call) -> Reply:
         200,
         {
             "deliveries": [_record(call, one) for one in shown],
-            "cursor": made(call, Place(shown[-1].n, shown[-1].id, filters)) if has_more else "",
+            "cursor": encode_cursor(call, Place(shown[-1].n, shown[-1].id, filters)) if has_more else "",
             "hasMore": has_more,
         },
     )
@@ -112,13 +111,13 @@ def _unknown() -> Reply:
 
 def _continued(call: Call, cursor: str, filters: dict[str, str]) -> Place:
     """Where the page before ended. Raises `BadCursor` when that is gone, or was under filters of another meaning."""
-    place = read(call, cursor)
+    place = decode_cursor(call, cursor)
     last = call.sandbox.core.state.deliveries.numbered(place.n)
     if last is None or last.id != place.job:
-        raise BadCursor("leads to where the log let go of deliveries; begin again without it")
+        raise BadCursor("leads to deliveries that were evicted from the log; start again without a cursor")
     if differing := [name for name in filters if _meaning(filters, name) != _meaning(place.filters, name)]:
         text = ", ".join(differing)
-        raise BadCursor(f"was made under another {text}; leave the filters out, or begin again without the cursor")
+        raise BadCursor(f"belongs to another {text}; omit the filters, or start again without the cursor")
     return place
 
 
@@ -162,7 +161,7 @@ def _moment(filters: dict[str, str], name: str) -> datetime | None:
     if text is None:
         return None
     try:
-        day = date.fromisoformat(text)
+        day = iso_day(text)
     except ValueError:
         pass
     else:

@@ -12,14 +12,14 @@ from typing import Any
 import msgspec
 
 from simulator.api.bearer import claimed_reseller
-from simulator.api.call import ABORT, CUT, Call, MetFault, Reply, drip
+from simulator.api.call import ABORT, CUT, Call, ChosenFault, Reply, drip
 from simulator.auth import headers as names
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
 from simulator.domain.model.faults import (
     CutAnswer,
-    Damage,
     DrippingAnswer,
+    Failure,
     FaultThen,
     MalformedAnswer,
     NoAnswer,
@@ -31,17 +31,17 @@ from simulator.wire.json import encode
 
 REFUSED_FROM = 400  # the lowest status of a refusal
 ONE_SECOND = timedelta(seconds=1)
-NOTHING = Reply(0, b"")
+NO_REPLY = Reply(0, b"")
 ERROR_CODES = {504: ("integration_timeout", "The integration did not answer within 29 seconds.")}
 
 
-def meet_fault(call: Call, *, before_body: bool = False) -> None:
+def choose_fault(call: Call, *, before_body: bool = False) -> None:
     """Choose the fault of this call, unless that is decided already; stores it in `call.fault`."""
     if call.fault is not None or not call.awaits_fault:
         return
     exchange, book = call.exchange, call.sandbox.core.state.faults
-    account = call.fields.get("account")
-    if not book.rules and not exchange.wanted_rule and not book.is_magic(account):
+    account = None if before_body else call.fields.get("account")
+    if not (book.rules or exchange.wanted_rule or (account and book.is_magic(account))):
         return
     choice = book.find(
         lambda: _facts(call),
@@ -52,13 +52,13 @@ def meet_fault(call: Call, *, before_body: bool = False) -> None:
     )
     call.awaits_fault = choice.waits
     rule = choice.rule
-    counts_now = rule is not None and not rule.then.after_commit
-    if choice.matched:
-        call.apply(CountFault(choice.matched, rule.id if rule is not None and counts_now else ""))
+    chosen = "" if rule is None or rule.then.after_commit else rule.id
+    if choice.matched or chosen:
+        call.apply(CountFault(choice.matched, chosen, choice.is_picked))
         call.passed_faults = choice.matched
     if rule is not None:
-        call.fault = MetFault(rule)
-        if counts_now:
+        call.fault = ChosenFault(rule, choice.is_picked)
+        if chosen:
             exchange.fault = rule.label
 
 
@@ -83,47 +83,47 @@ async def wait(call: Call) -> Reply | None:
     return _answer(ScriptedAnswer(504))
 
 
-async def damaged(call: Call, reply: Reply) -> Reply:
+async def with_failures(call: Call, reply: Reply) -> Reply:
     """The answer that replaces `reply`. A refusal executed nothing, so a fault after the commit leaves it unchanged."""
     met = call.fault
-    assert met is not None, "only a call that met a fault is damaged"
+    assert met is not None, "only a call that met a fault is with_failures"
     if met.rule.then.after_commit:
         if reply.status >= REFUSED_FROM:
             return reply
-        call.apply(CountFault((), met.rule.id))
+        call.apply(CountFault((), met.rule.id, met.is_picked))
         call.exchange.fault = met.rule.label
     if timed_out := await wait(call):
         return timed_out
     if not met.timed_out:
-        for damage in met.rule.then.damages:
-            reply = _DAMAGES[type(damage)](call, reply, damage)
+        for failure in met.rule.then.failures:
+            reply = _FAILURES[type(failure)](call, reply, failure)
     return reply
 
 
-def _scripted(call: Call, reply: Reply, damage: ScriptedAnswer) -> Reply:
-    return _answer(damage)
+def _scripted(call: Call, reply: Reply, failure: ScriptedAnswer) -> Reply:
+    return _answer(failure)
 
 
-def _closed(call: Call, reply: Reply, damage: NoAnswer) -> Reply:
+def _closed(call: Call, reply: Reply, failure: NoAnswer) -> Reply:
     return Reply(0, b"", ending=ABORT)
 
 
-def _cut(call: Call, reply: Reply, damage: CutAnswer) -> Reply:
+def _cut(call: Call, reply: Reply, failure: CutAnswer) -> Reply:
     return msgspec.structs.replace(reply, ending=CUT)
 
 
-def _malformed(call: Call, reply: Reply, damage: MalformedAnswer) -> Reply:
+def _malformed(call: Call, reply: Reply, failure: MalformedAnswer) -> Reply:
     body = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
     return msgspec.structs.replace(reply, body=_broken(body), journaled=reply.journaled and _broken(reply.journaled))
 
 
-def _dripping(call: Call, reply: Reply, damage: DrippingAnswer) -> Reply:
+def _dripping(call: Call, reply: Reply, failure: DrippingAnswer) -> Reply:
     """The pace is divided by the rate of a faster clock, like any wait."""
-    pace = damage.bytes_per_second / call.sandbox.clock.wall_seconds(ONE_SECOND)
+    pace = failure.bytes_per_second / call.sandbox.clock.wall_seconds(ONE_SECOND)
     return msgspec.structs.replace(reply, ending=drip(pace))
 
 
-_DAMAGES: Mapping[type[Damage], Callable[[Call, Reply, Any], Reply]] = {
+_FAILURES: Mapping[type[Failure], Callable[[Call, Reply, Any], Reply]] = {
     ScriptedAnswer: _scripted,
     NoAnswer: _closed,
     CutAnswer: _cut,

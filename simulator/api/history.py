@@ -5,9 +5,9 @@ from datetime import date
 from simulator.api.call import Call, Reply
 from simulator.api.diagnoses import no_product
 from simulator.api.notes import note, note_problems
-from simulator.api.refusals import invalid_parameters, refuse_parameters
+from simulator.api.refusals import UNKNOWN_PRODUCT, invalid_parameters, refuse_parameters
 from simulator.contract.query import whole
-from simulator.domain.model.history.history import Figures, Wanted
+from simulator.domain.model.history.history import Figures, HistoryQuery
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.wallet import EntryType
 from simulator.wire import history, statement
@@ -27,12 +27,12 @@ def transactions(call: Call) -> Reply:
     if product and not _is_known(call, product) and not state.assumes("history-unknown-product", "empty"):
         note_problems(call, problems)
         note(call, no_product(call, product))
-        return refuse_parameters({**problems, "product": ["must be a product of the catalog"]})
+        return refuse_parameters({**problems, "product": [UNKNOWN_PRODUCT]})
     if problems:
         return invalid_parameters(call, problems)
     sent = call.fields.get("status", [])
     names = [sent] if isinstance(sent, str) else sent
-    wanted = Wanted(
+    wanted = HistoryQuery(
         *days,
         statuses=frozenset(history.FILTERS[name] for name in names or history.FILTERS),
         product=product,
@@ -60,7 +60,13 @@ def balance_statement(call: Call) -> Reply:
         *days, types, (page - 1) * limit, limit, newest_first=newest_first
     )
     asked = {name: call.fields[name] for name in ("date", "type") if call.fields.get(name)}
-    sheet = statement.Sheet(page, limit, sum(each.entries for each in totals.values()), _address(call), asked)
+    sheet = statement.StatementPage(
+        page=page,
+        limit=limit,
+        total=sum(each.entries for each in totals.values()),
+        address=_address(call),
+        query=asked,
+    )
     return Reply(200, statement.body(entries, sheet, totals, unsigned=state.assumes("statement-summary", "unsigned")))
 
 
@@ -77,7 +83,7 @@ def _limit(call: Call, assumption: str, problems: dict[str, list[str]]) -> int:
     if limit > LIMIT_MAX and call.sandbox.core.state.assumes(assumption, "reject"):
         problems["limit"] = [f"must be at most {LIMIT_MAX}"]
     elif limit > LIMIT_MAX:
-        note(call, f"a limit of {limit} was taken as {LIMIT_MAX}, the most that one page holds")
+        note(call, f"a limit of {limit} was reduced to {LIMIT_MAX}, the maximum of a page")
     return min(limit, LIMIT_MAX)
 
 

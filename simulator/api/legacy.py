@@ -15,7 +15,7 @@ def product_list(call: Call) -> Reply:
     state = call.sandbox.core.state
     seen = (call.owner.sees(state.catalog, code) for code in state.catalog.products)
     products = [product for product in seen if product is not None and not product.is_hidden]
-    return Reply(200, wire.product_list(state.catalog, products, by_id=state.assumes("legacy-shelves", "ids")))
+    return Reply(200, wire.product_list(state.catalog, products, by_id=state.assumes("legacy-categories", "ids")))
 
 
 def subproducts(call: Call) -> Reply:
@@ -24,7 +24,7 @@ def subproducts(call: Call) -> Reply:
     product = call.owner.sees(state.catalog, fields["product_code"])
     if product is None or product.is_hidden or not product.is_active:
         note(call, _why_not_on_sale(call, product))
-        return refuse_parameters({"product_code": ["is no product that is on sale"]})
+        return refuse_parameters({"product_code": ["is not a product on sale"]})
     field_id = subproduct_field(product)
     if field_id is None:
         return Reply(200, wire.subproducts(product, ()))

@@ -1,90 +1,41 @@
-"""What a request says that nobody reads, or that is read otherwise than it was meant: noted in `X-Sim-Diagnosis` and
-in the journal.
+"""Sentences for `X-Sim-Diagnosis` and the journal: each is said once, and of many only the first."""
 
-What an endpoint knows comes from the contract's own schema of its query, so that a good request is held against one
-set of names and nothing else.
-"""
-
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from itertools import islice
 
-from simulator.api.call import Call, Endpoint, Problems
-from simulator.api.versions import version_problem
-from simulator.auth import headers as names
-from simulator.contract.query import admits_several, decode_query, parameters
-from simulator.contract.schemas import Schema
+from simulator.api.call import Call, Problems
 from simulator.domain.model.details import near
-from simulator.domain.model.options import data_source
-from simulator.wire.diagnoses import shown
 
 NAMES_MAX = 5
 
 
 def note(call: Call, text: str) -> None:
-    """Add a sentence to a request's diagnosis, unless it stands there."""
-    told = call.exchange.diagnosis
-    if f"; {text};" not in f"; {told};":
-        call.exchange.diagnosis = f"{told}; {text}" if told else text
+    """Add a sentence to a request's diagnosis, unless it is there already."""
+    noted = call.exchange.diagnosis
+    if f"; {text};" not in f"; {noted};":
+        call.exchange.diagnosis = f"{noted}; {text}" if noted else text
 
 
 def note_problems(call: Call, problems: Problems) -> None:
-    """Note what is wrong with the parameters of a request that is refused."""
+    """Note the problems of a refused request's parameters."""
     for name, texts in problems.items():
-        note(call, f"{name} {' and '.join(texts)}".strip())
-
-
-def note_unread(call: Call, endpoint: Endpoint) -> None:
-    """Note what a request carries beside what its endpoint reads: a body, a query, a version that is none."""
-    exchange, source = call.exchange, endpoint.source
-    if exchange.body and (source == "query" or not source):
-        read = "the parameters belong in the query" if source else "this endpoint reads none"
-        note(call, f"a body was sent, but {read}")
-    if exchange.query and source != "query":
-        values, problems = decode_query(exchange.query)
-        if source == "form":  # Not by name, since a name may be the rest of a password that had an & in it.
-            note(call, "a query was sent, but the members belong in the body")
-        else:
-            _note_unknown(call, [*values, *problems], {})
-    if (version := call.headers.get(names.API_VERSION)) is not None and (problem := version_problem(version)):
-        note(call, problem)
-
-
-def note_unknown(call: Call, endpoint: Endpoint) -> None:
-    """Note the parameters of a query that the endpoint does not have; cheap when there is none."""
-    known = parameters(endpoint.schema)
-    if not call.fields.keys() <= known.keys():
-        further = _of_data_source(call)
-        _note_unknown(call, [name for name in call.fields if name not in known and name not in further], known)
+        note(call, f"{name or 'the request'} {' and '.join(texts)}")
 
 
 def note_some(call: Call, said: Iterable[str], count: int, what: str) -> None:
-    """Note the first of `count` sentences, which are made as they are needed, and how many others there are and what
-    they are about."""
+    """Note the first of `count` sentences, which are generated lazily, and the number of the others with `what` they
+    say."""
     for text in islice(said, NAMES_MAX):
         note(call, text)
     if count > NAMES_MAX:
         note(call, f"and {count - NAMES_MAX} more that {what}")
 
 
-def hint(wrong: str, known: Iterable[str]) -> str:
-    """`; did you mean X?` when one of `known` is near, else nothing."""
-    likely = near(wrong, known)
-    return f"; did you mean {likely}?" if likely else ""
+def hint(wrong: str, known: Iterable[str], sent: Collection[str] = ()) -> str:
+    """`; did you mean X?` when one of `known` is near and was not sent already, else nothing."""
+    return suggestion(near(wrong, known), sent)
 
 
-def _note_unknown(call: Call, unknown: list[str], known: Mapping[str, Schema]) -> None:
-    said = (f"no parameter {shown(name) or 'without a name'}{_hint(name, known)}" for name in unknown)
-    note_some(call, said, len(unknown), "are not known")
-
-
-def _hint(name: str, known: Mapping[str, Schema]) -> str:
-    if name.endswith("[]") and name[:-2] in known:
-        return f"; send {name[:-2]} itself{', once for each value' if admits_several(known[name[:-2]]) else ''}"
-    return hint(name, known) or (f"; there are {', '.join(known)}" if known else "; this endpoint reads none")
-
-
-def _of_data_source(call: Call) -> Collection[str]:
-    """The parameters that the catalog itself asks to be sent for a select field (SPEC 2.1)."""
-    product = call.sandbox.core.state.catalog.products.get(str(call.fields.get("product_code")))
-    source = product and data_source(product, str(call.fields.get("field_id")))
-    return source.params.keys() if source else ()
+def suggestion(likely: str, sent: Collection[str] = ()) -> str:
+    """`; did you mean X?` for what is likely, unless it was sent already."""
+    return f"; did you mean {likely}?" if likely and likely not in sent else ""

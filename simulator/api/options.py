@@ -42,12 +42,12 @@ class OptionsEndpoint:
         if problem := account_problem(state, product, field_id, fields):
             return invalid_parameters(call, {"account_number": [problem]})
         _note_ignored(call, product)
-        limit = whole(fields, "limit", whole(fields, "per_page", LIMIT_DEFAULT))
+        sent = "per_page" if "per_page" in fields and "limit" not in fields else "limit"
+        limit = whole(fields, sent, LIMIT_DEFAULT)
         if limit > LIMIT_MAX and state.assumes("options-page-size", "reject"):
-            sent = "limit" if "limit" in fields else "per_page"
             return invalid_parameters(call, {sent: [f"must be at most {LIMIT_MAX}"]})
         if limit > LIMIT_MAX:
-            note(call, f"a limit of {limit} was taken as {LIMIT_MAX}, the most that one page holds")
+            note(call, f"a {sent} of {limit} was reduced to {LIMIT_MAX}, the maximum of a page")
         return self._page(call, product, min(limit, LIMIT_MAX))
 
     def _page(self, call: Call, product: Product, limit: int) -> Reply:
@@ -94,9 +94,9 @@ def _note_ignored(call: Call, product: Product) -> None:
     """Say which parameters mean nothing for this field."""
     fields, field_id = call.fields, call.fields["field_id"]
     if "per_page" in fields and "limit" in fields:
-        note(call, "per_page was ignored beside limit, whose other name it is")
+        note(call, "per_page was ignored: it is another name of limit, which was sent too")
     if "is_active" in fields and account_source(product, field_id):
-        note(call, f"is_active was ignored: {field_id} is dynamic and offers active options alone")
+        note(call, f"is_active was ignored: {field_id} is dynamic and offers active options only")
     if "account_number" in fields and not account_source(product, field_id):
         note(call, f"account_number was ignored: {field_id} offers the same to every account")
     if "biller_code" in fields and field_id != biller_field(product):
@@ -130,7 +130,9 @@ def account_problem(state: State, product: Product, field_id: str, fields: dict[
         return _required(field_id, source)
     accepts = next((field.accepts for field in product.fields if field.id == source), None)
     is_checked = state.assumes("options-account-number", "validated")
-    return f"is no value that the field {source!r} accepts" if is_checked and accepts and not accepts(number) else None
+    if not is_checked or accepts is None or accepts(number):
+        return None
+    return f"is not a value that the field {source!r} accepts"
 
 
 def _filtered(call: Call, product: Product) -> OptionList:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from simulator.api.call import Call, Problems, Reply
 from simulator.api.diagnoses import explain
-from simulator.domain.commands import CreatePayment, PaymentRefused
+from simulator.domain.commands import CreatePayment
+from simulator.domain.model.answers import PaymentRefused
 from simulator.domain.model.transactions import Reason
 from simulator.wire import payment
 
@@ -16,7 +17,7 @@ def topup(call: Call) -> Reply:
     fields, exchange = call.fields, call.exchange
     outcome = call.apply(
         CreatePayment(
-            reseller=call.owner.code,
+            reseller=exchange.reseller,
             refid=fields["refid"],
             product=fields["product"],
             account=fields["account"],
@@ -49,5 +50,7 @@ def invalid_request(call: Call, problems: Problems) -> Reply:
     code = call.fields.get("product")
     product = call.owner.sees(state.catalog, code) if isinstance(code, str) else None
     name = product.name if product else ""
-    refused = PaymentRefused(reason, state.codes[reason], call.owner.wallet.balance, name)
+    refused = PaymentRefused(
+        reason=reason, code=state.codes[reason], balance=call.owner.wallet.balance, product_name=name
+    )
     return Reply(400, payment.refusal(refused, call.fields, call.now))

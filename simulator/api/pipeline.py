@@ -14,7 +14,7 @@ from simulator.api import refusals
 from simulator.api.addresses import client_address, refuse_address
 from simulator.api.authentication import (
     authenticate,
-    check_claim,
+    identify,
     refuse_blocked,
     refuse_late,
 )
@@ -29,18 +29,18 @@ from simulator.api.call import (
     Reply,
 )
 from simulator.api.counting import count_answer
-from simulator.api.diagnoses import note_ignored
-from simulator.api.faults import NOTHING, damaged, meet_fault, wait
-from simulator.api.notes import note_problems, note_unknown, note_unread
+from simulator.api.faults import NO_REPLY, choose_fault, wait, with_failures
+from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
+from simulator.api.notes import note_problems
 from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
 from simulator.api.versions import marked_deprecated
+from simulator.auth import headers as names
 from simulator.auth.signature import Denied
-from simulator.contract.form import decode_form, decode_json
+from simulator.contract.form import read_members
 from simulator.contract.query import read_query
-from simulator.contract.validate import validator
-from simulator.runtime.journal import Exchange, reply_headers
-from simulator.runtime.rule_names import meant
+from simulator.runtime.journal import Exchange, packed, reply_headers
+from simulator.runtime.rule_names import decode_rule_names
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
 
@@ -69,14 +69,28 @@ class Pipeline:
         answer.
         """
         began, wall = perf_counter(), sandbox.clock.wall()
+        journal, counters = sandbox.journal, sandbox.counters  # a reset in the meantime begins others
         sandbox.is_touched = True
         now = sandbox.clock.at(wall)
         sandbox.driver.catch_up(now)
-        headers = _joined(request.headers)
-        client = client_address(request.client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
-        exchange = Exchange(now, request.method, path, request.query, request.headers, client)
-        call = Call(sandbox, now, wall, exchange, headers, core=sandbox.core)
-        call.prefix = prefix
+        pairs, client = request.headers, request.client
+        headers = dict(pairs)
+        if len(headers) < len(pairs):
+            headers = _joined(pairs)
+        if self._trust_forwarded or client[:1] == ":":
+            client = client_address(client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
+        exchange = Exchange(
+            at=now, method=request.method, path=path, query=request.query, packed_headers=packed(pairs), client=client
+        )
+        call = Call(
+            sandbox=sandbox,
+            now=now,
+            wall=wall,
+            exchange=exchange,
+            headers=headers,
+            core=sandbox.core,
+            prefix=prefix,
+        )
         try:
             reply = refusal or await self._reply(call, request)
         except ClientGone:
@@ -86,13 +100,13 @@ class Pipeline:
         content = reply.body if type(reply.body) is bytes else encode(reply.body)
         exchange.status, exchange.content = reply.status, reply.journaled or content
         if anonymous is not None and call.reseller is None:
-            sandbox = anonymous
-        exchange.n = sandbox.journal.next_n()
+            sandbox, journal, counters = anonymous, anonymous.journal, anonymous.counters
+        exchange.n = journal.next_n()
         if reply.headers:
             exchange.own_headers = reply.headers
         exchange.duration_us = int((perf_counter() - began) * 1e6)
-        sandbox.journal.add(exchange)
-        count_answer(sandbox.counters, self._paths, exchange, reply.ending)
+        journal.add(exchange)
+        count_answer(counters, self._paths, exchange, reply.ending)
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
     async def _reply(self, call: Call, request: Incoming) -> Reply:
@@ -106,8 +120,8 @@ class Pipeline:
             or await handle(call)
         )
         if call.exchange.body and call.fields:
-            note_ignored(call)
-        return reply if call.fault is None else await damaged(call, reply)
+            note_ignored_members(call)
+        return reply if call.fault is None else await with_failures(call, reply)
 
     def _find_endpoint(self, call: Call) -> Reply | None:
         methods = self._paths.exact.get(call.exchange.path)
@@ -125,30 +139,21 @@ class Pipeline:
 
 def admit(call: Call) -> Reply | None:
     """Count the request against its address's rate limit, if any (SPEC 8)."""
-    if call.is_lost:
+    if call.sandbox.is_closed:
         return refusals.lost_sandbox(call)
     return refuse_blocked(call) if call.sandbox.core.state.rates is not None else None
 
 
 def claim(call: Call) -> Reply | None:
     """Find the fault that replaces everything else, and the identity that the headers claim (SPEC 5.2)."""
-    if refusal := _check_wanted_rule(call) or refuse_address(call):
+    if b"x-sim-rule" in call.headers and (refusal := _check_wanted_rule(call)):
         return refusal
-    meet_fault(call, before_body=True)
-    if call.fault is not None and call.fault.rule.then.comes_instead:
-        return NOTHING
+    if refusal := refuse_address(call):
+        return refusal
+    choose_fault(call, before_body=True)
+    if call.fault is not None and call.fault.rule.then.prevents_execution:
+        return NO_REPLY
     return identify(call)
-
-
-def identify(call: Call) -> Reply | None:
-    """Note who the headers say is calling, or refuse them."""
-    claimed = check_claim(call, call.endpoint)
-    if isinstance(claimed, Denied):
-        return refusals.deny(call, call.endpoint, claimed)
-    if isinstance(claimed, Reply):
-        return claimed
-    call.claim = claimed
-    return None
 
 
 async def read(call: Call, request: Incoming) -> Reply | None:
@@ -187,14 +192,14 @@ def check(call: Call) -> Reply | None:
 async def handle(call: Call) -> Reply:
     """Execute the call, under the fault that matches now that everything is known, if any."""
     met_before = call.fault is not None
-    meet_fault(call)
+    choose_fault(call)
     if call.fault is None:
         return call.endpoint.handle(call)
     fault = call.fault.rule.then
     if not met_before and (refusal := refuse_late(fault, call, call.endpoint)):
         return refusal
-    if fault.comes_instead:
-        return NOTHING
+    if fault.prevents_execution:
+        return NO_REPLY
     if not fault.after_commit and (refusal := await wait(call)):
         return refusal
     return refusals.lost_sandbox(call) if call.is_lost else call.endpoint.handle(call)
@@ -202,7 +207,8 @@ async def handle(call: Call) -> Reply:
 
 def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
     """Decode and validate the endpoint's input; the endpoint's own refusal when it violates the contract."""
-    note_unread(call, endpoint)
+    if call.exchange.query or names.API_VERSION in call.headers or (call.exchange.body and endpoint.source != "body"):
+        note_unread(call, endpoint)
     if not endpoint.schema:
         return None
     problems = _validate(call, endpoint)
@@ -214,20 +220,15 @@ def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
 
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     """Headers by name; repeated ones are joined by a comma, which none of our formats accepts."""
-    headers = dict(pairs)
-    if len(headers) < len(pairs):
-        headers = {}
-        for name, value in pairs:
-            headers[name] = headers[name] + b", " + value if name in headers else value
+    headers: dict[bytes, bytes] = {}
+    for name, value in pairs:
+        headers[name] = headers[name] + b", " + value if name in headers else value
     return headers
 
 
 def _check_wanted_rule(call: Call) -> Reply | None:
-    wanted = call.headers.get(b"x-sim-rule")
-    if wanted is None:
-        return None
-    names = meant(wanted)
-    name = next(filter(call.sandbox.core.state.has_rule, names), names[-1])
+    spellings = decode_rule_names(call.headers[b"x-sim-rule"])
+    name = next(filter(call.sandbox.core.state.has_rule, spellings), spellings[-1])
     if not call.sandbox.core.state.has_rule(name):
         call.exchange.error = "unknown_rule"
         return refusals.unknown_rule(name)
@@ -239,14 +240,15 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
     """Decode the endpoint's input and validate it against its schema; stores the fields in the call."""
     if endpoint.source == "query":
         call.fields, problems = read_query(call.exchange.query, endpoint.schema)
-        note_unknown(call, endpoint)
+        note_unknown_parameters(call, endpoint)
         return problems
-    state = call.sandbox.core.state
-    decode = decode_form if endpoint.source == "form" else decode_json
-    call.fields, problems = decode(
+    assume = call.sandbox.scenario.assume
+    call.fields, problems = read_members(
+        endpoint.schema,
         call.headers.get(b"content-type", b""),
         call.exchange.body,
-        reject_duplicates=state.assumes("duplicate-json-keys", "reject"),
-        any_type=state.assumes("content-type", "ignored"),
+        may_be_form=endpoint.source == "form",
+        reject_duplicates=assume.get("duplicate-json-keys") == "reject",
+        any_type=assume.get("content-type") == "ignored",
     )
-    return problems or validator(endpoint.schema).problems(call.fields)
+    return problems

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from simulator.api.call import Call, Problems, Reply
 from simulator.api.diagnoses import explain, no_product
 from simulator.api.notes import note
-from simulator.api.refusals import refuse_parameters
+from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_parameters
 from simulator.domain.commands import LookUpBill
 from simulator.domain.model.bills import BillError, BillRefused
 from simulator.wire import bills
@@ -27,7 +27,7 @@ def network(call: Call) -> Reply:
     product = state.catalog.products.get(code)
     if product is None:
         note(call, no_product(call, code))
-        return refuse_parameters({"product": ["is no product of the catalog"]})
+        return refuse_parameters({"product": [UNKNOWN_PRODUCT]})
     return Reply(200, network_status(product, state.network.status(code, call.now), call.now))
 
 

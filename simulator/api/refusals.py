@@ -15,6 +15,7 @@ from simulator.wire import errors
 RETRY_AFTER_S = 5
 BODY_BOUND = f"at most {BODY_BYTES_MAX} bytes are read"
 NAME_CHARS_MAX = 100
+UNKNOWN_PRODUCT = "must be a product of the catalog"
 
 
 def deny(call: Call, endpoint: Endpoint, refusal: Denied) -> Reply:

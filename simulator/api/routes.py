@@ -30,99 +30,186 @@ def routes() -> Routes:
     return {
         PATH: {
             "POST": Endpoint(
-                tokens.token,
-                invalid_parameters,
-                tokens.denied_at_token,
-                "token-request",
-                "form",
-                OPEN,
+                handle=tokens.token,
+                invalid=invalid_parameters,
+                denied=tokens.denied_at_token,
+                schema="token-request",
+                source="form",
+                access=OPEN,
                 is_deprecated=True,
             ),
         },
         REFRESH_PATH: {
             "POST": Endpoint(
-                tokens.refresh,
-                invalid_parameters,
-                tokens.denied_at_token,
-                "token-refresh-request",
-                "form",
-                OPEN,
+                handle=tokens.refresh,
+                invalid=invalid_parameters,
+                denied=tokens.denied_at_token,
+                schema="token-refresh-request",
+                source="form",
+                access=OPEN,
                 is_deprecated=True,
             ),
         },
         "/v2/product-list": {
-            "GET": Endpoint(legacy.product_list, invalid_parameters, denied, access=LEGACY, is_deprecated=True),
+            "GET": Endpoint(
+                handle=legacy.product_list, invalid=invalid_parameters, denied=denied, access=LEGACY, is_deprecated=True
+            ),
         },
         "/v2/subproducts": {
             "GET": Endpoint(
-                legacy.subproducts, invalid_parameters, denied, "subproducts-query", "query", LEGACY, is_deprecated=True
+                handle=legacy.subproducts,
+                invalid=invalid_parameters,
+                denied=denied,
+                schema="subproducts-query",
+                source="query",
+                access=LEGACY,
+                is_deprecated=True,
             ),
         },
         "/v2/catalog": {
-            "GET": Endpoint(CatalogEndpoint(), invalid_parameters, denied_at_catalog, "catalog-query", "query"),
+            "GET": Endpoint(
+                handle=CatalogEndpoint(),
+                invalid=invalid_parameters,
+                denied=denied_at_catalog,
+                schema="catalog-query",
+                source="query",
+            ),
         },
         "/v2/options": {
-            "GET": Endpoint(OptionsEndpoint(), invalid_parameters, denied, "options-query", "query"),
+            "GET": Endpoint(
+                handle=OptionsEndpoint(),
+                invalid=invalid_parameters,
+                denied=denied,
+                schema="options-query",
+                source="query",
+            ),
         },
         "/v1/interbank/billers": {
-            "GET": Endpoint(BillersEndpoint(), invalid_parameters, denied, "billers-query", "query", LEGACY),
+            "GET": Endpoint(
+                handle=BillersEndpoint(),
+                invalid=invalid_parameters,
+                denied=denied,
+                schema="billers-query",
+                source="query",
+                access=LEGACY,
+            ),
         },
         "/v2/topup": {
             "POST": Endpoint(
-                payments.topup, payments.invalid_request, denied, "topup-request", "body", LEGACY, may_want_key=True
+                handle=payments.topup,
+                invalid=payments.invalid_request,
+                denied=denied,
+                schema="topup-request",
+                source="body",
+                access=LEGACY,
+                may_want_key=True,
             ),
         },
         "/v2/transactions/check": {
-            "POST": Endpoint(cases.check, cases.invalid_request, denied, "check-request", "body"),
+            "POST": Endpoint(
+                handle=cases.check, invalid=cases.invalid_request, denied=denied, schema="check-request", source="body"
+            ),
         },
         "/v2/transactions/void": {
-            "POST": Endpoint(cases.void, cases.invalid_request, denied, "void-request", "body"),
+            "POST": Endpoint(
+                handle=cases.void, invalid=cases.invalid_request, denied=denied, schema="void-request", source="body"
+            ),
         },
         "/v2/networkstatus": {
-            "GET": Endpoint(products.network, invalid_parameters, denied, "networkstatus-query", "query"),
+            "GET": Endpoint(
+                handle=products.network,
+                invalid=invalid_parameters,
+                denied=denied,
+                schema="networkstatus-query",
+                source="query",
+            ),
         },
         "/v2/bill-presentment": {
-            "GET": Endpoint(products.bill, products.invalid_bill, denied, "bill-query", "query"),
+            "GET": Endpoint(
+                handle=products.bill, invalid=products.invalid_bill, denied=denied, schema="bill-query", source="query"
+            ),
         },
         "/v2/transactions": {
-            "GET": Endpoint(history.transactions, invalid_parameters, denied, "transactions-query", "query"),
+            "GET": Endpoint(
+                handle=history.transactions,
+                invalid=invalid_parameters,
+                denied=denied,
+                schema="transactions-query",
+                source="query",
+            ),
         },
         "/v2/balance-statement": {
-            "GET": Endpoint(history.balance_statement, invalid_parameters, denied, "balance-statement-query", "query"),
+            "GET": Endpoint(
+                handle=history.balance_statement,
+                invalid=invalid_parameters,
+                denied=denied,
+                schema="balance-statement-query",
+                source="query",
+            ),
         },
         "/v2/balance": {
-            "GET": Endpoint(account.balance, invalid_parameters, denied),
+            "GET": Endpoint(handle=account.balance, invalid=invalid_parameters, denied=denied),
         },
         "/v2/low-balance-threshold": {
             "POST": Endpoint(
-                account.set_low_balance_threshold, invalid_parameters, denied, "low-balance-threshold-query", "query"
+                handle=account.set_low_balance_threshold,
+                invalid=invalid_parameters,
+                denied=denied,
+                schema="low-balance-threshold-query",
+                source="query",
             ),
         },
         "/v2/callback-url": {
-            "GET": Endpoint(account.read_callback_url, invalid_parameters, denied),
-            "POST": Endpoint(account.set_callback_url, invalid_parameters, denied, "callback-url-query", "query"),
+            "GET": Endpoint(handle=account.read_callback_url, invalid=invalid_parameters, denied=denied),
+            "POST": Endpoint(
+                handle=account.set_callback_url,
+                invalid=invalid_parameters,
+                denied=denied,
+                schema="callback-url-query",
+                source="query",
+            ),
         },
         "/v2/balance-webhook": {
-            "GET": Endpoint(webhooks.read, invalid_parameters, denied),
-            "PUT": Endpoint(webhooks.put, invalid_parameters, denied, "webhook-request", "body"),
-            "DELETE": Endpoint(webhooks.remove, invalid_parameters, denied),
+            "GET": Endpoint(handle=webhooks.read, invalid=invalid_parameters, denied=denied),
+            "PUT": Endpoint(
+                handle=webhooks.put, invalid=invalid_parameters, denied=denied, schema="webhook-request", source="body"
+            ),
+            "DELETE": Endpoint(handle=webhooks.remove, invalid=invalid_parameters, denied=denied),
         },
         "/v2/balance-webhook/enabled": {
-            "PATCH": Endpoint(webhooks.enable, invalid_parameters, denied, "webhook-enabled-request", "body"),
+            "PATCH": Endpoint(
+                handle=webhooks.enable,
+                invalid=invalid_parameters,
+                denied=denied,
+                schema="webhook-enabled-request",
+                source="body",
+            ),
         },
         "/v2/balance-webhook/rotate-secret": {
-            "POST": Endpoint(webhooks.rotate, invalid_parameters, denied),
+            "POST": Endpoint(handle=webhooks.rotate, invalid=invalid_parameters, denied=denied),
         },
         "/v2/balance-webhook/deliveries": {
-            "GET": Endpoint(deliveries.list_all, invalid_parameters, denied, "deliveries-query", "query"),
+            "GET": Endpoint(
+                handle=deliveries.list_all,
+                invalid=invalid_parameters,
+                denied=denied,
+                schema="deliveries-query",
+                source="query",
+            ),
         },
         "/v2/balance-webhook/deliveries/replay-bulk": {
-            "POST": Endpoint(deliveries.replay_bulk, invalid_parameters, denied, "replay-bulk-request", "body"),
+            "POST": Endpoint(
+                handle=deliveries.replay_bulk,
+                invalid=invalid_parameters,
+                denied=denied,
+                schema="replay-bulk-request",
+                source="body",
+            ),
         },
         "/v2/balance-webhook/deliveries/{jobId}": {
-            "GET": Endpoint(deliveries.show, invalid_parameters, denied),
+            "GET": Endpoint(handle=deliveries.show, invalid=invalid_parameters, denied=denied),
         },
         "/v2/balance-webhook/deliveries/{jobId}/replay": {
-            "POST": Endpoint(deliveries.replay, invalid_parameters, denied),
+            "POST": Endpoint(handle=deliveries.replay, invalid=invalid_parameters, denied=denied),
         },
     }

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from simulator.api.bearer import bearer_of
 from simulator.api.call import Incoming, Receive
 from simulator.auth import headers as names
@@ -24,7 +26,7 @@ async def owner_at_root(
         body = request.body
         if body is None and request.receive is not None:
             body, receive = await _peeked(request.receive)
-            request = Incoming(request.method, request.query, request.headers, request.client, None, receive)
+            request = msgspec.structs.replace(request, receive=receive)
         fields, _ = decode_form(headers.get(b"content-type", b""), body or b"", any_type=True)
         return _by_credentials(sandboxes, default, path, fields) or default, request
     if key := headers.get(names.API_KEY, b"").decode("latin-1"):

@@ -5,11 +5,11 @@ how repeated keys are ordered and whether empty values are included, so one requ
 the register's choices select the accepted ones.
 """
 
-from base64 import b64encode
+from binascii import b2a_base64
 from dataclasses import dataclass
 from hashlib import sha256
 
-EMPTY_BODY_HASH = b64encode(sha256(b"").digest())
+EMPTY_BODY_HASH = b2a_base64(sha256(b"").digest(), newline=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class QueryRules:
 
 def body_hash(body: bytes) -> bytes:
     """Base64 of SHA-256 of the exact body."""
-    return b64encode(sha256(body).digest()) if body else EMPTY_BODY_HASH
+    return b2a_base64(sha256(body).digest(), newline=False) if body else EMPTY_BODY_HASH
 
 
 def canonical_string(timestamp: bytes, nonce: bytes, method: bytes, query: bytes, hashed: bytes) -> bytes:

@@ -65,7 +65,7 @@ def _queries(path: str, query: bytes) -> Iterator[tuple[str, bytes]]:
     yield "the query was left out", b""
     yield "the query keeps its question mark", b"?" + canonical_query(query)
     yield "the query is percent-decoded; sign it as it is sent", canonical_query(unquote_to_bytes(query))
-    yield "the path is signed in place of the query", path.encode()
+    yield "the path is signed instead of the query", path.encode()
     yield "the path is signed together with the query", target
 
 

@@ -60,7 +60,7 @@ class Denied:
         return MESSAGES[self.code]
 
 
-class Held(Protocol):
+class KeyRecord(Protocol):
     """An API key's record: `state` is `active`, `revoked`, `no_secret` or `undecryptable`."""
 
     @property
@@ -75,17 +75,19 @@ class Held(Protocol):
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """Validated headers, not yet verified. `signature` is decoded; `timestamp_s` is `timestamp` as a number."""
+    """Validated headers, not yet verified. `signature` is decoded; `timestamp_s` is `timestamp` as a number, and was
+    compared with `checked_s`."""
 
-    held: Held
+    held: KeyRecord
     timestamp: bytes
     timestamp_s: int
+    checked_s: float
     nonce: bytes
     signature: bytes
 
 
 def check_headers(
-    headers: Mapping[bytes, bytes], held: Held | None, now_s: float, tolerance_s: float
+    headers: Mapping[bytes, bytes], held: KeyRecord | None, now_s: float, tolerance_s: float
 ) -> Claim | Denied:
     """Check the four headers in the order of SPEC 5.2.
 
@@ -101,7 +103,7 @@ def check_headers(
         return Denied("invalid_api_key", f"no reseller of this sandbox has this key{hint}")
     if held.state != "active":
         if held.state == "revoked":
-            return Denied("invalid_api_key", "the key was revoked; use an active one of the reseller's")
+            return Denied("invalid_api_key", "the key was revoked; use an active key of the reseller")
         if held.state == "no_secret":
             return Denied("hmac_not_configured", "the scenario gives this key no secret (state: no_secret)")
     timestamp, nonce, signature = headers.get(names.TIMESTAMP), headers.get(names.NONCE), headers.get(names.SIGNATURE)
@@ -112,15 +114,15 @@ def check_headers(
         empty = [name.decode() for name in names.SIGNATURE_HEADERS if not headers[name]]
         return Denied("empty_hmac_values", f"empty: {', '.join(empty)}")
     if not NONCE_BYTES_MIN <= len(nonce) <= NONCE_BYTES_MAX:
-        return Denied("invalid_nonce_format", f"the nonce has {len(nonce)} characters, 16 to 128 are wanted")
+        return Denied("invalid_nonce_format", f"the nonce has {len(nonce)} characters; it must have 16 to 128")
     if foreign := nonce.translate(None, _NONCE_CHARACTERS):
         shown = foreign[:1].decode("latin-1")
-        return Denied("invalid_nonce_format", f"the nonce has {shown!r} in it; only a-z A-Z 0-9 - _ may be")
+        return Denied("invalid_nonce_format", f"the nonce has {shown!r}; only a-z A-Z 0-9 - _ are allowed")
     if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
-        return Denied("invalid_timestamp_format", f"only digits are read, whole seconds since 1970: now {now_s:.0f}")
+        return Denied("invalid_timestamp_format", f"must be whole seconds since 1970, digits only: now {now_s:.0f}")
     timestamp_s = int(timestamp)
-    if expired := check_time(timestamp_s, now_s, tolerance_s):
-        return expired
+    if not -tolerance_s <= now_s - timestamp_s <= tolerance_s:
+        return _out_of_time(timestamp_s, now_s, tolerance_s)
     if not signature.startswith(b"v1="):
         return Denied("invalid_signature_format", "the signature does not begin with v1=")
     if len(signature) > SIGNATURE_BYTES_MAX:
@@ -129,18 +131,18 @@ def check_headers(
     decoded = _decoded(text)
     if decoded is None:
         return Denied("invalid_signature_format", f"what follows v1= is not Base64: {_misspelling(text)}")
-    return Claim(held=held, timestamp=timestamp, timestamp_s=timestamp_s, nonce=nonce, signature=decoded)
+    return Claim(
+        held=held, timestamp=timestamp, timestamp_s=timestamp_s, checked_s=now_s, nonce=nonce, signature=decoded
+    )
 
 
-def check_time(timestamp_s: int, now_s: float, tolerance_s: float) -> Denied | None:
-    """None for a timestamp within the tolerance, in either direction."""
+def _out_of_time(timestamp_s: int, now_s: float, tolerance_s: float) -> Denied:
+    """The refusal of a timestamp that is further than the tolerance from now, in either direction."""
     age_s = now_s - timestamp_s
-    if -tolerance_s <= age_s <= tolerance_s:
-        return None
     if abs(now_s - timestamp_s / 1000) <= tolerance_s:
         return Denied("timestamp_expired", "the timestamp is in milliseconds; send seconds")
     side = "behind" if age_s > 0 else "ahead of"
-    off = f"{abs(age_s):.3f}".rstrip("0").rstrip(".")
+    off = f"{abs(age_s):.6f}".rstrip("0").rstrip(".")
     text = f"the timestamp is {off} s {side} the server's clock, at most {tolerance_s:.0f} s are accepted"
     return Denied("timestamp_expired", text)
 
@@ -157,20 +159,20 @@ def _decoded(text: bytes) -> bytes | None:
 
 def _misspelling(text: bytes) -> str:
     if any(character in b" \t\r\n" for character in text):
-        return "there are blanks in it"
+        return "it contains blanks"
     if any(character in b"-_" for character in text):
-        return "it has - or _ of the URL-safe alphabet, + and / are wanted"
+        return "it has - or _ of the URL-safe alphabet; use + and /"
     if text.translate(None, _BASE64_CHARACTERS):
-        return "it has characters that Base64 has not"
+        return "it has characters that are not in Base64"
     if len(text) % 4 or text.rstrip(b"=").count(b"="):
         return "its padding (=) is wrong"
-    return "the bits behind its last byte are not zero, or its padding is wrong"
+    return "the bits after its last byte are not zero, or its padding is wrong"
 
 
 def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryRules) -> Denied | None:
     """Compare the signature with the request in constant time; None when it matches."""
     if claim.held.state == "undecryptable":
-        return Denied("decryption_error", "the scenario says so of this key (state: undecryptable)")
+        return Denied("decryption_error", "the scenario sets this for the key (state: undecryptable)")
     hashed = body_hash(body)
     for form in canonical_queries(query, rules) if query else NO_QUERY:
         text = canonical_string(claim.timestamp, claim.nonce, method, form, hashed)

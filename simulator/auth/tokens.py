@@ -10,7 +10,9 @@ valid from the microsecond of issue: `issued_us` is the offset from `iat`, and e
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from simulator.auth.signature import Denied
 
@@ -38,14 +40,14 @@ class Use(StrEnum):
 _NAMES = {Use.ACCESS.value: "the AccessToken", Use.ID.value: "the IdToken", Use.REFRESH.value: "the RefreshToken"}
 
 
-class Realm(NamedTuple):
+class Realm(msgspec.Struct, frozen=True):
     """Where tokens are valid: the sandbox, and its 32-byte signing key."""
 
     sandbox: str
     key: bytes
 
 
-class Holder(NamedTuple):
+class Holder(msgspec.Struct, frozen=True):
     """To whom a token was issued."""
 
     username: str
@@ -120,10 +122,11 @@ def _untimely(claims: dict[str, Any], now_us: int) -> str:
         return "issued_us must be whole microseconds of a second"
     early_us = begins_s * _SECOND_US + issued_us - now_us
     if early_us > 0:
-        return f"the token is good only {_seconds(early_us)} s from now by the sandbox's clock"
+        return f"the token becomes valid in {_seconds(early_us)} s by the sandbox's clock"
     late_us = now_us - ends_s * _SECOND_US - issued_us
     if late_us >= 0:
-        return f"the token expired {_seconds(late_us)} s ago by the sandbox's clock"
+        when = f"{_seconds(late_us)} s ago" if late_us else "just now"
+        return f"the token expired {when} by the sandbox's clock"
     return ""
 
 
@@ -146,16 +149,16 @@ def _explain(bad: Exception, token: str, realm: Realm) -> str:
         case jwt.InvalidAudienceError():
             return "the token was issued for another sandbox"
         case jwt.InvalidIssuerError():
-            return "somebody else issued the token"
+            return "another issuer issued the token"
         case jwt.MissingRequiredClaimError():
             return f"the token has no claim {bad.claim!r}"
         case _:
-            return "this is no JSON Web Token: three Base64url parts joined by dots, the first two of them JSON"
+            return "this is not a JSON Web Token: three Base64url parts joined by dots, the first two of them JSON"
 
 
 def _foreign(claims: dict[str, Any], realm: Realm) -> str:
     audience = claims.get("aud")
     if isinstance(audience, str) and audience != realm.sandbox:
         shown = audience[:_SHOWN_CHARS_MAX]
-        return f"the token belongs to the sandbox {shown!r}, and this is {realm.sandbox!r}: use that one's address"
-    return "the signature is not this sandbox's: the token was changed, or signed by somebody else"
+        return f"the token belongs to the sandbox {shown!r}, and this is {realm.sandbox!r}: use the other address"
+    return "the signature is not this sandbox's: the token was changed, or signed with another key"

@@ -88,9 +88,10 @@ def _exchange(request: SignedRequest, more: Mapping[str, str]) -> tuple[int, str
         response: HTTPResponse = connection.getresponse()
         return response.status, response.reason, response.getheaders(), response.read()
     except TimeoutError:
-        raise CannotStart(f"reseller-sim call: {parts.netloc} gave no answer within {TIMEOUT_S:g} seconds") from None
+        raise CannotStart(f"reseller-sim call: {parts.netloc} did not respond within {TIMEOUT_S:g} seconds") from None
     except (HTTPException, OSError) as error:
-        text = f"reseller-sim call: {parts.netloc} ended the connection without a whole answer ({type(error).__name__})"
+        text = f"reseller-sim call: {parts.netloc} closed the connection before a complete response"
+        text = f"{text} ({type(error).__name__})"
         raise CannotStart(f"{text}: look the request up before you repeat it") from None
     finally:
         connection.close()

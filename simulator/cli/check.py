@@ -8,7 +8,7 @@ import click
 from simulator.cli.flags import option, verb
 
 if TYPE_CHECKING:
-    from simulator.scenario.document import Problem
+    from simulator.scenario.reading.document import Problem
 
 
 @verb("check")

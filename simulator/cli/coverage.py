@@ -11,8 +11,8 @@ def page(running: Running) -> str:
     """The coverage of all sandboxes that the server had."""
     from simulator.control.coverage import rendered  # imports what answers the control API, which a run may never need
 
-    figures = running.app.sandboxes.figures()
-    return text(rendered(figures), figures.sandboxes)
+    coverage = running.app.sandboxes.coverage()
+    return text(rendered(coverage), coverage.sandboxes)
 
 
 def text(coverage: Mapping[str, Any], sandboxes: int = 1) -> str:

@@ -62,7 +62,7 @@ def command(ctx: click.Context, /, coverage: bool, **flags: Any) -> int:
     """
     to_run: list[str] = ctx.obj
     if shutil.which(to_run[0]) is None:
-        raise CannotStart(f"reseller-sim exec: {to_run[0]!r} is no command that can be run: check its name and PATH")
+        raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: check its name and PATH")
     running, thread = _serve_in_thread(ServerFlags(**flags), keeps_coverage=coverage)
     try:
         status = _run(to_run, environment(running))

@@ -20,7 +20,7 @@ VERBS = {
     "exec": "Run a command against a simulator of its own.",
     "call": "Send one signed request and print the response.",
     "sign": "Print a request's canonical string, headers and curl command.",
-    "scenarios": "List the bundled scenarios, print one, or what belongs to them.",
+    "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
     "check": "Report the problems of scenario files.",
     "assumptions": "Print what the specification leaves open, and what we chose.",
     "openapi": "Print the contract as one OpenAPI 3.1 document.",
@@ -109,8 +109,8 @@ def cli() -> None:
     \b
     reseller-sim serve                               answer on port 8080
     reseller-sim call GET /v2/balance                send it a signed request
-    reseller-sim exec -- npm test                    run tests against one of their own
-    reseller-sim VERB --help                         how a verb is used
+    reseller-sim exec -- npm test                    run tests against a simulator of their own
+    reseller-sim VERB --help                         print the help of a verb
     """
 
 

@@ -14,8 +14,8 @@ from simulator.cli.flags import json_flag, option, verb
 def command(control: bool, json: bool) -> None:
     """Print the contract as one OpenAPI 3.1 document.
 
-    It is the one that the simulator itself checks requests against; every schema that it refers to is inside, so that
-    generators, mock servers and contract tests take it as it stands.
+    The simulator validates requests against this contract. All schemas are included, so generators, mock servers and
+    contract tests can use the document as it is.
 
     \b
     Examples:

@@ -10,13 +10,14 @@ from simulator.cli.flags import json_flag, verb
 @verb("scenarios")
 @click.argument("action", metavar="[show NAME | magic | schema]", nargs=-1)
 @json_flag(
-    help="Print JSON: the list, the table, the schema, or with show the scenario as POST /_sim/sandboxes takes it."
+    help="Print JSON: the list, the table, the schema, or with show the scenario as POST /_sim/sandboxes accepts it."
 )
 @click.pass_context
 def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> None:
-    """List the bundled scenarios, print one, or what belongs to them.
+    """Print bundled scenarios, magic accounts or the JSON Schema.
 
-    What `show` prints is a file to begin your own from; `extends: NAME` in a file of yours takes over all of one.
+    Without arguments it lists the bundled scenarios. `show` prints one, to start your own file from; with
+    `extends: NAME` your file inherits everything from it.
 
     \b
     Examples:
@@ -58,7 +59,7 @@ def _list(json: bool) -> None:
 
 def _show(name: str, json: bool) -> None:
     from simulator.scenario.library import text
-    from simulator.scenario.load import ScenarioError, load_text
+    from simulator.scenario.reading.load import ScenarioError, load_text
 
     try:
         written = text(name)

@@ -94,13 +94,13 @@ def split_base(base_url: str) -> SplitResult:
     except ValueError:
         is_usable = False
     if not is_usable or parts.query or parts.fragment or "@" in parts.netloc or not _is_visible(base_url):
-        raise CannotSign(f"{base_url!r} is no base URL such as http://127.0.0.1:8080 or https://host/s/mine")
+        raise CannotSign(f"{base_url!r} is not a base URL such as http://127.0.0.1:8080 or https://host/s/mine")
     return parts
 
 
 def _checked_method(method: str) -> str:
     if not (method.isascii() and method.isalpha()):
-        raise CannotSign(f"{method!r} is no HTTP method such as GET or POST")
+        raise CannotSign(f"{method!r} is not an HTTP method such as GET or POST")
     return method.upper()
 
 

@@ -48,7 +48,7 @@ def seconds(ctx: click.Context, param: click.Parameter, text: str | None) -> flo
     except ValueError:
         value = math.nan
     if not 0 < value < math.inf:
-        raise click.BadParameter(f"{text!r} is no number of seconds above 0", ctx, param)
+        raise click.BadParameter(f"{text!r} is not a number of seconds above 0", ctx, param)
     return value
 
 
@@ -68,7 +68,7 @@ def _header(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str,
     name, colon, value = text.partition(":")
     value = value.strip()
     if not colon or not name.replace("-", "").replace("_", "").isalnum() or not text.isascii():
-        raise click.BadParameter(f"{text!r} is no header such as 'X-Api-Version: 2026-09-16'", ctx, param)
+        raise click.BadParameter(f"{text!r} is not a header such as 'X-Api-Version: 2026-09-16'", ctx, param)
     if not value.isprintable():
         raise click.BadParameter(f"the header {name} has control characters", ctx, param)
     return name, value

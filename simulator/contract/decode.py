@@ -1,7 +1,7 @@
-"""JSON bodies in, within bounds: whatever bytes come, the answer is a value or `BadJson`.
+"""Decodes JSON bodies within limits: any bytes result in a value or in `BadJson`.
 
-Numbers become int or Decimal, never float. msgspec refuses what JSON does not know: NaN, a byte order mark, lone
-surrogates, trailing text.
+Numbers become int or Decimal, never float. msgspec rejects what is not JSON: NaN, a byte order mark, lone surrogates,
+trailing text.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import msgspec
 
 DEPTH_MAX = 64
-NUMBER_CHARS_MAX = 4300  # as many digits as Python reads in an int, too
+NUMBER_CHARS_MAX = 4300  # Python's own limit for an int
 
 # Nesting costs two bytes a level; a shorter body cannot be too deep.
 _SHALLOW_BYTES_MAX = 2 * DEPTH_MAX
@@ -22,11 +22,11 @@ _TOO_DEEP = f"the body is nested more than {DEPTH_MAX} levels deep"
 
 
 class BadJson(ValueError):
-    """A body that is not accepted as JSON; the text says why, without repeating the body."""
+    """A body that is rejected as JSON; the text says why, without quoting the body."""
 
 
 class _TooLong(Exception):
-    """A number has more characters than are read."""
+    """A number has more than `NUMBER_CHARS_MAX` characters."""
 
 
 def _number(text: str) -> Decimal:
@@ -35,26 +35,26 @@ def _number(text: str) -> Decimal:
     return Decimal(text)
 
 
-# In a body that is shorter than the longest number, none can be too long.
+# A body of at most that length cannot have a number that is too long.
 _decode_short = msgspec.json.Decoder(float_hook=Decimal).decode
 _decode_long = msgspec.json.Decoder(float_hook=_number).decode
 
 
 def decode_object(body: bytes, reject_duplicates: bool = False) -> dict[str, Any]:
-    """The JSON object that `body` holds. Raises `BadJson`.
+    """The JSON object in `body`. Raises `BadJson`.
 
-    Of a key that occurs twice the last value counts, unless `reject_duplicates` refuses it at any level.
+    The last value of a repeated key counts; with `reject_duplicates` a repeated key is rejected at any level.
     """
     value = decode_any(body)
     if type(value) is not dict:
-        raise BadJson("the body is no JSON object")
+        raise BadJson("the body is not a JSON object")
     if reject_duplicates and repeated_keys(body, value):
         raise BadJson("the body has the same key twice in one object")
     return value
 
 
 def decode_any(body: bytes) -> Any:
-    """The JSON value that `body` holds, nested at most `DEPTH_MAX` deep. Raises `BadJson`."""
+    """The JSON value in `body`, nested at most `DEPTH_MAX` deep. Raises `BadJson`."""
     if not body:
         raise BadJson("the body is empty")
     try:
@@ -62,7 +62,7 @@ def decode_any(body: bytes) -> Any:
     except msgspec.ValidationError:
         raise BadJson("the body has a number that is too long") from None
     except msgspec.DecodeError as error:
-        raise BadJson(f"the body is no valid JSON: {error}") from None
+        raise BadJson(f"the body is not valid JSON: {error}") from None
     except UnicodeDecodeError:
         raise BadJson("the body is not UTF-8") from None
     except RecursionError:
@@ -88,17 +88,16 @@ def _children(parent: Any) -> Iterable[Any]:
 
 
 def repeated_keys(body: bytes, value: dict[str, Any]) -> dict[str, int]:
-    """The keys that one object of a JSON body has several times, at any level, and how often; `value` is what
-    `decode_object` made of the body.
+    """The keys that occur several times in one object of a JSON body, at any level, with their counts. `value` is the
+    decoded body.
 
-    Each key has a colon behind it, so that a body with no more colons than keys that were read repeats none. Those
-    that lie deeper than most bodies go are not counted for that.
+    Each key is followed by a colon, so a body with no more colons than decoded keys repeats none. This quick check
+    counts the keys of two levels; a body with more colons is parsed again.
     """
     beyond = body.count(b":") - len(value)
-    if beyond > 0:
-        for child in value.values():  # a loop, since this is asked of every body, and a sum takes twice as long
-            if type(child) is dict:
-                beyond -= len(child)
+    if beyond <= 0:
+        return {}
+    beyond -= sum(len(child) for child in value.values() if type(child) is dict)
     if beyond <= 0:
         return {}
     found: dict[str, int] = {}
@@ -110,10 +109,10 @@ def repeated_keys(body: bytes, value: dict[str, Any]) -> dict[str, int]:
             found.update((name, times) for name, times in counts.items() if times > found.get(name, 1))
         return made
 
-    # Read once more, for keys alone; msgspec has found everything else in order.
+    # Parse again, for the keys only; msgspec has validated the rest.
     json.loads(body, object_pairs_hook=unique, parse_int=str, parse_float=str, parse_constant=_never)
     return found
 
 
 def _never(text: str) -> NoReturn:
-    raise AssertionError(f"{text} is no JSON and was refused before")
+    raise AssertionError(f"{text} is not JSON and was rejected before")

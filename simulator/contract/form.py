@@ -1,25 +1,57 @@
-"""Bodies in: JSON, or at some endpoints JSON or a form (SPEC 4.2), within bounds and under the right content type."""
+"""Decodes bodies with their content type: JSON, or at some endpoints JSON or a form (SPEC 4.2)."""
 
+from collections.abc import Container, Mapping
+from functools import cache
 from typing import Any
 
 from simulator.contract.decode import BadJson, decode_object
-from simulator.contract.query import decode_query
+from simulator.contract.query import decode_query, parameters, with_repeats
+from simulator.contract.schemas import schema
+from simulator.contract.validate import validator
 
 JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
 FORM_BYTES_MAX = 64 * 1024
 TYPE_CHARS_MAX = 60
 
-# The members of a body, and what is wrong with it: texts by member, `body` for the whole.
+# The members of a body, and its problems: texts by member, under `body` those of the whole.
 Decoded = tuple[dict[str, Any], dict[str, list[str]]]
+
+
+def read_members(
+    name: str,
+    content_type: bytes,
+    body: bytes,
+    *,
+    may_be_form: bool = False,
+    reject_duplicates: bool = False,
+    any_type: bool = False,
+) -> Decoded:
+    """The members of a body without the optional ones that are blank, and what is wrong with them by the schema
+    `contracts/schemas/NAME.json`: texts by member."""
+    decode = decode_form if may_be_form else decode_json
+    members, problems = decode(content_type, body, reject_duplicates=reject_duplicates, any_type=any_type)
+    if problems:
+        return members, problems
+    if may_be_form or _may_have_blank(body):
+        members = _without_blanks(members, _optional_texts(name))
+    problems = validator(name).problems(members)
+    if problems and may_be_form and not looks_like_json(body):
+        problems = with_repeats(name, members, problems)
+    return members, problems
+
+
+def looks_like_json(body: bytes) -> bool:
+    """Whether a body that was accepted at an endpoint that reads forms, too, was JSON."""
+    return body.lstrip()[:1] == b"{"
 
 
 def decode_json(
     content_type: bytes, body: bytes, *, reject_duplicates: bool = False, any_type: bool = False
 ) -> Decoded:
-    """The members of a JSON body, those apart that are null: they count as absent.
+    """The members of a JSON body. A null member counts as absent.
 
-    The content type must be JSON's or missing, unless `any_type`; the members are told all the same.
+    The content type must be JSON's or missing, unless `any_type`. The members are returned even if it is wrong.
     """
     try:
         members = decode_object(body, reject_duplicates=reject_duplicates)
@@ -37,15 +69,14 @@ def decode_json(
 def decode_form(
     content_type: bytes, body: bytes, *, reject_duplicates: bool = False, any_type: bool = False
 ) -> Decoded:
-    """The members of a body that is a form when the content type says so and JSON otherwise; an empty one has none."""
+    """The members of a body: a form if the content type says so, else JSON. An empty body has none."""
     if len(body) > FORM_BYTES_MAX:
         return {}, {"body": [f"is longer than {FORM_BYTES_MAX} bytes"]}
     if not body:
         return {}, {}
     media_type = _media_type(content_type)
-    looks_like_json = body.lstrip()[:1] == b"{"
-    if media_type == FORM and not (looks_like_json and any_type):
-        if looks_like_json:
+    if media_type == FORM and not (any_type and looks_like_json(body)):
+        if looks_like_json(body):
             return {}, {"body": [f"looks like JSON, but was sent as {FORM.decode()}; send it as {JSON.decode()}"]}
         return decode_query(body)
     members, problems = decode_json(JSON, body, reject_duplicates=reject_duplicates)
@@ -65,6 +96,29 @@ def _is_json(media_type: bytes) -> bool:
 def _mistyped(content_type: bytes, wanted: str) -> str:
     sent = content_type.decode("ascii", "backslashreplace")[:TYPE_CHARS_MAX]
     return f"was sent as {sent}, but must be {wanted}"
+
+
+@cache
+def _optional_texts(name: str) -> frozenset[str]:
+    required = schema(name).get("required", ())
+    return frozenset(
+        one for one, wanted in parameters(name).items() if wanted.get("type") == "string" and one not in required
+    )
+
+
+def _may_have_blank(body: bytes) -> bool:
+    """False for a JSON body without a blank text: behind the first quote of one comes another, a blank, an escape, or a
+    character beyond ASCII."""
+    return b'""' in body or b'" ' in body or b'"\\' in body or not body.isascii()
+
+
+def _without_blanks(members: Mapping[str, Any], optional: Container[str] | None = None) -> dict[str, Any]:
+    """Leave out the blank ones of the `optional` texts, and all blank texts in objects."""
+    return {
+        name: _without_blanks(sent) if type(sent) is dict else sent
+        for name, sent in members.items()
+        if not (type(sent) is str and (optional is None or name in optional) and not sent.strip())
+    }
 
 
 def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Query strings in: percent-decoded as UTF-8, never guessed at, and held against the contract's schema."""
+"""Decodes query strings as percent-encoded UTF-8 and validates them against the contract's schemas."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,10 +15,10 @@ NAME_CHARS_MAX = 60
 
 
 def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """The parameters of a raw query, and what is wrong with its encoding: texts by parameter.
+    """The parameters of a raw query, and the problems of its encoding: texts by parameter.
 
-    `+` is a space, a parameter without `=` is empty. One that is sent several times becomes a list, which no schema
-    of a single parameter lets through: refused where it means something, ignored where it does not.
+    `+` is a space, a parameter without `=` is empty. A repeated parameter becomes a list: the schema rejects it unless
+    it allows several values, and an unknown parameter is ignored anyway.
     """
     values: dict[str, list[str]] = {}
     problems: dict[str, list[str]] = {}
@@ -34,39 +34,39 @@ def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
 
 
 def read_query(raw: bytes, name: str) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """The parameters of a raw query without the optional ones that are blank, and what is wrong with them by the
-    schema `contracts/schemas/NAME.json`: texts by parameter."""
+    """The parameters of a raw query without blank optional ones, and their violations of the schema
+    `contracts/schemas/NAME.json`: texts by parameter."""
     values, problems = decode_query(raw)
     if problems:
         return values, problems
-    for sent in values.values():  # a loop, since any() of a function takes three times as long
+    for sent in values.values():  # a loop: any() takes three times as long
         if not sent or sent.isspace() if isinstance(sent, str) else not all(map(str.strip, sent)):
             values = _without_blanks(values, schema(name).get("required", ()))
             break
     problems = validator(name).problems(values)
-    return values, _with_repeats(name, values, problems) if problems else problems
+    return values, with_repeats(name, values, problems) if problems else problems
 
 
 @cache
 def parameters(name: str) -> Mapping[str, Schema]:
-    """The parameters that a query's schema describes; none when the name is empty."""
+    """The parameters of a query's schema by name; none when `name` is empty."""
     found: Mapping[str, Schema] = schema(name)["properties"] if name else {}
     return found
 
 
 def admits_several(wanted: Schema) -> bool:
-    """True for the schema of a parameter that may be sent several times."""
+    """True when a parameter with this schema may be repeated."""
     return any(each.get("type") == "array" for each in (wanted, *wanted.get("anyOf", ())))
 
 
 def sent_times(values: Sequence[str]) -> str:
-    """What is wrong with a parameter that is read once and was sent with each of these values."""
+    """The problem of a parameter that must not be repeated and was sent with each of these values."""
     return f"was sent {len(values)} times"
 
 
 def _without_blanks(values: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:
-    """Leave out each blank value of an optional parameter, and a parameter that has no other; a required one that is
-    blank is empty, which no schema lets through."""
+    """Remove blank values of optional parameters. A blank required parameter becomes empty, which every schema
+    rejects."""
     kept: dict[str, Any] = {}
     for name, sent in values.items():
         filled = [each for each in ([sent] if isinstance(sent, str) else sent) if each.strip()]
@@ -77,8 +77,8 @@ def _without_blanks(values: Mapping[str, Any], required: Sequence[str]) -> dict[
     return kept
 
 
-def _with_repeats(name: str, values: Mapping[str, Any], problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """The problems, but of a parameter that is to be sent once how often it was, and nothing else."""
+def with_repeats(name: str, values: Mapping[str, Any], problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The problems of a query or form; of a parameter that is to be sent once how often it was, and nothing else."""
     known = parameters(name)
     return {
         each: [sent_times(sent)]
@@ -101,7 +101,7 @@ def whole(fields: Mapping[str, str], name: str, default: int) -> int:
 
 
 def _decoded(text: bytes) -> str:
-    """Raises `ValueError` with what is wrong."""
+    """Percent-decode. Raises `ValueError`, worded for people."""
     if _MALFORMED.search(text):
         raise ValueError("has a % that two hexadecimal digits must follow")
     try:

@@ -6,19 +6,6 @@ from typing import Any
 
 from simulator.contract.files import data_dir
 
-KNOB_PREFIX = "assume."
-
-_FIRST_LINE = "<!-- Generated from contracts/assumptions.yaml by `make docs`; change it there. -->"
-_INTRODUCTION = f"""\
-{_FIRST_LINE}
-
-# Assumptions
-
-What the specification leaves open, what the simulator does, and the scenario key that changes it.
-SPEC 2.1 and the like name the section of the service's own specification that is silent there.
-`reseller-sim assumptions` prints the same.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
@@ -36,11 +23,6 @@ class Assumption:
     why: str
     knob: str | None
     values: tuple[Any, ...] = ()
-
-    @property
-    def is_assumed(self) -> bool:
-        """True when the knob is a key of the scenario's `assume` section, named by the id."""
-        return self.knob == KNOB_PREFIX + self.id
 
 
 @cache
@@ -68,30 +50,3 @@ def assumptions() -> tuple[Assumption, ...]:
         )
         for row in rows()
     )
-
-
-def as_markdown() -> str:
-    """The content of `docs/assumptions.md`."""
-    return "\n".join([_INTRODUCTION, *map(_section, assumptions())])
-
-
-def _section(one: Assumption) -> str:
-    knob = f"`{one.knob}`" if one.knob else "none"
-    if one.values:
-        knob += ": " + ", ".join(f"`{_shown(value)}`" for value in one.values)
-    return f"""\
-## {one.id}
-
-{one.question} (SPEC {one.spec})
-
-{one.choice}
-
-- Why: {one.why}
-- Knob: {knob}
-"""
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {member}" for name, member in value.items()) + "}"
-    return str(value)

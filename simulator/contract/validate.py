@@ -1,4 +1,4 @@
-"""Values held against the schemas of the contract, and what is wrong with them in words.
+"""Validates values against the contract's schemas, and explains violations in words.
 
 A schema's `title` finishes the sentence "must be ..."; without one the sentence is made of its bounds.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PROBLEMS_MAX = 20
 NAME_CHARS_MAX = 60
 
-# Each problem carries a copy of the value it is about, so that explaining a large one would take seconds.
+# Each problem has a copy of its value, so explaining a large value would take seconds.
 EXPLAINED_SIZE_MAX = 20_000
 _CHARS_PER_UNIT = 64
 
@@ -37,7 +37,7 @@ _SIZES = (
 
 
 class Validator:
-    """One compiled schema. `is_valid(value)` is the fast question; values are what `decode` makes of JSON."""
+    """One compiled schema. `is_valid(value)` is the fast check; values are those that `decode` returns."""
 
     __slots__ = ("_errors", "_source", "is_valid")
 
@@ -58,14 +58,14 @@ class Validator:
         if _is_large(value):
             return {"": ["is not acceptable, and too large to say why"]}
         found: dict[str, list[str]] = {}
-        told = (pair for error in self._errors(value) for pair in self._told(error))
-        for path, text in islice(told, PROBLEMS_MAX):
+        explained = (pair for error in self._errors(value) for pair in self._explained(error))
+        for path, text in islice(explained, PROBLEMS_MAX):
             texts = found.setdefault(path, [])
             if text not in texts:
                 texts.append(text)
         return found
 
-    def _told(self, error: "ValidationError") -> Iterator[tuple[str, str]]:
+    def _explained(self, error: "ValidationError") -> Iterator[tuple[str, str]]:
         path = error.instance_path
         keyword = error.kind.name
         if keyword == "required":

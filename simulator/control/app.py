@@ -32,7 +32,7 @@ from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.scenario.load import ScenarioError
+from simulator.scenario.reading.load import ScenarioError
 
 INBOX_PREFIX = "/_sim/inbox/"
 ONE = "/_sim/sandboxes/{sandbox}"
@@ -83,7 +83,7 @@ ROUTES = [
     Route(ONE + "/coverage", coverage.show, methods=["GET"]),
     Route(ONE + "/expectations", expectations.show, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inbox.show, methods=["GET"]),
-    Route(ONE + "/inbox/{name}", inbox.program, methods=["PUT"]),
+    Route(ONE + "/inbox/{name}", inbox.set_replies, methods=["PUT"]),
     Route(ONE + "/inbox/{name}", inbox.clear, methods=["DELETE"]),
     AnyMethod(INBOX_PREFIX + "{sandbox}/{name}", inbox.receive),
 ]

@@ -19,7 +19,7 @@ def attempt(one: Attempt) -> dict[str, Any]:
     return {
         "number": one.number,
         "at": render.moment(one.at),
-        "ending": outcome.ending.value if outcome else None,
+        "ending": outcome.kind.value if outcome else None,
         "status": outcome.status if outcome else None,
         "error": outcome.error if outcome else "",
         "body": outcome.body if outcome else "",
@@ -72,6 +72,6 @@ async def list_all(request: Request) -> Response:
 
     complete = True
     if wait_for:
-        complete = await live.driver.bell.wait_until(lambda: ended() >= wait_for, timeout_s)
+        complete = await live.driver.notifier.wait_until(lambda: ended() >= wait_for, timeout_s)
     answer = page("callbacks", asked, matching(), lambda pair: _row(*pair))
     return reply(answer | {"left_out": live.core.state.callbacks.left_out, "complete": complete})

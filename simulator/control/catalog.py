@@ -5,11 +5,10 @@ from starlette.responses import Response
 
 from simulator.control.http import body_of, refuse_other_parameters, reply, sandbox_of
 from simulator.domain.commands import ChangeProduct, ChangeTree
-from simulator.domain.handlers.catalog import ProductChange, TreeChange, find, product_of
-from simulator.domain.handlers.catalog_times import last_updated
-from simulator.domain.handlers.resellers import reseller_of
-from simulator.domain.model.catalog import TreeKind
-from simulator.scenario.changes import build_changes, build_tree_changes
+from simulator.domain.model.answers import ProductChange, TreeChange
+from simulator.domain.model.tree import TreeKind
+from simulator.domain.questions import last_updated, product_of, reseller_of
+from simulator.scenario.sections.changes import build_changes, build_tree_changes
 from simulator.wire.catalog import product_as_shown, tree_part
 from simulator.wire.timestamps import iso_utc_exact
 
@@ -51,7 +50,7 @@ async def _change_tree(request: Request, kind: TreeKind) -> Response:
     live = sandbox_of(request)
     refuse_other_parameters(request)
     state, id_ = live.core.state, request.path_params["id"]
-    find(state.catalog, kind, id_)
+    state.catalog.part(kind, id_)
     body = await body_of(request, f"{kind}-request")
     command = ChangeTree(kind, id_, build_tree_changes(body, kind, state.catalog))
     done: TreeChange = live.apply(command)

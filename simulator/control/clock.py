@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.http import Bad, body_of, reply, sandbox_of
+from simulator.control.http import InvalidInput, body_of, reply, sandbox_of
 from simulator.control.times import parse_time
 from simulator.domain.due import (
     AttemptDue,
@@ -56,9 +56,9 @@ async def put(request: Request) -> Response:
 
 
 def refuse_idle_rate(mode: str | None, rate: float | None) -> None:
-    """Raise `Bad` for a rate with a mode that has none."""
+    """Raise `InvalidInput` for a rate with a mode that has none."""
     if rate is not None and mode != "xN":
-        raise Bad(f"a {mode} clock has no rate; the mode xN has", "rate")
+        raise InvalidInput(f"a {mode} clock has no rate; the mode xN has", "rate")
 
 
 async def advance(request: Request) -> Response:
@@ -66,17 +66,17 @@ async def advance(request: Request) -> Response:
     live = sandbox_of(request)
     wanted = await body_of(request, "advance-request")
     if len(wanted) != 1:
-        raise Bad('send exactly one of {"seconds": 90}, {"to": time} and {"until": "idle"}')
+        raise InvalidInput('send exactly one of {"seconds": 90}, {"to": time} and {"until": "idle"}')
     target = None
     if "seconds" in wanted:
         if wanted["seconds"] > SECONDS_MAX:
-            raise Bad(f"seconds must be at most {SECONDS_MAX}", "seconds")
+            raise InvalidInput(f"seconds must be at most {SECONDS_MAX}", "seconds")
         target = live.clock.now() + timedelta(seconds=float(wanted["seconds"]))
         parse_time(target.isoformat(), "seconds")
     elif "to" in wanted:
         target = parse_time(wanted["to"], "to")
         if target < live.clock.now():
-            raise Bad(f"to has passed: it is {live.clock.now().isoformat()}", "to")
+            raise InvalidInput(f"to is in the past: it is {live.clock.now().isoformat()}", "to")
     return reply(_report(live, await live.driver.advance(target)))
 
 
@@ -105,7 +105,7 @@ def _fired(one: Fired) -> dict[str, Any]:
             fields |= {"kind": "callback", "callback": callback.id, "attempt": one.send.attempt.number}
             fields |= {"trxid": callback.transaction.trxid, "refid": callback.transaction.refid}
             fields |= {"status": CALLBACK_STATUS_NAMES[callback.result.status], "state": one.send.attempt.state}
-            fields |= {"url": callback.url, "ending": outcome.ending.value if outcome else None}
+            fields |= {"url": callback.url, "ending": outcome.kind.value if outcome else None}
             fields |= {"answered": outcome.status if outcome else None}
         case DeliveryDue(delivery):
             tried = one.send.attempt if one.send is not None else None
@@ -113,7 +113,7 @@ def _fired(one: Fired) -> dict[str, Any]:
             fields |= {"kind": "webhook", "delivery": delivery.id, "attempt": tried.number if tried else None}
             fields |= {"event": delivery.event.id, "type": delivery.event.type, "reseller": delivery.reseller}
             fields |= {"state": tried.state if tried else delivery.state.value, "url": delivery.url}
-            fields |= {"ending": outcome.ending.value if outcome else None}
+            fields |= {"ending": outcome.kind.value if outcome else None}
             fields |= {"answered": outcome.status if outcome else None}
         case CaseDue(case, is_refund):
             fields |= _case_ended(case, is_refund)

@@ -9,28 +9,28 @@ from starlette.responses import Response
 
 from simulator.contract.openapi import OPENAPI, load
 from simulator.control.http import refuse_other_parameters, reply, sandbox_of
-from simulator.domain.model.outcomes import OUTCOMES, Answered
-from simulator.domain.reports.coverage import Figures
+from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
+from simulator.domain.reports.coverage import Coverage
 
 WRONG_METHOD = "405"
 METHODS = ("get", "put", "post", "delete", "patch")
 
-Endpoint = tuple[str, str]
+MethodAndPath = tuple[str, str]
 
 
 async def show(request: Request) -> Response:
-    """The figures of one sandbox since its start or last reset."""
+    """The coverage of one sandbox since its start or last reset."""
     refuse_other_parameters(request)
-    return reply(rendered(sandbox_of(request).figures()))
+    return reply(rendered(sandbox_of(request).coverage()))
 
 
-def rendered(figures: Figures) -> dict[str, Any]:
-    """Figures in the form of the control API."""
+def rendered(coverage: Coverage) -> dict[str, Any]:
+    """Coverage in the form of the control API."""
     parts = {
-        "rules": _rules(figures),
-        "magic": _magic(figures),
-        "endpoints": list(_endpoints(figures.answers)),
-        "outcomes": _outcomes(figures),
+        "rules": _rules(coverage),
+        "magic": _magic(coverage),
+        "endpoints": list(_endpoints(coverage.answers)),
+        "outcomes": _outcomes(coverage),
     }
     summary = {
         "rules": _share(rule["chosen"] for rule in parts["rules"]),
@@ -46,54 +46,54 @@ def _share(met: Iterator[int]) -> dict[str, int]:
     return {"met": sum(1 for count in counts if count), "total": len(counts)}
 
 
-def _rules(figures: Figures) -> list[dict[str, Any]]:
+def _rules(coverage: Coverage) -> list[dict[str, Any]]:
     return [
         {"scenario": key.scenario, "section": key.section, "id": key.id, "name": key.name}
         | {"matched": count.matched, "chosen": count.chosen}
-        for key, count in figures.rules.items()
+        for key, count in coverage.rules.items()
     ]
 
 
-def _magic(figures: Figures) -> list[dict[str, Any]]:
+def _magic(coverage: Coverage) -> list[dict[str, Any]]:
     return [
         {"digits": digits, "outcome": one.text, "met": one.met, "chosen": dict(one.chosen)}
-        for digits, one in figures.magic.items()
+        for digits, one in coverage.magic.items()
     ]
 
 
-def _outcomes(figures: Figures) -> list[dict[str, Any]]:
+def _outcomes(coverage: Coverage) -> list[dict[str, Any]]:
     return [
         {"id": str(one.id), "group": one.group, "text": one.text, "met": count > 0, "count": count}
         for one in OUTCOMES
-        for count in [figures.outcomes[one.id]]
+        for count in [coverage.outcomes[one.id]]
     ]
 
 
-def _endpoints(answers: Counter[Answered]) -> Iterator[dict[str, Any]]:
+def _endpoints(answers: Counter[AnswerKind]) -> Iterator[dict[str, Any]]:
     """Those of the contract first, each with its documented statuses that were not met."""
-    by_endpoint: dict[Endpoint, list[tuple[Answered, int]]] = {}
+    by_endpoint: dict[MethodAndPath, list[tuple[AnswerKind, int]]] = {}
     for answered, count in sorted(answers.items()):
         by_endpoint.setdefault((answered.method, answered.path), []).append((answered, count))
     documented = _documented()
     for method, path in (*documented, *(found for found in by_endpoint if found not in documented)):
         sorts = by_endpoint.get((method, path), [])
-        told_answers = [_answer(answered, count) for answered, count in sorts]
-        met = {str(one["status"]) for one in told_answers}
+        listed_answers = [_answer(answered, count) for answered, count in sorts]
+        met = {str(one["status"]) for one in listed_answers}
         yield {
             "method": method,
             "path": path,
             "calls": sum(count for _, count in sorts),
-            "answers": told_answers,
+            "answers": listed_answers,
             "never": [status for status in documented.get((method, path), ()) if status not in met],
         }
 
 
-def _answer(answered: Answered, count: int) -> dict[str, Any]:
+def _answer(answered: AnswerKind, count: int) -> dict[str, Any]:
     status = 0 if answered.ending == "abort" else answered.status
     return {"status": status, "error": str(answered.error), "ending": answered.ending, "count": count}
 
 
-def _documented() -> dict[Endpoint, list[str]]:
+def _documented() -> dict[MethodAndPath, list[str]]:
     """The statuses in the contract, by method and path; 405 is the answer to other methods."""
     return {
         (method.upper(), path): [status for status in operation["responses"] if status != WRONG_METHOD]

@@ -10,17 +10,16 @@ from simulator.control import render
 from simulator.control.callbacks import attempt
 from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
 from simulator.domain.commands import ReplayDelivery
-from simulator.domain.handlers.deliveries import ReplayRefused
-from simulator.domain.model.webhooks import Delivery, DeliveryState
+from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, DeliveryState, ReplayRefused
 from simulator.wire import webhooks
 
 REFUSED = {
     ReplayRefused.UNKNOWN: (404, "this sandbox has no such delivery, or let go of it"),
     ReplayRefused.SUCCEEDED: (409, "only failed deliveries can be replayed; this one succeeded"),
-    ReplayRefused.UNDER_WAY: (409, "only failed deliveries can be replayed; this one is still under way"),
+    ReplayRefused.UNDER_WAY: (409, "only failed deliveries can be replayed; this one is still in progress"),
     ReplayRefused.NO_WEBHOOK: (409, "the reseller has no balance webhook to deliver to"),
     ReplayRefused.DISABLED: (409, "the webhook is disabled"),
-    ReplayRefused.LIMIT: (429, "this event was replayed 3 times already"),
+    ReplayRefused.LIMIT: (429, f"this event was replayed {REPLAYS_MAX} times already"),
 }
 
 
@@ -63,7 +62,7 @@ async def list_all(request: Request) -> Response:
 
     complete = True
     if wait_for:
-        complete = await live.driver.bell.wait_until(lambda: ended() >= wait_for, timeout_s)
+        complete = await live.driver.notifier.wait_until(lambda: ended() >= wait_for, timeout_s)
     behind = (one for one in matching() if one.serial > asked.cursor)
     answer = page("deliveries", asked, behind, row, lambda one: one.serial)
     return reply(answer | {"left_out": log.left_out, "complete": complete})

@@ -34,7 +34,7 @@ class Guard:
         host = headers.get("host", "")
         if not self._is_our_name(_name_of(host)):
             name = _name_of(host) or host
-            text = f"the control API does not answer to the name {name!r}; add it with --allow-host"
+            text = f"the control API does not accept the host name {name!r}; add it with --allow-host"
             return Forbidden(403, "foreign_host", text)
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != host.lower():

@@ -1,6 +1,6 @@
 """Shared helpers of the control resources: request bodies, JSON answers, mapping of errors to answers."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,7 +14,7 @@ from simulator.contract.validate import validator
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
-from simulator.scenario.load import ScenarioError
+from simulator.scenario.reading.load import ScenarioError
 from simulator.wire.json import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
@@ -28,11 +28,10 @@ UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `r
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
 
-Handler = Callable[[Request], Awaitable[Response]]
 Row = TypeVar("Row")
 
 
-class Bad(Unacceptable):
+class InvalidInput(Unacceptable):
     """Invalid input of a control request."""
 
     def __init__(self, message: str, path: str = "") -> None:
@@ -44,7 +43,7 @@ def reply(body: Any, status: int = 200) -> Response:
     return Response(encode(body), status, media_type="application/json")
 
 
-def nothing() -> Response:
+def no_content() -> Response:
     """204."""
     return Response(status_code=204)
 
@@ -99,21 +98,21 @@ def _methods_of(request: Request) -> list[str]:
 
 
 async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) -> dict[str, Any]:
-    """The JSON object of a request, validated against a schema of the contract. Raises `Bad`."""
+    """The JSON object of a request, validated against a schema of the contract. Raises `InvalidInput`."""
     raw = await bytes_of(request)
     if not raw and may_be_empty:
         return {}
     try:
         value = decode_object(raw, reject_duplicates=True)
     except BadJson as bad:
-        raise Bad(str(bad)) from None
+        raise InvalidInput(str(bad)) from None
     for path, texts in validator(schema).problems(value).items():
-        raise Bad(f"{path} {texts[0]}" if path else texts[0], path)
+        raise InvalidInput(f"{path} {texts[0]}" if path else texts[0], path)
     return value
 
 
 async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """A request's body, at most `bytes_max` of it. Raises `Bad`.
+    """A request's body, at most `bytes_max` of it. Raises `InvalidInput`.
 
     The rest of a body that is too large is read and dropped, within a bound, so that its sender can read the answer.
     """
@@ -126,9 +125,9 @@ async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
             elif total > DROPPED_BYTES_MAX:
                 break
     except ClientDisconnect:
-        raise Bad("the client left") from None
+        raise InvalidInput("the client disconnected") from None
     if total > bytes_max:
-        raise Bad(f"the body is over {bytes_max} bytes")
+        raise InvalidInput(f"the body is over {bytes_max} bytes")
     _refuse_lost_sandbox(request)
     return b"".join(chunks)
 
@@ -161,31 +160,31 @@ def sandbox_of(request: Request) -> LiveSandbox:
 
 
 def whole_number(request: Request, name: str, default: int, low: int, high: int) -> int:
-    """An integer query parameter. Raises `Bad`."""
+    """An integer query parameter. Raises `InvalidInput`."""
     text = request.query_params.get(name)
     if text is None:
         return default
     if not (text.isascii() and text.isdigit()) or len(text) > DIGITS_MAX or not low <= int(text) <= high:
-        raise Bad(f"{name} must be a whole number from {low} to {high}", name)
+        raise InvalidInput(f"{name} must be a whole number from {low} to {high}", name)
     return int(text)
 
 
-class Asked(NamedTuple):
+class PageRequest(NamedTuple):
     """The requested page of a list: at most `limit` rows after `cursor`, 0 for the start."""
 
     limit: int
     cursor: int
 
 
-def page_of(request: Request) -> Asked:
-    """The `limit` and `cursor` of a list request. Raises `Bad`."""
+def page_of(request: Request) -> PageRequest:
+    """The `limit` and `cursor` of a list request. Raises `InvalidInput`."""
     limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
-    return Asked(limit, whole_number(request, "cursor", 0, 0, 2**53))
+    return PageRequest(limit, whole_number(request, "cursor", 0, 0, 2**53))
 
 
 def page(
     name: str,
-    asked: Asked,
+    asked: PageRequest,
     found: Iterable[Row],
     row: Callable[[Row], Any],
     place: Callable[[Row], int] | None = None,
@@ -205,20 +204,20 @@ def page(
 
 
 def refuse_other_parameters(request: Request, *known: str) -> None:
-    """Raise `Bad` for a query parameter that is not `known`: a misspelt filter would match everything."""
+    """Raise `InvalidInput` for a query parameter that is not `known`: a misspelt filter would match everything."""
     unknown = set(request.query_params) - set(known)
     if unknown:
-        text = f"use {', '.join(known)}" if known else "this endpoint takes none"
-        raise Bad(f"there is no parameter {min(unknown)!r}; {text}", min(unknown))
+        text = f"use {', '.join(known)}" if known else "this endpoint has none"
+        raise InvalidInput(f"there is no parameter {min(unknown)!r}; {text}", min(unknown))
 
 
 def wait_of(request: Request) -> tuple[int, float]:
-    """`wait_for` and `timeout` (seconds, default 10). Raises `Bad`."""
+    """`wait_for` and `timeout` (seconds, default 10). Raises `InvalidInput`."""
     text = request.query_params.get("timeout", "10")
     try:
         timeout_s = float(text)
     except ValueError:
-        raise Bad("timeout must be a number of seconds", "timeout") from None
+        raise InvalidInput("timeout must be a number of seconds", "timeout") from None
     if not 0 <= timeout_s <= WAIT_S_MAX:
-        raise Bad(f"timeout must be from 0 to {WAIT_S_MAX:g} seconds", "timeout")
+        raise InvalidInput(f"timeout must be from 0 to {WAIT_S_MAX:g} seconds", "timeout")
     return whole_number(request, "wait_for", 0, 0, 1_000_000), timeout_s

@@ -11,11 +11,11 @@ from starlette.responses import Response
 from simulator.contract.decode import BadJson, decode_any
 from simulator.control import render
 from simulator.control.http import (
-    Bad,
+    InvalidInput,
     body_of,
     bytes_of,
     error,
-    nothing,
+    no_content,
     refuse_other_parameters,
     reply,
     sandbox_of,
@@ -49,7 +49,7 @@ async def show(request: Request) -> Response:
     wait_for, timeout_s = wait_of(request)
     refuse_other_parameters(request, "wait_for", "timeout")
     inbox, name = _inbox(request)
-    complete = await inbox.received.bell.wait_until(lambda: len(inbox.received) >= wait_for, timeout_s)
+    complete = await inbox.received.notifier.wait_until(lambda: len(inbox.received) >= wait_for, timeout_s)
     return reply(
         {
             "name": name,
@@ -79,7 +79,7 @@ def _item(one: Received) -> dict[str, Any]:
     }
 
 
-async def program(request: Request) -> Response:
+async def set_replies(request: Request) -> Response:
     """Set the replies to the next requests."""
     name = request.path_params["name"]
     parse_target(f"inbox:{name}")
@@ -87,7 +87,7 @@ async def program(request: Request) -> Response:
     wanted = await body_of(request, "inbox-replies-request")
     for place, one in enumerate(wanted["replies"]):
         _refuse_impossible(one, f"replies.{place}")
-    inboxes[name].program(
+    inboxes[name].set_replies(
         InboxAnswer(
             status=one.get("status", 200),
             delay_s=float(one.get("delay", 0)),
@@ -100,19 +100,19 @@ async def program(request: Request) -> Response:
 
 
 def _refuse_impossible(reply: dict[str, Any], path: str) -> None:
-    """Raise `Bad` for a reply that HTTP cannot represent."""
+    """Raise `InvalidInput` for a reply that HTTP cannot represent."""
     if reply.get("status") in WITHOUT_BODY and reply.get("body"):
-        raise Bad(f"an answer with status {reply['status']} has no body", f"{path}.body")
+        raise InvalidInput(f"an answer with status {reply['status']} has no body", f"{path}.body")
     for name in reply.get("headers", {}):
         if name.lower() in FRAMING_HEADERS:
-            raise Bad(f"the header {name} follows from the body and cannot be set", f"{path}.headers")
+            raise InvalidInput(f"the header {name} follows from the body and cannot be set", f"{path}.headers")
 
 
 async def clear(request: Request) -> Response:
     """Delete received requests and programmed replies."""
     _, name = _inbox(request)
     sandbox_of(request).inboxes.forget(name)
-    return nothing()
+    return no_content()
 
 
 async def receive(request: Request) -> Response:

@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.http import Bad, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
-from simulator.domain.model.notifications import Kind, Notification
+from simulator.control.http import InvalidInput, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
+from simulator.domain.model.notifications import Notification, NotificationKind
 
 
 def row(one: Notification) -> dict[str, Any]:
@@ -33,8 +33,8 @@ async def list_all(request: Request) -> Response:
     asked = page_of(request)
     wait_for, timeout_s = wait_of(request)
     kind, reseller = (request.query_params.get(name) for name in ("kind", "reseller"))
-    if kind is not None and kind not in set(Kind):
-        raise Bad(f"kind must be one of {', '.join(Kind)}", "kind")
+    if kind is not None and kind not in set(NotificationKind):
+        raise InvalidInput(f"kind must be one of {', '.join(NotificationKind)}", "kind")
     log = live.core.state.notifications
 
     def matching() -> Iterator[Notification]:
@@ -43,8 +43,8 @@ async def list_all(request: Request) -> Response:
     complete = True
     if wait_for:
         # Both requests and the agenda cause notifications.
-        complete = await live.driver.bell.wait_until(
-            lambda: sum(1 for _ in matching()) >= wait_for, timeout_s, live.journal.bell
+        complete = await live.driver.notifier.wait_until(
+            lambda: sum(1 for _ in matching()) >= wait_for, timeout_s, live.journal.notifier
         )
     later = (one for one in matching() if one.n > asked.cursor)
     answer = page("notifications", asked, later, row, lambda one: one.n)

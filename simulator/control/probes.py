@@ -5,10 +5,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control.http import Bad, body_of, reply, sandbox_of
-from simulator.domain.handlers.resellers import reseller_of
+from simulator.control.http import InvalidInput, body_of, reply, sandbox_of
 from simulator.domain.model.resellers import Reseller
-from simulator.runtime.probes import PROBES, Probe, ProbeResult, Skipped, shoot
+from simulator.domain.questions import reseller_of
+from simulator.runtime.probes import PROBES, Probe, ProbeResult, Skipped, send_probe
 from simulator.runtime.sandboxes import LiveSandbox
 
 _BY_NAME = {probe.name: probe for probe in PROBES}
@@ -32,7 +32,7 @@ def _reseller(live: LiveSandbox, code: str | None) -> Reseller:
         return reseller_of(live.core.state, code)
     first = next(iter(live.core.state.resellers.values()), None)
     if first is None:
-        raise Bad("this sandbox has no reseller", "reseller")
+        raise InvalidInput("this sandbox has no reseller", "reseller")
     return first
 
 
@@ -42,7 +42,7 @@ async def _one(live: LiveSandbox, reseller: Reseller, probe: Probe, timeout_s: f
         shots = probe.make(live, reseller)
     except Skipped as skipped:
         return row | {"verdict": "skipped", "reason": str(skipped), "requests": []}
-    results = await shoot(live, shots, timeout_s)
+    results = await send_probe(live, shots, timeout_s)
     verdicts = [one.verdict for one in results]
     worst = next((word for word in ("finding", "inconclusive") if word in verdicts), "ok")
     return row | {"verdict": worst, "reason": "", "requests": [_request(one) for one in results]}
@@ -51,11 +51,11 @@ async def _one(live: LiveSandbox, reseller: Reseller, probe: Probe, timeout_s: f
 def _request(one: ProbeResult) -> dict[str, Any]:
     outcome = one.outcome
     return {
-        "url": one.shot.job.url,
-        "method": one.shot.request.method,
-        "should_accept": one.shot.accept,
+        "url": one.sent.job.url,
+        "method": one.sent.request.method,
+        "should_accept": one.sent.accept,
         "verdict": one.verdict,
-        "ending": outcome.ending.value,
+        "ending": outcome.kind.value,
         "status": outcome.status,
         "error": outcome.error,
         "body": outcome.body,

@@ -17,13 +17,9 @@ from simulator.control.http import (
     sandbox_of,
     wait_of,
 )
-from simulator.control.masking import NOT_SHOWN, masked_body, masked_query
-from simulator.runtime.journal import Exchange, reply_header_pairs
-
-BODY_SHOWN_BYTES_MAX = 1024 * 1024
-
-# Never shown: credentials with which a reader of the journal could impersonate the client.
-SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
+from simulator.control.masking import Mask
+from simulator.runtime.journal import Exchange, reply_headers
+from simulator.wire.headers import header_pairs
 
 _FILTERS: dict[str, Callable[[Exchange], str]] = {
     "method": lambda exchange: exchange.method,
@@ -37,21 +33,21 @@ _FILTERS: dict[str, Callable[[Exchange], str]] = {
 }
 
 
-def row(exchange: Exchange) -> dict[str, Any]:
-    """One row of the journal."""
+def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
+    """One row of the journal, without secrets."""
     return {
         "n": exchange.n,
         "at": render.moment(exchange.at),
         "method": exchange.method,
-        "path": exchange.path,
-        "query": masked_query(exchange.path, exchange.query).decode("latin-1"),
+        "path": mask.path(exchange.path),
+        "query": mask.query(exchange.path, exchange.query),
         "status": exchange.status,
         "reseller": exchange.reseller,
         "client": exchange.client,
         "rule": exchange.rule,
         "fault": exchange.fault,
         "error": exchange.error,
-        "diagnosis": exchange.diagnosis,
+        "diagnosis": mask.text(exchange.diagnosis),
         "trxid": exchange.trxid,
         "duration_us": exchange.duration_us,
     }
@@ -71,9 +67,10 @@ async def list_all(request: Request) -> Response:
 
     complete = True
     if wait_for:
-        complete = await live.journal.bell.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
+        complete = await live.journal.notifier.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
     earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
-    answer = page("requests", asked, earlier, row, lambda one: one.n)
+    mask = Mask(live.core.state)
+    answer = page("requests", asked, earlier, lambda one: row(one, mask), lambda one: one.n)
     return reply(answer | {"left_out": live.journal.left_out, "complete": complete})
 
 
@@ -84,24 +81,16 @@ async def show(request: Request) -> Response:
     is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
     exchange = live.journal.find(int(number)) if is_number else None
     if exchange is None:
-        return error(404, "unknown_request", "the journal has no such request, or let go of it")
-    answer = row(exchange) | {"sandbox": live.id}
-    answer["request"] = {"headers": _headers(exchange.headers), **_body(exchange.path, exchange.body)}
-    answer["response"] = {
-        "headers": _headers(reply_header_pairs(live.id, exchange)),
-        **_body(exchange.path, exchange.content),
-    }
+        return error(404, "unknown_request", "the journal has no such request, or has evicted it")
+    mask = Mask(live.core.state)
+    answer = row(exchange, mask) | {"sandbox": live.id}
+    answer["request"] = _message(mask, exchange.path, exchange.headers, exchange.body)
+    answer["response"] = _message(mask, exchange.path, header_pairs(reply_headers(live.id, exchange)), exchange.content)
     return reply(answer)
 
 
-def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> list[list[str]]:
-    return [[name.decode("latin-1"), _shown(name.decode("latin-1"), value.decode("latin-1"))] for name, value in pairs]
-
-
-def _shown(name: str, value: str) -> str:
-    return NOT_SHOWN if name.lower() in SECRET_HEADERS else value
-
-
-def _body(path: str, body: bytes) -> dict[str, Any]:
-    """A body as text, secrets masked, truncated; `body_bytes` is its full length as received."""
-    return {"body": masked_body(path, body)[:BODY_SHOWN_BYTES_MAX].decode("utf-8", "replace"), "body_bytes": len(body)}
+def _message(mask: Mask, path: str, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> dict[str, Any]:
+    """A request or response without secrets, its body truncated; `body_bytes` is the body's full length."""
+    named = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
+    shown = [[mask.text(name), mask.header(name, value)] for name, value in named]
+    return {"headers": shown, "body": mask.body(path, body), "body_bytes": len(body)}

@@ -6,11 +6,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.http import Bad, body_of, nothing, reply, sandbox_of, sandboxes_of
+from simulator.control.http import InvalidInput, body_of, no_content, reply, sandbox_of, sandboxes_of
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey
-from simulator.domain.handlers.resellers import reseller_of
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.wallet import EntryType
+from simulator.domain.questions import reseller_of
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.scenario.build import build_reseller
 
@@ -38,7 +38,7 @@ async def deposit(request: Request) -> Response:
     wanted = await body_of(request, "deposit-request")
     amount: Decimal | None = parse_amount(wanted["amount"])
     if amount is None:
-        raise Bad("amount must be a plain decimal number", "amount")
+        raise InvalidInput("amount must be a plain decimal number", "amount")
     type_ = EntryType(wanted.get("type", EntryType.DEPOSIT))
     entry = live.apply(Credit(code, amount, wanted.get("description", ""), type_))
     return reply(render.entry(entry), 201)
@@ -74,4 +74,4 @@ async def revoke_api_key(request: Request) -> Response:
     """Revoke a key, effective at once."""
     live = sandbox_of(request)
     live.apply(RevokeApiKey(_code(request, live), request.path_params["key"]))
-    return nothing()
+    return no_content()

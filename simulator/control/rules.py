@@ -5,7 +5,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control.http import body_of, nothing, page, page_of, refuse_other_parameters, reply, sandbox_of
+from simulator.control.http import body_of, no_content, page, page_of, refuse_other_parameters, reply, sandbox_of
 from simulator.domain.commands import AddRule, RemoveRule
 from simulator.domain.model.rules import Rule, RuleCount
 
@@ -35,4 +35,4 @@ async def remove(request: Request) -> Response:
     """Remove a rule; transactions that began under it continue."""
     live = sandbox_of(request)
     live.apply(RemoveRule(request.path_params["rule"]))
-    return nothing()
+    return no_content()

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.clock import refuse_idle_rate
-from simulator.control.http import Bad, body_of, nothing, reply, sandbox_of, sandboxes_of
+from simulator.control.http import InvalidInput, body_of, no_content, reply, sandbox_of, sandboxes_of
 from simulator.control.times import parse_time
 from simulator.runtime.sandboxes import SandboxSpec
 from simulator.scenario.library import load_scenario, names, scenario_from_object
@@ -49,7 +49,9 @@ def _scenario(wanted: Any) -> Any:
     """A bundled scenario by name, or one from an object; clients may not name a path."""
     if isinstance(wanted, str):
         if wanted not in names():
-            raise Bad(f"there is no bundled scenario {wanted!r}; choose one of {', '.join(names())}", "scenario")
+            raise InvalidInput(
+                f"there is no bundled scenario {wanted!r}; choose one of {', '.join(names())}", "scenario"
+            )
         return load_scenario(wanted)
     return scenario_from_object(wanted) if isinstance(wanted, dict) else wanted
 
@@ -76,7 +78,7 @@ async def show(request: Request) -> Response:
 async def delete(request: Request) -> Response:
     """Delete a sandbox."""
     await sandboxes_of(request).delete(request.path_params["sandbox"])
-    return nothing()
+    return no_content()
 
 
 async def reset(request: Request) -> Response:

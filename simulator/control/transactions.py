@@ -8,6 +8,7 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.callbacks import callback
 from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of
+from simulator.control.masking import Mask
 from simulator.control.requests import row as request_row
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Result, Transaction
@@ -56,7 +57,7 @@ async def show(request: Request) -> Response:
 
 def _story(live: LiveSandbox, one: Transaction) -> dict[str, Any]:
     state = live.core.state
-    wallet = state.resellers[one.reseller].wallet
+    wallet, mask = state.resellers[one.reseller].wallet, Mask(state)
     return {
         **_row(one),
         "product_name": one.product_name,
@@ -64,7 +65,7 @@ def _story(live: LiveSandbox, one: Transaction) -> dict[str, Any]:
         "extras": one.extras,
         "sender": one.sender,
         "requeries": one.requeries,
-        "requests": [request_row(each) for each in live.journal if each.trxid == one.trxid],
+        "requests": [request_row(each, mask) for each in live.journal if each.trxid == one.trxid],
         "statuses": [_status(result) for result in one.results],
         "entries": [render.entry(wallet.entry(id_)) for id_ in one.entry_ids],
         "callbacks": [callback(each) for each in state.callbacks.of(one.trxid)],

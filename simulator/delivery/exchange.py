@@ -11,10 +11,10 @@ from collections.abc import Iterable
 import aiohttp
 from yarl import URL
 
-from simulator.delivery.lookup import Names
-from simulator.delivery.pool import ATTEMPT, Attempt, DroppedError, RefusedAddressError, open_session
+from simulator.delivery.lookup import NameResolver
+from simulator.delivery.pool import PROGRESS, DroppedError, RefusedAddressError, RequestProgress, open_session
 from simulator.delivery.targets import AddressPolicy
-from simulator.domain.model.effects import Ending, Outcome, Outgoing
+from simulator.domain.model.effects import Outcome, OutcomeKind, Outgoing
 
 BODY_BYTES = 16 * 1024
 """The maximum of an answer's body that is read; a longer one closes the connection."""
@@ -29,51 +29,51 @@ _HIDDEN_HEADERS = frozenset({"set-cookie", "set-cookie2"})
 class Client:
     """An aiohttp session on the running loop, with the mapping of its errors."""
 
-    def __init__(self, policy: AddressPolicy, names: Names, *, verify_tls: bool) -> None:
+    def __init__(self, policy: AddressPolicy, names: NameResolver, *, verify_tls: bool) -> None:
         self._session = open_session(policy, names, verify_tls)
 
     async def exchange(self, outgoing: Outgoing, url: str, timeout_s: float) -> Outcome:
         """Send `outgoing` to `url`; connecting, sending and reading take at most `timeout_s` in total."""
         if not all(_HEADER_NAME.fullmatch(name) for name, _ in outgoing.headers):
-            return Outcome(Ending.BLOCKED, error="the name of a header is not allowed in HTTP")
-        attempt = Attempt()
-        token = ATTEMPT.set(attempt)
+            return Outcome(OutcomeKind.BLOCKED, error="the name of a header is not allowed in HTTP")
+        progress = RequestProgress()
+        token = PROGRESS.set(progress)
         try:
             async with asyncio.timeout(timeout_s):
-                return await _converse(self._session, outgoing, url, attempt)
+                return await _converse(self._session, outgoing, url, progress)
         except TimeoutError:
-            failed = Outcome(Ending.TIMEOUT, error=f"{_missing(attempt)} within {timeout_s:g} s")
+            failed = Outcome(OutcomeKind.TIMEOUT, error=f"{_missing(progress)} within {timeout_s:g} s")
         except (DroppedError, aiohttp.ClientError, OSError) as error:
-            failed = _failure(error, attempt)
+            failed = _failure(error, progress)
         except ValueError:
-            failed = Outcome(Ending.BLOCKED, error="the method or the value of a header is not allowed in HTTP")
+            failed = Outcome(OutcomeKind.BLOCKED, error="the method or the value of a header is not allowed in HTTP")
         finally:
-            ATTEMPT.reset(token)
-        return _answered_after_all(attempt, failed)
+            PROGRESS.reset(token)
+        return _answered_after_all(progress, failed)
 
     async def close(self) -> None:
         """Close all connections, including active ones."""
         await self._session.close()
 
 
-async def _converse(session: aiohttp.ClientSession, outgoing: Outgoing, url: str, attempt: Attempt) -> Outcome:
+async def _converse(session: aiohttp.ClientSession, outgoing: Outgoing, url: str, progress: RequestProgress) -> Outcome:
     response = await _request(session, outgoing, url)
     try:
         if response.status < 100:
-            return Outcome(Ending.CONNECTION, error=f"the answer is not HTTP: status {response.status}")
-        attempt.headers = _headers(response.raw_headers)
-        await _read_body(response.content, attempt.body)
+            return Outcome(OutcomeKind.CONNECTION, error=f"the answer is not HTTP: status {response.status}")
+        progress.headers = _headers(response.raw_headers)
+        await _read_body(response.content, progress.body)
     finally:
         response.close()  # a connection whose answer was read to its end is back in the pool already
-    return Outcome(Ending.ANSWERED, response.status, _text(attempt.body), headers=attempt.headers)
+    return Outcome(OutcomeKind.ANSWERED, response.status, _text(progress.body), headers=progress.headers)
 
 
-def _answered_after_all(attempt: Attempt, failed: Outcome) -> Outcome:
+def _answered_after_all(progress: RequestProgress, failed: Outcome) -> Outcome:
     """The status line decides: the rest may be too slow, truncated or malformed."""
-    status = attempt.line.status
+    status = progress.line.status
     if status is None:
         return failed
-    return Outcome(Ending.ANSWERED, status, _text(attempt.body), failed.error, attempt.headers)
+    return Outcome(OutcomeKind.ANSWERED, status, _text(progress.body), error=failed.error, headers=progress.headers)
 
 
 async def _request(session: aiohttp.ClientSession, outgoing: Outgoing, url: str) -> aiohttp.ClientResponse:
@@ -111,40 +111,40 @@ def _headers(raw: Iterable[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
     return tuple(kept)
 
 
-def _missing(attempt: Attempt) -> str:
+def _missing(progress: RequestProgress) -> str:
     """Which part had not arrived at the timeout."""
-    if attempt.line.status is not None:
-        return f"status {attempt.line.status} came, but not its whole answer"
-    return "connected, but no answer" if attempt.is_connected else "no connection"
+    if progress.line.status is not None:
+        return f"status {progress.line.status} came, but not its whole answer"
+    return "connected, but no answer" if progress.is_connected else "no connection"
 
 
-def _failure(error: Exception, attempt: Attempt) -> Outcome:
+def _failure(error: Exception, progress: RequestProgress) -> Outcome:
     """Map an exception to an outcome. Texts never repeat the URL's query or a header's value."""
     if isinstance(error, aiohttp.ClientConnectorError):
         return _no_connection(error)
-    status = attempt.line.status
+    status = progress.line.status
     if isinstance(error, aiohttp.ClientResponseError):
         words = f"the answer is not HTTP: {_parser_words(error.message)}"
-        return Outcome(Ending.CONNECTION, error=words if status is None else f"status {status} came, but {words}")
+        return Outcome(OutcomeKind.CONNECTION, error=words if status is None else f"status {status} came, but {words}")
     if status is not None:
-        return Outcome(Ending.CONNECTION, error=f"status {status} came, then the answer broke off")
+        return Outcome(OutcomeKind.CONNECTION, error=f"status {status} came, then the answer broke off")
     if isinstance(error, DroppedError):
         how = "reset" if isinstance(error.__cause__, OSError) else "closed"
-        return Outcome(Ending.CONNECTION, error=f"the connection was {how} before an answer came")
-    return Outcome(Ending.CONNECTION, error=f"the connection failed: {type(error).__name__}")
+        return Outcome(OutcomeKind.CONNECTION, error=f"the connection was {how} before an answer came")
+    return Outcome(OutcomeKind.CONNECTION, error=f"the connection failed: {type(error).__name__}")
 
 
 def _no_connection(error: aiohttp.ClientConnectorError) -> Outcome:
     cause = error.os_error
     if isinstance(cause, RefusedAddressError):
-        return Outcome(Ending.BLOCKED, error=cause.reason)
+        return Outcome(OutcomeKind.BLOCKED, error=cause.reason)
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return Outcome(Ending.DNS, error=f"the name {error.host} does not resolve: {cause.strerror or cause}")
+        return Outcome(OutcomeKind.DNS, error=f"the name {error.host} does not resolve: {cause.strerror or cause}")
     if isinstance(error, aiohttp.ClientSSLError):
         why = getattr(cause, "verify_message", None) or getattr(cause, "reason", None) or "no TLS"
-        return Outcome(Ending.CONNECTION, error=f"TLS with {_receiver(error)} failed: {why}")
+        return Outcome(OutcomeKind.CONNECTION, error=f"TLS with {_receiver(error)} failed: {why}")
     why = os.strerror(cause.errno) if cause.errno else str(cause)
-    return Outcome(Ending.CONNECTION, error=f"no connection to {_receiver(error)}: {why}")
+    return Outcome(OutcomeKind.CONNECTION, error=f"no connection to {_receiver(error)}: {why}")
 
 
 def _receiver(error: aiohttp.ClientConnectorError) -> str:

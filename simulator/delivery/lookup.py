@@ -20,7 +20,7 @@ def system_lookup(host: str) -> list[str]:
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
 
-class Names:
+class NameResolver:
     """Resolves names, each in its own thread; concurrent requests for one name share the lookup.
 
     The threads are daemons: an unresponsive name server delays neither other lookups, as it would in the loop's small

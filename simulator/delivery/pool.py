@@ -24,7 +24,7 @@ from aiohttp.http_parser import RawResponseMessage
 from aiohttp.streams import StreamReader
 from aiohttp.tracing import Trace
 
-from simulator.delivery.lookup import Names
+from simulator.delivery.lookup import NameResolver
 from simulator.delivery.status_line import StatusLine
 from simulator.delivery.targets import AddressPolicy
 
@@ -88,7 +88,7 @@ class Wire(ResponseHandler):
 
 
 @dataclass(slots=True)
-class Attempt:
+class RequestProgress:
     """One request and its progress."""
 
     opened: bool = False  # a socket was opened for it, so its connection is new
@@ -98,8 +98,8 @@ class Attempt:
     body: bytearray = field(default_factory=bytearray)
 
 
-ATTEMPT: ContextVar[Attempt] = ContextVar("attempt")
-"""The attempt of the running task; the tasks that race for a connection inherit it."""
+PROGRESS: ContextVar[RequestProgress] = ContextVar("progress")
+"""The progress of the running task; the tasks that race for a connection inherit it."""
 
 
 class CheckedResolver(AbstractResolver):
@@ -108,7 +108,7 @@ class CheckedResolver(AbstractResolver):
     Connections use the returned addresses: the name is not resolved a second time.
     """
 
-    def __init__(self, policy: AddressPolicy, names: Names) -> None:
+    def __init__(self, policy: AddressPolicy, names: NameResolver) -> None:
         self._policy = policy
         self._names = names
 
@@ -135,7 +135,7 @@ def _result(host: str, address: str, port: int) -> ResolveResult:
 class Pool(aiohttp.TCPConnector):
     """aiohttp's connection pool, which checks each address and each idle connection just before use."""
 
-    def __init__(self, policy: AddressPolicy, names: Names, verify_tls: bool) -> None:
+    def __init__(self, policy: AddressPolicy, names: NameResolver, verify_tls: bool) -> None:
         super().__init__(
             resolver=CheckedResolver(policy, names),
             use_dns_cache=False,
@@ -154,7 +154,7 @@ class Pool(aiohttp.TCPConnector):
         family, kind, protocol, _, sockaddr = addr_info
         if reason := self._policy.refuse(ip_address(sockaddr[0])):
             raise RefusedAddressError(reason)
-        ATTEMPT.get().opened = True
+        PROGRESS.get().opened = True
         return socket.socket(family, kind, protocol)
 
     async def connect(
@@ -164,13 +164,13 @@ class Pool(aiohttp.TCPConnector):
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - the signature is aiohttp's
     ) -> Connection:
         """A connection for `req`: a quiet one from the pool if there is one, else a new one."""
-        attempt = ATTEMPT.get()
+        progress = PROGRESS.get()
         while True:
             connection = await super().connect(req, traces, timeout)
             wire = connection.protocol
             assert isinstance(wire, Wire)
-            if attempt.opened or wire.is_quiet:
-                wire.line, attempt.is_connected = attempt.line, True
+            if progress.opened or wire.is_quiet:
+                wire.line, progress.is_connected = progress.line, True
                 return connection
             connection.close()
 
@@ -185,7 +185,7 @@ async def _no_hidden_retry(request: aiohttp.ClientRequest, handler: ClientHandle
         raise DroppedError from error
 
 
-def open_session(policy: AddressPolicy, names: Names, verify_tls: bool) -> aiohttp.ClientSession:
+def open_session(policy: AddressPolicy, names: NameResolver, verify_tls: bool) -> aiohttp.ClientSession:
     """A session on the running loop that adds no headers but Host and Content-Length, and stores no cookies."""
     return aiohttp.ClientSession(
         connector=Pool(policy, names, verify_tls),

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from simulator.delivery.lookup import Lookup, Names, system_lookup
+from simulator.delivery.lookup import Lookup, NameResolver, system_lookup
 from simulator.delivery.targets import (
     MAX_TARGET_CHARS,
     AddressPolicy,
@@ -15,7 +15,7 @@ from simulator.delivery.targets import (
     InboxTarget,
     parse_target,
 )
-from simulator.domain.model.effects import Ending, Outcome, Outgoing
+from simulator.domain.model.effects import Outcome, OutcomeKind, Outgoing
 
 if TYPE_CHECKING:
     from simulator.delivery.exchange import Client
@@ -52,7 +52,7 @@ class HttpSender:
     ) -> None:
         self._policy = policy or AddressPolicy()
         self._verify_tls = verify_tls
-        self._names = Names(lookup)
+        self._names = NameResolver(lookup)
         self._per_receiver = per_receiver
         # An entry lives as long as an attempt holds its semaphore.
         self._turns: WeakValueDictionary[tuple[str, int], asyncio.Semaphore] = WeakValueDictionary()
@@ -68,9 +68,9 @@ class HttpSender:
         try:
             target = _target(outgoing.url)
         except BadTarget as bad:
-            return Outcome(Ending.BLOCKED, error=bad.reason)
+            return Outcome(OutcomeKind.BLOCKED, error=bad.reason)
         if not isinstance(target, HttpTarget):
-            return Outcome(Ending.BLOCKED, error="an inbox has no address of its own in HTTP")
+            return Outcome(OutcomeKind.BLOCKED, error="an inbox has no address of its own in HTTP")
         client = self._client or await self._open()
         async with self._turn(target):
             return await client.exchange(outgoing, target.url, timeout_s)

@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
 Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
+IpNetwork = IPv4Network | IPv6Network
 
 
 class BadTarget(ValueError):
@@ -72,7 +72,7 @@ def _http(text: str) -> HttpTarget:
     try:
         parts = urlsplit(text)
     except ValueError:
-        raise BadTarget("the address is no URL") from None
+        raise BadTarget("the address is not a URL") from None
     if parts.scheme not in DEFAULT_PORTS:
         raise BadTarget("the address must begin with http:// or https://, or be inbox:NAME")
     if "@" in parts.netloc:
@@ -100,7 +100,7 @@ def _host(host: str) -> str:
     if _NUMBER.fullmatch(labels[-1]):
         return _ipv4_host(".".join(labels))
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise BadTarget("the host is no valid name")
+        raise BadTarget("the host is not a valid name")
     return host
 
 
@@ -112,14 +112,14 @@ def _ascii_host(host: str) -> str:
     try:
         return URL.build(scheme="http", host=host).raw_host or ""
     except ValueError:
-        raise BadTarget("the host is no valid international name") from None
+        raise BadTarget("the host is not a valid international name") from None
 
 
 def _ipv6_host(host: str) -> str:
     try:
         address = ip_address(host[1:-1])
     except ValueError:
-        raise BadTarget("the host in brackets is no IPv6 address") from None
+        raise BadTarget("the host in brackets is not an IPv6 address") from None
     if not isinstance(address, IPv6Address) or address.scope_id is not None:
         raise BadTarget("the host in brackets must be an IPv6 address without a zone")
     return host
@@ -130,10 +130,10 @@ def _ipv4_host(host: str) -> str:
     try:
         return socket.inet_ntoa(socket.inet_aton(host))
     except OSError:
-        raise BadTarget("the host is a number but no IPv4 address") from None
+        raise BadTarget("the host is a number but not an IPv4 address") from None
 
 
-def _networks(*rows: tuple[str, str]) -> tuple[tuple[Network, str], ...]:
+def _networks(*rows: tuple[str, str]) -> tuple[tuple[IpNetwork, str], ...]:
     return tuple((ip_network(network), kind) for networks, kind in rows for network in networks.split())
 
 
@@ -179,7 +179,7 @@ class AddressPolicy:
         return None
 
 
-def _kind(address: Address, table: tuple[tuple[Network, str], ...]) -> str | None:
+def _kind(address: Address, table: tuple[tuple[IpNetwork, str], ...]) -> str | None:
     return next((kind for network, kind in table if address in network), None)
 
 

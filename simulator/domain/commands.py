@@ -1,4 +1,4 @@
-"""Every input of a sandbox, as a command in the imperative, and the answers to commands.
+"""Every input of a sandbox, as a command in the imperative. Their answers are `model/answers.py`.
 
 A command is pure data: it can be serialized, read back and applied again with the same result. Rules and scenarios are
 carried as their documents; the sandbox's compiler turns these into executable values.
@@ -10,14 +10,12 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.model.bills import Bill
 from simulator.domain.model.cases import CaseKind
-from simulator.domain.model.catalog import Adjustment, Discount, TreeKind
-from simulator.domain.model.details import Detail
+from simulator.domain.model.catalog import Adjustment, Discount
 from simulator.domain.model.effects import Outcome
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.scenario import ResellerStart
-from simulator.domain.model.transactions import Reason, Result, Transaction
+from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 
 
@@ -38,33 +36,6 @@ class CreatePayment(Command, frozen=True):
     extras: Mapping[str, object] = {}
     sender: str = ""
     rule: str = ""
-
-
-class PaymentAnswer(msgspec.Struct, frozen=True, gc=False):
-    """The current transaction. `created` is False for a re-query; `rule` is the rule that decided it; `detail` names
-    what was adjusted in the request, `ignored` its ignored extras."""
-
-    transaction: Transaction
-    result: Result
-    balance: Decimal
-    created: bool
-    rule: str
-    detail: Detail | None = None
-    ignored: Detail | None = None
-
-
-class PaymentRefused(msgspec.Struct, frozen=True, gc=False):
-    """Nothing was created and the refid is free. `remarks` default to the reason's name; `rule` is the rule that
-    refused, if any; otherwise `detail` gives the cause; `ignored` names the ignored extras."""
-
-    reason: Reason
-    code: int
-    balance: Decimal
-    product_name: str = ""
-    remarks: str = ""
-    rule: str = ""
-    detail: Detail | None = None
-    ignored: Detail | None = None
 
 
 class SetCallback(Command, frozen=True):
@@ -182,24 +153,6 @@ class OpenCase(Command, frozen=True):
     rule: str = ""
 
 
-class CaseAnswer(msgspec.Struct, frozen=True, gc=False):
-    """Whether the request was accepted, and the message; `rule` is the rule that decided it; `detail` says why no rule
-    was needed, or what was ignored in the request."""
-
-    transaction: Transaction
-    is_taken: bool
-    message: str
-    rule: str
-    detail: Detail | None = None
-
-
-class NoSuchTransaction(msgspec.Struct, frozen=True, gc=False):
-    """The reseller has no transaction with this reference."""
-
-    named_by: str
-    detail: Detail | None = None
-
-
 class LookUpBill(Command, frozen=True):
     """Look up what is outstanding on a bill (SPEC 4.10). `amount` is as the client sent it; `rule` names the rule that
     the client requested."""
@@ -211,14 +164,6 @@ class LookUpBill(Command, frozen=True):
     ref2: str = ""
     amount: str = ""
     rule: str = ""
-
-
-class BillFound(msgspec.Struct, frozen=True, gc=False):
-    """The bill found; `rule` is the rule that defined it; `detail` names what was ignored in the request."""
-
-    bill: Bill
-    rule: str
-    detail: Detail | None = None
 
 
 class SetNetwork(Command, frozen=True):
@@ -275,11 +220,11 @@ class ReturnNonce(Command, frozen=True):
 
 
 class CountFault(Command, frozen=True):
-    """Count the faults that a request met: the ids of the rules whose `when` it `matched`, and the `chosen` one, "" for
-    none."""
+    """Count the ids of the faults that a request `matched`, and the `chosen` one, "" for none; `picked` by its name."""
 
     matched: tuple[str, ...]
     chosen: str = ""
+    picked: bool = False
 
 
 class EndDelivery(Command, frozen=True):

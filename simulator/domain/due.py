@@ -59,7 +59,7 @@ class TreeDue(msgspec.Struct, frozen=True):
     planned: ScheduledTreeChange
 
 
-Item = StepDue | AttemptDue | DeliveryDue | DepositDue | CaseDue | ProductDue | TreeDue
+AgendaItem = StepDue | AttemptDue | DeliveryDue | DepositDue | CaseDue | ProductDue | TreeDue
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Fired:
     wrote."""
 
     at: datetime
-    item: Item
+    item: AgendaItem
     send: Send | None = None
     entry: Entry | None = None
 

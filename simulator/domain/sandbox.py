@@ -69,7 +69,7 @@ class Sandbox:
         self, scenario: Scenario, seed: int, started: datetime, key_scope: str = "", compiler: Compiler | None = None
     ) -> None:
         self.state = State(scenario, seed, started, key_scope, compiler)
-        self.state.catalog_webhook = webhooks.opened(self.state, scenario.webhooks.catalog)
+        self.state.catalog_webhook = webhooks.initial_webhook(self.state, scenario.webhooks.catalog)
         for reseller in scenario.resellers:
             resellers.open_account(self.state, reseller)
         for one in scenario.schedule:

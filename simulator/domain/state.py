@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from simulator.domain.compiler import Compiler
-from simulator.domain.due import Item
+from simulator.domain.due import AgendaItem
 from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.bills import BillKey, BillThen
 from simulator.domain.model.callbacks import CallbackLog
@@ -58,7 +58,7 @@ class State:
         self.cases: dict[str, list[Case]] = {}
         self.cases_made = 0
         self.bill_payments: dict[BillKey, list[Transaction]] = {}
-        self.agenda: Agenda[Item] = Agenda()
+        self.agenda: Agenda[AgendaItem] = Agenda()
         self.in_flight: dict[str, Send] = {}  # attempts in flight, by job
         self.callbacks = CallbackLog(scenario.limits.callbacks)
         self.callbacks_made = 0
@@ -70,7 +70,7 @@ class State:
         self.noted: Counter[Noted] = Counter()  # outcomes that only coverage records
         limits = scenario.limits
         self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
-        self.nonces = Nonces(limits.nonce_window, limits.timestamp_tolerance_s, limits.nonces)
+        self.nonces = Nonces(limits.nonce_window, limits.timestamp_tolerance.total_seconds(), limits.nonces)
         self.rates = request_rates(limits)
         self.codes = status_codes(scenario)
 

@@ -1,4 +1,4 @@
-"""A sandbox's clock: `real` follows the wall, `xN` runs N times as fast, `manual` moves only when told.
+"""A sandbox's clock: `real` follows the wall, `xN` runs N times as fast, `manual` moves only on request.
 
 All modes can be moved forward, none backward. The wall clock is injected, so that tests can control it.
 """
@@ -17,7 +17,7 @@ class Clock:
     """Sandbox time is `origin` plus the wall time since `anchor`, times `rate`; a manual clock has the rate 0."""
 
     def __init__(self, wall: Wall, mode: str, rate: float, start: datetime | None) -> None:
-        self._wall = wall
+        self.wall = wall  # the wall's time
         self._anchor = wall()
         self._origin = start or self._anchor
         self.mode = mode
@@ -30,15 +30,15 @@ class Clock:
 
     def now(self) -> datetime:
         """The sandbox's time."""
-        return self.at(self._wall()) if self.rate else self._origin
+        return self.at(self.wall())
 
     def at(self, wall: datetime) -> datetime:
         """The sandbox's time at wall time `wall`."""
-        return self._origin + (wall - self._anchor) * self.rate if self.rate else self._origin
-
-    def wall(self) -> datetime:
-        """The wall's time."""
-        return self._wall()
+        rate = self.rate
+        if not rate:
+            return self._origin
+        passed = wall - self._anchor
+        return self._origin + (passed if rate == 1.0 else passed * rate)
 
     def wall_seconds(self, span: timedelta) -> float:
         """Seconds of wall time for a real wait of `span`: less under a fast clock, never more."""
@@ -51,7 +51,7 @@ class Clock:
     def move_to(self, now: datetime) -> None:
         """Move forward to `now`; an earlier time is ignored."""
         if now > self.now():
-            self._anchor, self._origin = self._wall(), now
+            self._anchor, self._origin = self.wall(), now
 
     def set(self, mode: str | None = None, rate: float | None = None, now: datetime | None = None) -> None:
         """Change mode, rate or time atomically. Raises `Unacceptable` before any change."""
@@ -61,7 +61,7 @@ class Clock:
             raise Unacceptable("clock_goes_back", text, "now")
         new_mode = mode or self.mode
         new_rate = effective_rate(new_mode, rate if rate is not None else (self.rate or 1.0))
-        self._anchor, self._origin = self._wall(), now or current
+        self._anchor, self._origin = self.wall(), now or current
         self.mode, self.rate = new_mode, new_rate
 
 

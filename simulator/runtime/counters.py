@@ -3,11 +3,11 @@ are complete, since there are few kinds and few expectations."""
 
 from collections.abc import Iterable
 
-from simulator.domain.model.expectations import Expectation, Kind
+from simulator.domain.model.expectations import Expectation, ExpectationKind
 from simulator.domain.model.rules import Fields
 
-# Method, path as the contract writes it, status, error, ending of the connection; the domain's `Answered`.
-Key = tuple[str, str, int, str, str]
+# Method, path as the contract writes it, status, error, ending of the connection; the domain's `AnswerKind`.
+AnswerKey = tuple[str, str, int, str, str]
 
 
 class Counters:
@@ -15,7 +15,7 @@ class Counters:
     `expected`. When `calls` is empty no request needs to be tested."""
 
     def __init__(self, expected: Iterable[Expectation] = ()) -> None:
-        self.answers: dict[Key, int] = {}
+        self.answers: dict[AnswerKey, int] = {}
         self.calls: dict[int, int] = {}
         self.expected: tuple[Expectation, ...] = ()
         self.follow(expected)
@@ -24,7 +24,9 @@ class Counters:
         """Count calls for these expectations from now on; counts of the same name continue."""
         before = {self.expected[place].name: count for place, count in self.calls.items()}
         self.expected = tuple(expected)
-        self._tests = [(place, one.test) for place, one in enumerate(self.expected) if one.kind is Kind.CALLS]
+        self._tests = [
+            (place, one.test) for place, one in enumerate(self.expected) if one.kind is ExpectationKind.CALLS
+        ]
         self.calls = {place: before.get(self.expected[place].name, 0) for place, _ in self._tests}
 
     def note_call(self, facts: Fields) -> None:

@@ -9,9 +9,9 @@ from simulator.delivery.targets import BadTarget, InboxTarget, parse_target
 from simulator.domain.errors import Conflict
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import (
-    Ending,
     Job,
     Outcome,
+    OutcomeKind,
     Outgoing,
     Send,
 )
@@ -98,9 +98,9 @@ class Courier:
             assert isinstance(target, InboxTarget)
             inbox = self._inboxes[target.name]
         except BadTarget as bad:
-            return Outcome(Ending.BLOCKED, error=bad.reason)
+            return Outcome(OutcomeKind.BLOCKED, error=bad.reason)
         except Conflict as full:
-            return Outcome(Ending.BLOCKED, error=full.message)
+            return Outcome(OutcomeKind.BLOCKED, error=full.message)
         query = request.url.partition("?")[2].encode()
         headers = tuple((name.lower().encode(), value.encode()) for name, value in request.headers)
         reply = inbox.take(clock.now(), request.method, query, headers, request.body or b"")
@@ -108,5 +108,5 @@ class Courier:
         if delay_s:
             await asyncio.sleep(min(delay_s, timeout_s))
         if delay_s >= timeout_s:
-            return Outcome(Ending.TIMEOUT, error=f"no answer within {timeout_s:g} s")
-        return Outcome(Ending.ANSWERED, reply.status, reply.body.decode("utf-8", "replace"), headers=reply.headers)
+            return Outcome(OutcomeKind.TIMEOUT, error=f"no answer within {timeout_s:g} s")
+        return Outcome(OutcomeKind.ANSWERED, reply.status, reply.body.decode("utf-8", "replace"), headers=reply.headers)

@@ -14,13 +14,13 @@ from itertools import groupby
 from typing import Any
 
 from simulator.domain.commands import Command, EndDelivery, PassTime, SeeTime
-from simulator.domain.due import Fired, Item
+from simulator.domain.due import AgendaItem, Fired
 from simulator.domain.errors import Conflict
 from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.effects import Outcome, Send
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier, receiver_of
-from simulator.runtime.ring import Bell
+from simulator.runtime.ring import Notifier
 
 EVENTS_MAX = 100_000
 IDLE_SPAN_MAX = timedelta(days=366)
@@ -49,29 +49,29 @@ class Advance:
 
 
 class Driver:
-    """Time and deliveries of one sandbox. `enter` lets a command into the sandbox at a time; `bell` rings whenever an
-    entry fired or a delivery ended."""
+    """Time and deliveries of one sandbox. `enter` applies a command to the sandbox at a time. `notifier` wakes waiters
+    when an entry fired or a delivery ended."""
 
     def __init__(
-        self, enter: Callable[[Command, datetime], Any], agenda: Agenda[Item], clock: Clock, courier: Courier
+        self, enter: Callable[[Command, datetime], Any], agenda: Agenda[AgendaItem], clock: Clock, courier: Courier
     ) -> None:
         self._enter = enter
         self._agenda = agenda
         self.clock = clock
         self._courier = courier
-        self.caught_up_at: datetime | None = None  # the very object, so that one request asks once
+        self.caught_up_at: datetime | None = None  # compared by identity, so that each request catches up once
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: datetime | None = None
         self._under_way: set[asyncio.Task[None]] = set()
         self._advancing: asyncio.Task[Advance] | None = None
         self._report = Advance()
         self._closed = False
-        self.bell = Bell()
+        self.notifier = Notifier()
 
     @property
     def is_busy(self) -> bool:
         """True during an advance, while a delivery is in flight, and while somebody waits for one."""
-        return self._advancing is not None or bool(self._under_way) or self.bell.is_waited_for
+        return self._advancing is not None or bool(self._under_way) or bool(self.notifier.waiting)
 
     def catch_up(self, now: datetime) -> None:
         """Process everything that a running clock has made due by `now`."""
@@ -129,7 +129,7 @@ class Driver:
     async def close(self) -> None:
         """Stop the timer, all deliveries and any advance."""
         self._closed = True
-        self.bell.close()
+        self.notifier.close()
         self._disarm()
         tasks: list[asyncio.Task[Any]] = [*self._under_way]
         if self._advancing is not None:
@@ -164,7 +164,7 @@ class Driver:
         fired: list[Fired] = self._enter(PassTime(_FIRED_A_TURN), now)
         report.record(fired)
         await self._deliver_in_order([one.send for one in fired if one.send is not None])
-        self.bell.ring()
+        self.notifier.notify()
         await asyncio.sleep(0)
 
     async def _deliver_in_order(self, sends: list[Send]) -> None:
@@ -196,7 +196,7 @@ class Driver:
             self._under_way.add(task)
             task.add_done_callback(self._under_way.discard)
         if fired:
-            self.bell.ring()
+            self.notifier.notify()
 
     async def _deliver(self, sends: list[Send]) -> None:
         for send in sends:
@@ -205,7 +205,7 @@ class Driver:
             self.catch_up(now)
             self._enter(EndDelivery(send.job.id, send.attempt.number, outcome), now)
             self.rearm(now)
-            self.bell.ring()
+            self.notifier.notify()
 
     def _arm(self, due: datetime, now: datetime) -> None:
         self._disarm()

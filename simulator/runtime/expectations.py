@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from simulator.domain.model.expectations import (
     Expectation,
-    Kind,
+    ExpectationKind,
     Verdict,
     judge_balance,
     judge_count,
@@ -19,20 +19,20 @@ from simulator.wire.payment import CALLBACK_STATUS_NAMES, STATUS_NAMES
 def verdicts(live: LiveSandbox) -> list[Verdict]:
     """One verdict for each expectation, in the scenario's order. Scans all records of the sandbox."""
     expected = live.counters.expected
-    outcomes = live.figures().outcomes if any(one.kind is Kind.OUTCOME for one in expected) else Counter()
+    outcomes = live.coverage().outcomes if any(one.kind is ExpectationKind.OUTCOME for one in expected) else Counter()
     return [_verdict(live, place, one, outcomes) for place, one in enumerate(expected)]
 
 
 def _verdict(live: LiveSandbox, place: int, one: Expectation, outcomes: Counter[str]) -> Verdict:
     state = live.core.state
     match one.kind:
-        case Kind.CALLS:
+        case ExpectationKind.CALLS:
             return judge_count(one, live.counters.calls[place])
-        case Kind.RULE:
+        case ExpectationKind.RULE:
             return judge_count(one, _chosen(state, one.label))
-        case Kind.OUTCOME:
+        case ExpectationKind.OUTCOME:
             return judge_count(one, outcomes[one.label])
-        case Kind.BALANCE:
+        case ExpectationKind.BALANCE:
             return judge_balance(one, state.resellers[one.label].wallet.balance)
     found = sum(1 for facts in _FACTS[one.kind](state) if one.test(facts))
     return judge_count(one, found, _forgotten(state, one.kind))
@@ -47,10 +47,13 @@ def _chosen(state: State, label: str) -> int:
     return max(counts)
 
 
-def _forgotten(state: State, kind: Kind) -> str:
-    logs: Mapping[Kind, int] = {Kind.CALLBACKS: state.callbacks.left_out, Kind.WEBHOOKS: state.deliveries.left_out}
+def _forgotten(state: State, kind: ExpectationKind) -> str:
+    logs: Mapping[ExpectationKind, int] = {
+        ExpectationKind.CALLBACKS: state.callbacks.left_out,
+        ExpectationKind.WEBHOOKS: state.deliveries.left_out,
+    }
     count = logs.get(kind, 0)
-    return f"the sandbox keeps the latest only and has forgotten {count} older ones" if count else ""
+    return f"the sandbox stores only the latest ones and has evicted {count} older ones" if count else ""
 
 
 def _payments(state: State) -> Iterator[Fields]:
@@ -85,8 +88,8 @@ def _webhooks(state: State) -> Iterator[Fields]:
         yield {"reseller": one.reseller, "type": one.event.type, "state": one.state.value}
 
 
-_FACTS: Mapping[Kind, Callable[[State], Iterator[Fields]]] = {
-    Kind.PAYMENTS: _payments,
-    Kind.CALLBACKS: _callbacks,
-    Kind.WEBHOOKS: _webhooks,
+_FACTS: Mapping[ExpectationKind, Callable[[State], Iterator[Fields]]] = {
+    ExpectationKind.PAYMENTS: _payments,
+    ExpectationKind.CALLBACKS: _callbacks,
+    ExpectationKind.WEBHOOKS: _webhooks,
 }

@@ -1,4 +1,4 @@
-"""The built-in receiver: any callback can be addressed to it, and its answers can be programmed."""
+"""The built-in receiver: callbacks can be addressed to it, and its answers can be set."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -50,7 +50,7 @@ class Inbox:
     received: Ring[Received]
     replies: deque[InboxAnswer] = field(default_factory=lambda: deque([InboxAnswer()]))
 
-    def program(self, replies: Iterable[InboxAnswer]) -> None:
+    def set_replies(self, replies: Iterable[InboxAnswer]) -> None:
         """Queue these answers for the next requests, in order; the last one repeats."""
         self.replies = deque(replies) or deque([InboxAnswer()])
 
@@ -64,7 +64,8 @@ class Inbox:
     ) -> InboxAnswer:
         """Record a request and return its answer."""
         reply = self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
-        self.received.add(Received(self.received.next_n(), at, method, query, headers, body, reply.status))
+        n, status = self.received.next_n(), reply.status
+        self.received.add(Received(n=n, at=at, method=method, query=query, headers=headers, body=body, status=status))
         return reply
 
 
@@ -89,7 +90,9 @@ class Inboxes:
         """Answer as a scenario says; inboxes of `before` that it omits answer 200 again."""
         for name in {*before, *replies}:
             queued = replies.get(name, ())
-            self[name].program(InboxAnswer(one.status, one.delay.total_seconds(), one.body.encode()) for one in queued)
+            self[name].set_replies(
+                InboxAnswer(one.status, one.delay.total_seconds(), one.body.encode()) for one in queued
+            )
 
     def peek(self, name: str) -> Inbox:
         """The inbox of this name, or an empty one that is not stored when the name is unknown."""
@@ -99,14 +102,14 @@ class Inboxes:
         """Delete an inbox with its contents and wake its waiters."""
         inbox = self._by_name.pop(name, None)
         if inbox is not None:
-            inbox.received.bell.close()
+            inbox.received.notifier.close()
 
     @property
-    def is_waited_for(self) -> bool:
+    def has_waiters(self) -> bool:
         """True while somebody waits for one of them."""
-        return any(inbox.received.bell.is_waited_for for inbox in self._by_name.values())
+        return any(inbox.received.notifier.waiting for inbox in self._by_name.values())
 
     def close(self) -> None:
         """Wake all waiters."""
         for inbox in self._by_name.values():
-            inbox.received.bell.close()
+            inbox.received.notifier.close()

@@ -4,51 +4,41 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import chain
 
+import msgspec
+
 from simulator.runtime.ring import Ring
-from simulator.runtime.rule_names import printed
+from simulator.runtime.rule_names import encode_rule_name
 
 # The estimated overhead of an exchange beside the bytes received and sent.
 _OVERHEAD_BYTES = 1000
 
 
-class Exchange:
+class Exchange(msgspec.Struct, gc=False, kw_only=True):
     """One request and its answer, filled in by the pipeline and then stored in the journal.
 
-    Rare attributes default on the class, so that creating an exchange is cheap.
+    `n` is assigned when it is answered, so that the journal is in order. `packed_headers` is what `packed` makes.
     """
 
-    n = 0  # assigned when it is answered, so that the journal is in order
-    body = b""
-    reseller = ""
-    wanted_rule = ""
-    status = 0
+    at: datetime
+    method: str
+    path: str
+    query: bytes
+    packed_headers: bytes
+    client: str
+    n: int = 0
+    body: bytes = b""
+    reseller: str = ""
+    wanted_rule: str = ""
+    status: int = 0
     own_headers: tuple[tuple[bytes, bytes], ...] = ()
-    content = b""
-    rule = ""
-    fault = ""
-    error = ""
-    diagnosis = ""
-    trxid = ""
-    refid = ""
-    duration_us = 0
-
-    def __init__(
-        self,
-        at: datetime,
-        method: str,
-        path: str,
-        query: bytes,
-        headers: list[tuple[bytes, bytes]],
-        client: str,
-    ) -> None:
-        self.at = at
-        self.method = method
-        self.path = path
-        self.query = query
-        # One object for all headers: thousands of exchanges are stored, and many small objects would make each of them
-        # slow to store and slow to free.
-        self.packed_headers = b"\n".join(chain.from_iterable(headers))
-        self.client = client
+    content: bytes = b""
+    rule: str = ""
+    fault: str = ""
+    error: str = ""
+    diagnosis: str = ""
+    trxid: str = ""
+    refid: str = ""
+    duration_us: int = 0
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
@@ -64,6 +54,13 @@ class Exchange:
 
 
 Journal = Ring[Exchange]
+
+
+def packed(headers: list[tuple[bytes, bytes]]) -> bytes:
+    """All headers as one object: thousands of exchanges are stored, and many small objects would make each of them slow
+    to store and slow to free."""
+    return b"\n".join(chain.from_iterable(headers))
+
 
 NO_CONTENT = 204
 
@@ -82,18 +79,12 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
         # A magic account's fault and timeline may have the same name.
         is_single = not exchange.fault or exchange.fault == exchange.rule
         names = (exchange.rule,) if is_single else filter(None, (exchange.fault, exchange.rule))
-        lines += b"x-sim-rule: %b\r\n" % b", ".join(map(printed, names))
+        lines += b"x-sim-rule: %b\r\n" % b", ".join(map(encode_rule_name, names))
     if exchange.diagnosis:
         lines += b"x-sim-diagnosis: %b\r\n" % _plain(exchange.diagnosis)
     for name, value in exchange.own_headers:
         lines += b"%b: %b\r\n" % (name, value)
     return lines
-
-
-def reply_header_pairs(sandbox_id: str, exchange: Exchange) -> list[tuple[bytes, bytes]]:
-    """The same as names and values."""
-    pairs = (line.partition(b": ") for line in reply_headers(sandbox_id, exchange).split(b"\r\n") if line)
-    return [(name, value) for name, _, value in pairs]
 
 
 @lru_cache(maxsize=1024)

@@ -15,9 +15,9 @@ import msgspec
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import (
-    Ending,
     Job,
     Outcome,
+    OutcomeKind,
     Outgoing,
     is_accepted,
 )
@@ -55,14 +55,14 @@ class ProbeRequest:
 class ProbeResult:
     """The outcome of one request."""
 
-    shot: ProbeRequest
+    sent: ProbeRequest
     outcome: Outcome
 
     @property
     def verdict(self) -> str:
         """`ok`, `finding`, or `inconclusive` when the receiver neither accepted nor rejected it."""
-        status = self.outcome.status if self.outcome.ending is Ending.ANSWERED else None
-        if self.shot.accept:
+        status = self.outcome.status if self.outcome.kind is OutcomeKind.ANSWERED else None
+        if self.sent.accept:
             return "inconclusive" if status is None else "ok" if is_accepted(self.outcome) else "finding"
         if is_accepted(self.outcome):
             return "finding"
@@ -78,12 +78,12 @@ class Probe:
     make: Callable[[LiveSandbox, Reseller], list[ProbeRequest]]
 
 
-async def shoot(live: LiveSandbox, shots: list[ProbeRequest], timeout_s: float | None) -> list[ProbeResult]:
+async def send_probe(live: LiveSandbox, requests: list[ProbeRequest], timeout_s: float | None) -> list[ProbeResult]:
     """Send the requests of a probe sequentially."""
     results = []
-    for shot in shots:
-        limit_s = live.courier.timeout_s(shot.job, live.clock) if timeout_s is None else timeout_s
-        results.append(ProbeResult(shot, await live.courier.carry(shot.job.url, shot.request, live.clock, limit_s)))
+    for one in requests:
+        limit_s = live.courier.timeout_s(one.job, live.clock) if timeout_s is None else timeout_s
+        results.append(ProbeResult(one, await live.courier.carry(one.job.url, one.request, live.clock, limit_s)))
     return results
 
 
@@ -92,7 +92,7 @@ def _callback(live: LiveSandbox, job: Callback, *, accept: bool) -> ProbeRequest
 
 
 def _paid(live: LiveSandbox, reseller: Reseller) -> Transaction:
-    """The latest settled payment that was announced to the receiver."""
+    """The latest settled payment whose callbacks were sent to the receiver."""
     if not reseller.callback.url:
         raise Skipped("the reseller has no callback URL")
     for transaction in reversed(reseller.refids.values()):
@@ -103,7 +103,13 @@ def _paid(live: LiveSandbox, reseller: Reseller) -> Transaction:
 
 def _job(reseller: Reseller, transaction: Transaction, result: Result | None = None) -> Callback:
     config = reseller.callback
-    return Callback("probe", transaction, result or transaction.result, config.url, config.method)
+    return Callback(
+        id="probe",
+        transaction=transaction,
+        result=result or transaction.result,
+        url=config.url,
+        method=config.method,
+    )
 
 
 def _unknown_refid(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
@@ -138,7 +144,15 @@ def _event(live: LiveSandbox, reseller: Reseller) -> Delivery:
     now = live.clock.now()
     data = BalanceAdded(reseller.code, ONE_CENT, reseller.wallet.balance, "probe")
     id_ = "evt_probe" + draw.digits(live.seed, 12, "probe", reseller.code, now.isoformat())
-    return Delivery("probe", Event(id_, BALANCE_ADDED, now, data), reseller.code, webhook, webhook.url, 0, now)
+    return Delivery(
+        id="probe",
+        event=Event(id_, BALANCE_ADDED, now, data),
+        reseller=reseller.code,
+        webhook=webhook,
+        url=webhook.url,
+        retry_limit=0,
+        created=now,
+    )
 
 
 def _unsigned(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:

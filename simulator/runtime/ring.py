@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 
-class Numbered(Protocol):
+class RingRecord(Protocol):
     """A record of a ring: `n` increments by one, `size` approximates its bytes."""
 
     n: int
@@ -17,37 +17,32 @@ class Numbered(Protocol):
         ...
 
 
-Record = TypeVar("Record", bound=Numbered)
+Record = TypeVar("Record", bound=RingRecord)
 
 
-class Bell:
-    """Wakes tasks that wait for a change; no cost without waiters."""
+class Notifier:
+    """Wakes tasks that wait for a change. It costs nothing while none waits."""
 
     def __init__(self) -> None:
-        self._waiting: list[asyncio.Future[None]] = []
+        self.waiting: list[asyncio.Future[None]] = []
         self._closed = False
-
-    @property
-    def is_waited_for(self) -> bool:
-        """True while somebody waits."""
-        return bool(self._waiting)
 
     def close(self) -> None:
         """No more changes: wake all waiters."""
         self._closed = True
-        self.ring()
+        self.notify()
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Wake everybody."""
-        if self._waiting:
-            waiting, self._waiting = self._waiting, []
+        if self.waiting:
+            waiting, self.waiting = self.waiting, []
             for future in waiting:
                 _wake(future)
 
-    async def wait_until(self, is_true: Callable[[], bool], timeout_s: float, *others: "Bell") -> bool:
-        """Wait until `is_true`, tested whenever this bell or one of the others rings; False on timeout, or when this
-        bell is closed first."""
-        bells = (self, *others)
+    async def wait_until(self, is_true: Callable[[], bool], timeout_s: float, *others: "Notifier") -> bool:
+        """Wait until `is_true`, tested at each notification by this notifier or one of the others; False on timeout, or
+        when this notifier is closed first."""
+        notifiers = (self, *others)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
         while not is_true() and not self._closed:
@@ -55,20 +50,20 @@ class Bell:
             if left_s <= 0:
                 return False
             future = loop.create_future()
-            for bell in bells:
-                bell._waiting.append(future)
+            for notifier in notifiers:
+                notifier.waiting.append(future)
             timer = loop.call_later(left_s, _wake, future)
             try:
                 await future
             finally:
                 timer.cancel()
-                for bell in bells:
-                    bell._forget(future)
+                for notifier in notifiers:
+                    notifier._forget(future)
         return is_true()
 
     def _forget(self, future: "asyncio.Future[None]") -> None:
-        if future in self._waiting:
-            self._waiting.remove(future)
+        if future in self.waiting:
+            self.waiting.remove(future)
 
 
 def _wake(future: "asyncio.Future[None]") -> None:
@@ -83,10 +78,11 @@ class Ring(Generic[Record]):
         self._count_max = count_max
         self._bytes_max = bytes_max
         self._records: deque[Record] = deque()
+        self._sizes: deque[int] = deque()
         self._bytes = 0
         self.last_n = 0
         self.left_out = 0
-        self.bell = Bell()
+        self.notifier = Notifier()
 
     def __len__(self) -> int:
         return len(self._records)
@@ -104,13 +100,16 @@ class Ring(Generic[Record]):
 
     def add(self, record: Record) -> None:
         """Append a record, evicting the oldest as needed, never the newest."""
-        records = self._records
+        records, sizes, size, notifier = self._records, self._sizes, record.size, self.notifier
         records.append(record)
-        self._bytes += record.size
+        sizes.append(size)
+        self._bytes += size
         while len(records) > self._count_max or (self._bytes > self._bytes_max and len(records) > 1):
-            self._bytes -= records.popleft().size
+            records.popleft()
+            self._bytes -= sizes.popleft()
             self.left_out += 1
-        self.bell.ring()
+        if notifier.waiting:
+            notifier.notify()
 
     def find(self, n: int) -> Record | None:
         """The record with the number `n`, if it was not evicted."""
@@ -119,5 +118,6 @@ class Ring(Generic[Record]):
     def clear(self) -> None:
         """Delete the records; numbering continues."""
         self._records.clear()
+        self._sizes.clear()
         self._bytes = 0
-        self.bell.ring()
+        self.notifier.notify()

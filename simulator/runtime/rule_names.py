@@ -1,4 +1,4 @@
-"""Rule names in the header `X-Sim-Rule`: a name printed in an answer selects the rule when it is sent back.
+"""Rule names in the header `X-Sim-Rule`: a name that an answer contains selects the rule when it is sent back.
 
 Printable ASCII is unchanged; anything else, leading and trailing blanks, and a `%` that would look like an escape are
 percent-encoded as UTF-8.
@@ -12,12 +12,12 @@ _TO_ESCAPE = re.compile(r"[^ -~]+|^ +| +$|%(?=[0-9A-Fa-f]{2})")
 
 
 @lru_cache(maxsize=1024)
-def printed(name: str) -> bytes:
+def encode_rule_name(name: str) -> bytes:
     """Encode the name for a header."""
     return _TO_ESCAPE.sub(lambda found: quote(found[0], safe=""), name).encode("ascii")
 
 
-def meant(sent: bytes) -> tuple[str, ...]:
+def decode_rule_names(sent: bytes) -> tuple[str, ...]:
     """The names that a header may mean, the most likely first: decoded, or verbatim."""
     try:
         text = sent.decode()

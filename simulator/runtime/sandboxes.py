@@ -10,10 +10,9 @@ from typing import Any
 
 from simulator.domain.commands import Command, LoadScenario
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
-from simulator.domain.handlers.resellers import drawn_key
 from simulator.domain.model.resellers import User
-from simulator.domain.model.scenario import ResellerStart, Scenario
-from simulator.domain.reports.coverage import Figures, figures
+from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
+from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
@@ -73,18 +72,19 @@ class LiveSandbox:
         self.journal = Journal(limits.journal, limits.journal_bytes)
         self.counters = Counters(scenario.expect)
         self.courier = Courier(scenario, self.inboxes, self._sender)
-        # The one place where commands reach the state machine, those of the driver included.
+        # All commands reach the state machine here, including those of the driver.
         self._enter = self.core.apply
-        self.driver = Driver(self._enter, self.core.state.agenda, self.clock, self.courier)
+        self._agenda = self.core.state.agenda
+        self.driver = Driver(self._enter, self._agenda, self.clock, self.courier)
 
     @property
     def is_busy(self) -> bool:
         """True while work or a waiting client keeps it from being idle, however long that takes."""
-        return self.driver.is_busy or self.journal.bell.is_waited_for or self.inboxes.is_waited_for
+        return self.driver.is_busy or bool(self.journal.notifier.waiting) or self.inboxes.has_waiters
 
-    def figures(self) -> Figures:
+    def coverage(self) -> Coverage:
         """Coverage of rules, answers and outcomes since its start or last reset."""
-        return figures(self.core.state, self.counters.answers)
+        return coverage(self.core.state, self.counters.answers)
 
     def signing_time(self, wall: datetime | None = None) -> datetime:
         """The time that clients' timestamps are compared with: the wall clock's, unless the scenario sets its own.
@@ -97,7 +97,7 @@ class LiveSandbox:
         self.driver.rearm(self.clock.now())
 
     def apply(self, command: Command, now: datetime | None = None) -> Any:
-        """The door for everybody but time and deliveries. `now` is the sandbox's time, if that was read.
+        """Apply a command. Only the driver's own enter elsewhere. `now` is the sandbox's time, if it was read.
 
         Entries that a running clock has made due are processed first. The command's type determines the answer's.
         Raises `DomainError`, and `ScenarioError` for a command with a document; nothing has changed then.
@@ -106,7 +106,7 @@ class LiveSandbox:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted or is being reset")
         if now is None:
             now = self.clock.now()
-        driver, agenda = self.driver, self.core.state.agenda
+        driver, agenda = self.driver, self._agenda
         if now is not driver.caught_up_at:
             driver.catch_up(now)
         added = agenda.added
@@ -127,13 +127,17 @@ class LiveSandbox:
         assert not self.spec.unique_credentials
         COMPILER.remember(scenario)
         deferred: tuple[str, ...] = self.apply(LoadScenario(scenario.name, scenario.document))
+        self._follow(scenario)
+        return deferred
+
+    def _follow(self, scenario: Scenario) -> None:
+        """Do the same with what surrounds the state machine, which learns of it only by the commands that come."""
         if scenario.inboxes != self.scenario.inboxes:
             self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario
         self.courier.follow(scenario)
         self.counters.follow(scenario.expect)
-        return deferred
 
     async def reset(self) -> None:
         """Return to the start of the scenario. Raises `Conflict` during an advance."""
@@ -147,7 +151,7 @@ class LiveSandbox:
     async def close(self) -> None:
         """Stop permanently and wake all waiters."""
         self.is_closed = True
-        self.journal.bell.close()
+        self.journal.notifier.close()
         self.inboxes.close()
         await self.driver.close()
 
@@ -161,19 +165,19 @@ def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> 
 def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> ResellerStart:
     """The same reseller with one active key pair and users that are unique to this sandbox."""
     users = tuple(User(f"{user.username}-{sandbox_id}", user.password) for user in reseller.users)
-    return replace(reseller, keys=(drawn_key(seed, sandbox_id, reseller.code),), users=users)
+    return replace(reseller, keys=(draw_key(seed, sandbox_id, reseller.code),), users=users)
 
 
 class Sandboxes:
-    """All sandboxes by id. With `keeps_coverage` the figures of deleted and reset ones are preserved."""
+    """All sandboxes by id. With `keeps_coverage` the coverage of deleted and reset ones is kept."""
 
     def __init__(self, wall: Wall, sender: Sender, ttl_s: float | None = None, *, keeps_coverage: bool = False) -> None:
         self._wall = wall
         self._sender = sender
         self._ttl_s = ttl_s
-        self._past = Figures() if keeps_coverage else None
+        self._past = Coverage() if keeps_coverage else None
         self._by_id: dict[str, LiveSandbox] = {}
-        self._unique_keys: dict[str, LiveSandbox] = {}
+        self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
         self._sweeper: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
@@ -192,14 +196,9 @@ class Sandboxes:
             raise Unknown("unknown_sandbox", f"there is no sandbox {sandbox_id!r}; GET /_sim/sandboxes lists them")
         return sandbox
 
-    @property
-    def has_unique_keys(self) -> bool:
-        """True when some key selects a sandbox other than the default one."""
-        return bool(self._unique_keys)
-
     def with_unique_key(self, api_key: str) -> LiveSandbox | None:
         """The sandbox of a key that `credentials: unique` created, if any."""
-        return self._unique_keys.get(api_key)
+        return self.unique_keys.get(api_key)
 
     def with_unique_user(self, username: str) -> LiveSandbox | None:
         """The sandbox of a user that `credentials: unique` created, if any."""
@@ -225,7 +224,7 @@ class Sandboxes:
         """Index keys and usernames that are unique to this sandbox, so that they select it at the root."""
         if sandbox.spec.unique_credentials:
             for key in sandbox.core.state.keys:
-                self._unique_keys.setdefault(key, sandbox)
+                self.unique_keys.setdefault(key, sandbox)
             for username in sandbox.core.state.users:
                 self._unique_users.setdefault(username, sandbox)
 
@@ -241,17 +240,17 @@ class Sandboxes:
         self._remember(sandbox)
         sandbox.is_deleted = sandbox.is_closed = True
         del self._by_id[sandbox.id]
-        self._unique_keys = {key: owner for key, owner in self._unique_keys.items() if owner is not sandbox}
+        self.unique_keys = {key: owner for key, owner in self.unique_keys.items() if owner is not sandbox}
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
 
     def _remember(self, sandbox: LiveSandbox) -> None:
         if self._past is not None:
-            self._past.add(sandbox.figures())
+            self._past.add(sandbox.coverage())
 
-    def figures(self) -> Figures:
-        """Figures of all sandboxes together; with `keeps_coverage`, including former ones."""
-        total = Figures()
-        for part in (self._past or Figures(), *(sandbox.figures() for sandbox in self)):
+    def coverage(self) -> Coverage:
+        """Coverage of all sandboxes together; with `keeps_coverage`, including former ones."""
+        total = Coverage()
+        for part in (self._past or Coverage(), *(sandbox.coverage() for sandbox in self)):
             total.add(part)
         return total
 
@@ -260,7 +259,7 @@ class Sandboxes:
         for sandbox in self:
             sandbox.start()
         if self._ttl_s is not None:
-            self._sweep(monotonic_s, self._ttl_s)
+            self._sweep_again(monotonic_s, self._ttl_s)
 
     async def close(self) -> None:
         """Stop all sandboxes."""
@@ -269,17 +268,13 @@ class Sandboxes:
         for sandbox in self:
             await sandbox.close()
 
-    def _sweep(self, monotonic_s: Callable[[], float], ttl_s: float) -> None:
-        self._forget_idle(monotonic_s(), ttl_s)
+    def _sweep_again(self, monotonic_s: Callable[[], float], ttl_s: float) -> None:
+        self.sweep(monotonic_s(), ttl_s)
         loop = asyncio.get_running_loop()
-        self._sweeper = loop.call_later(min(ttl_s, 60.0) / 4, self._sweep, monotonic_s, ttl_s)
+        self._sweeper = loop.call_later(min(ttl_s, 60.0) / 4, self._sweep_again, monotonic_s, ttl_s)
 
-    async def sweep(self, now_s: float) -> None:
-        """Delete the sandboxes that were idle for their time to live, at the monotonic time `now_s`."""
-        if self._ttl_s is not None:
-            self._forget_idle(now_s, self._ttl_s)
-
-    def _forget_idle(self, now_s: float, ttl_s: float) -> None:
+    def sweep(self, now_s: float, ttl_s: float) -> None:
+        """Delete the sandboxes that were idle for `ttl_s`, at the monotonic time `now_s`. Needs a running loop."""
         for sandbox in self:
             if sandbox.is_touched or sandbox.is_busy:
                 sandbox.is_touched, sandbox.last_used_s = False, now_s

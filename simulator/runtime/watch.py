@@ -10,9 +10,9 @@ from pathlib import Path
 
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
-from simulator.scenario.document import ScenarioError
 from simulator.scenario.library import load_scenario
-from simulator.scenario.sources import files_behind
+from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.sources import files_behind
 
 LOOK_EVERY_S = 0.1
 
@@ -32,16 +32,10 @@ class Watch:
         self._load = load
         self._report = report
         self._acted_on = self._seen = self._stamps(files_behind(wanted))
-        self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
         """Start polling; needs a running event loop, and ends with it."""
-        self._timer = asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._tick)
-
-    def stop(self) -> None:
-        """Stop polling."""
-        if self._timer is not None:
-            self._timer.cancel()
+        asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._tick)
 
     def look(self) -> None:
         """Compare the files with their previous state, and act when a change is stable."""
@@ -60,9 +54,9 @@ class Watch:
         try:
             waiting = self._load(load_scenario(self._wanted))
         except ScenarioError as error:
-            return [*map(str, error.problems), f"{self._wanted}: not loaded; the scenario from before goes on"]
+            return [*map(str, error.problems), f"{self._wanted}: not loaded; the previous scenario stays active"]
         except DomainError as error:
-            return [f"{self._wanted}: not loaded; the scenario from before goes on: {error.message}"]
+            return [f"{self._wanted}: not loaded; the previous scenario stays active: {error.message}"]
         return [f"{self._wanted}: loaded", *(f"{self._wanted}: {line}" for line in waiting)]
 
     @staticmethod

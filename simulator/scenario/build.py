@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from simulator.domain.model.catalog import Catalog, TreeKind
+from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.magic import Magic
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.rules import Rule
@@ -14,21 +14,22 @@ from simulator.domain.model.scenario import (
     Scheduled,
     ScheduledDeposit,
 )
+from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
-from simulator.scenario import accounts, rules
-from simulator.scenario.assumptions import assumptions
-from simulator.scenario.changes import scheduled_change, scheduled_tree_change
-from simulator.scenario.check import check
-from simulator.scenario.document import Document, Node, Report
-from simulator.scenario.expect import Names, expectations, labels
-from simulator.scenario.inboxes import inboxes
-from simulator.scenario.limits import clock, limits
-from simulator.scenario.load import load_object
-from simulator.scenario.magic import magic
-from simulator.scenario.network import network
-from simulator.scenario.products import catalog
-from simulator.scenario.reader import Reader
-from simulator.scenario.webhooks import refuse_plain_addresses, webhooks
+from simulator.scenario.reading.check import check
+from simulator.scenario.reading.document import Document, Node, Report
+from simulator.scenario.reading.load import load_object
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections import accounts, rules
+from simulator.scenario.sections.assumptions import assumptions
+from simulator.scenario.sections.changes import scheduled_change, scheduled_tree_change
+from simulator.scenario.sections.expect import KnownNames, expectations, labels
+from simulator.scenario.sections.inboxes import inboxes
+from simulator.scenario.sections.limits import clock, limits
+from simulator.scenario.sections.magic import magic
+from simulator.scenario.sections.network import network
+from simulator.scenario.sections.products import catalog
+from simulator.scenario.sections.webhooks import refuse_plain_addresses, webhooks
 
 _CATALOGS: WeakKeyDictionary[Node, Catalog] = WeakKeyDictionary()
 
@@ -61,7 +62,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     products = _catalog(root["catalog"])
     codes = products.products.keys()
     resellers = accounts.resellers(root["resellers"], codes)
-    known = rules.Known(codes, {reseller.code for reseller in resellers})
+    known = rules.KnownCodes(codes, {reseller.code for reseller in resellers})
     sections = {section: rules.rules_of(section, root[section], known) for section in DEFINITIONS}
     accounts_with_magic = magic(root["magic"])
     _refuse_repeated_labels(root, accounts_with_magic)
@@ -83,7 +84,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         limits=limits(root["limits"]),
         webhooks=webhooks(root["webhooks"]),
         assume=assumptions(root["assume"]),
-        expect=expectations(root["expect"], Names(known, labels(sections, accounts_with_magic))),
+        expect=expectations(root["expect"], KnownNames(known, labels(sections, accounts_with_magic))),
         written=document.root.plain,
     )
 
@@ -102,10 +103,10 @@ def _catalog(section: Reader) -> Catalog:
 
 
 def _refuse_repeated_labels(root: Reader, taken_by_magic: Magic) -> None:
-    """Names and ids share one namespace: a request may select a rule by either."""
+    """Names and ids of rules share one namespace: a request may select a rule by either."""
     labels = [item[key] for section in DEFINITIONS for item in root[section].items() for key in ("id", "name")]
     # When an inherited rule and one of this file conflict, report the one of this file.
-    labels.sort(key=lambda label: label.mark.source == root.mark.source)
+    labels.sort(key=lambda label: label.position.source == root.position.source)
     accounts.refuse_repeats(labels, "rule called")
     taken = {
         f"{section}-{place}"
@@ -116,12 +117,12 @@ def _refuse_repeated_labels(root: Reader, taken_by_magic: Magic) -> None:
     magic_names = taken_by_magic.names()
     for label in labels:
         if label.text() in taken:
-            label.problem("duplicate", f"{label.text()!r} is what a rule without an id is called by its place")
+            label.problem("duplicate", f"{label.text()!r} is the id of a rule that has none of its own")
         if label.text() in magic_names:
-            label.problem("duplicate", f"{label.text()!r} is what a magic account's rule is called")
+            label.problem("duplicate", f"{label.text()!r} is the name of a magic account's rule")
 
 
-def _scheduled(item: Reader, found: Catalog, known: rules.Known) -> Scheduled:
+def _scheduled(item: Reader, found: Catalog, known: rules.KnownCodes) -> Scheduled:
     if sum(item[key].is_given for key in SCHEDULED) != 1:
         item.problem("missing_key", f"a scheduled item has one of {', '.join(map(repr, SCHEDULED))}")
     if item["product"].is_given:
@@ -132,14 +133,20 @@ def _scheduled(item: Reader, found: Catalog, known: rules.Known) -> Scheduled:
     return _deposit(item, known)
 
 
-def _deposit(item: Reader, known: rules.Known) -> ScheduledDeposit:
+def _deposit(item: Reader, known: rules.KnownCodes) -> ScheduledDeposit:
     deposit = item["deposit"]
     code, amount = deposit["reseller"].text(), deposit["amount"].amount()
     if deposit["amount"].is_given and (amount <= 0 or not is_whole_cents(amount)):
         deposit["amount"].problem("bad_amount", f"a deposit is above 0 and in whole sen, not {amount}")
     rules.check_codes(deposit["reseller"], known.resellers, "reseller")
     type_ = EntryType.COMMISSION if deposit["type"].text() == "COMMISSION" else EntryType.DEPOSIT
-    return ScheduledDeposit(item["at"].duration(), code, amount, deposit["description"].text(), type_)
+    return ScheduledDeposit(
+        at=item["at"].duration(),
+        reseller=code,
+        amount=amount,
+        description=deposit["description"].text(),
+        type=type_,
+    )
 
 
 def build_rule(
@@ -157,7 +164,7 @@ def build_rule(
     report = Report(document.problems)
     check(document, report, DEFINITIONS[section])
     reader = Reader.of(document.root, report)
-    known = rules.Known(products, resellers)
+    known = rules.KnownCodes(products, resellers)
     rule = rules.MAKERS[section](reader, rule_id, known)
     report.raise_if_any()
     return rule

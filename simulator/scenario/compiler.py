@@ -10,7 +10,7 @@ import msgspec
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build, build_rule
-from simulator.scenario.load import load_object
+from simulator.scenario.reading.load import load_object
 
 REMEMBERED_MAX = 16
 

@@ -5,11 +5,11 @@ from pathlib import Path as FilePath
 
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build
-from simulator.scenario.check import suggestion
-from simulator.scenario.document import Problem, Report, ScenarioError
 from simulator.scenario.lint import lint
-from simulator.scenario.load import load_object
-from simulator.scenario.sources import (
+from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.document import Problem, Report, ScenarioError
+from simulator.scenario.reading.load import load_object
+from simulator.scenario.reading.sources import (
     Fingerprint,
     bundled_path,
     fingerprint,

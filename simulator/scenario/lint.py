@@ -1,6 +1,6 @@
 """Lint findings of `check`: rules that can never apply, steps that never happen, secrets that are too short.
 
-Such a scenario still loads; it just does not do what its author intended.
+Such a scenario still loads, but does not do what its author intended.
 """
 
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from typing import Any
 
 from simulator.scenario import shadowing
 from simulator.scenario.build import DEFINITIONS
-from simulator.scenario.check import suggestion
-from simulator.scenario.document import Document, Report
-from simulator.scenario.matchers import BODY_FACTS, number
-from simulator.scenario.reader import Reader
-from simulator.scenario.values import secret_bytes
+from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.document import Document, Report
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import secret_bytes
+from simulator.scenario.sections.matchers import BODY_FACTS, number
 
 SECRET_BYTES_MIN = 16
 TAKERS_MAX = 200  # a rule is compared with this many earlier ones, which bounds the cost of a huge file
@@ -24,7 +24,7 @@ def lint(document: Document, report: Report) -> None:
     root = Reader.of(document.root, report)
     for section in DEFINITIONS:
         items = root[section].items()
-        own = [item for item in items if item.mark.source == document.source]
+        own = [item for item in items if item.position.source == document.source]
         for item in own:
             _lint_counts(item)
             _lint_ranges(item["when"])
@@ -33,7 +33,7 @@ def lint(document: Document, report: Report) -> None:
             if section == "faults":
                 _lint_path(item["when"]["path"])
         for batch in _batches(section, items):
-            _lint_order([item for item in batch if item.mark.source == document.source])
+            _lint_order([item for item in batch if item.position.source == document.source])
     for item in root["resellers"].items():
         for key in item["api_keys"].items():
             _lint_secret(key["secret"])
@@ -52,7 +52,7 @@ def _batches(section: str, items: list[Reader]) -> tuple[list[Reader], list[Read
 
 
 def _lint_order(items: list[Reader]) -> None:
-    """A rule never applies behind one that covers everything it matches.
+    """Report rules that never apply, because an earlier rule covers everything that they match.
 
     One with a name and an empty `when` is exempt: requests select it by X-Sim-Rule.
     """
@@ -64,9 +64,9 @@ def _lint_order(items: list[Reader]) -> None:
         hidden_by = next((line for wider, line in takers if shadowing.covers(wider, when)), None)
         if hidden_by is None:
             if shadowing.takes_all(item) and len(takers) < TAKERS_MAX:
-                takers.append((when, item.mark.line))
+                takers.append((when, item.position.line))
         elif when or not item["name"].is_given:
-            text = f"this rule never acts: the one on line {hidden_by} takes all that it would match"
+            text = f"this rule never applies: the one on line {hidden_by} matches everything that it matches"
             item.problem("unreachable", f"{text}; put this one above it")
 
 

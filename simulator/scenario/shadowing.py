@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.scenario.matchers import COUNTS
-from simulator.scenario.reader import Reader
-from simulator.scenario.values import ONE, text_of
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import ONE, text_of
+from simulator.scenario.sections.matchers import COUNTS
 
 GROUPS = ("extras", "headers")
 

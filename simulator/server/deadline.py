@@ -1,4 +1,4 @@
-"""One timer for all the deadlines of a connection, which move with every request and seldom come."""
+"""One timer for all the deadlines of a connection, which move with every request and seldom expire."""
 
 import asyncio
 import math
@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 
 class Deadline:
-    """Calls `on_due` when the time that was set last has come.
+    """Calls `on_due` at the time that was set last.
 
-    To set a later time moves no timer: the old one fires, finds that the deadline has moved on, and is set again. The
-    event loop's own timers cost twenty times as much to cancel and make anew.
+    Setting a later time does not touch the timer: the old one fires, finds that the deadline has moved, and is set
+    again. Cancelling and creating a timer of the event loop costs twenty times as much.
     """
 
     __slots__ = ("_at", "_fires_at", "_now", "_on_due", "_timer", "_timer_at")
@@ -22,17 +22,17 @@ class Deadline:
         self._timer: asyncio.TimerHandle | None = None
 
     def set(self, seconds: float) -> None:
-        """Replace the deadline by one so many seconds from now."""
+        """Move the deadline to `seconds` from now."""
         self.set_at(self._now() + seconds)
 
     def set_at(self, at: float) -> None:
-        """Replace the deadline by this time of the loop's clock."""
+        """Move the deadline to `at`, a time of the loop's clock."""
         self._at = at
         if at < self._fires_at:
             self._arm()
 
     def end(self) -> None:
-        """Never call again, and let go of the callback."""
+        """Cancel the timer and release the callback."""
         if self._timer is not None:
             self._timer.cancel()
         self._on_due = lambda: None

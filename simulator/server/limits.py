@@ -1,4 +1,4 @@
-"""What a request's head has to be, how long it may take, and the refusals that say so (DESIGN's bad input, SPEC 7)."""
+"""The limits of a request, the checks of its head, and the refusals that the server sends itself (SPEC 7)."""
 
 import json
 import re
@@ -18,11 +18,11 @@ _refusals = count(1)
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """What one request may take: counts in headers and bytes, waits in seconds.
+    """The limits of one request.
 
-    `head_bytes` covers the request line and the header lines with their line ends. `head_timeout_s` counts from the
-    head's first byte (for a connection's first request: from its opening) to its last; `body_timeout_s` is the longest
-    pause within a body.
+    `headers` is a count. `head_bytes` covers the request line and the header lines with their line ends.
+    `head_timeout_s` runs from the head's first byte to its last; for a connection's first request it starts when the
+    connection opens. `body_timeout_s` is the longest pause within a body.
     """
 
     headers: int = 100
@@ -33,7 +33,7 @@ class HttpLimits:
 
 REFUSALS: Final = {
     "malformed_request": (400, "This is not a valid HTTP/1.1 request: {}."),
-    "unsupported_http_version": (400, "HTTP/{} is not spoken here; use HTTP/1.1."),
+    "unsupported_http_version": (400, "HTTP/{} is not supported; use HTTP/1.1."),
     "host_missing": (400, "An HTTP/1.1 request needs a Host header; this one has none."),
     "host_repeated": (400, "A request has one Host header; this one has {}."),
     "malformed_target": (400, "The request target {}."),
@@ -44,11 +44,11 @@ REFUSALS: Final = {
     "head_timeout": (408, "The request's head did not arrive within {:g} seconds."),
     "body_timeout": (408, "No byte of the request's body came for {:g} seconds."),
 }
-"""By code: the status and a text, in which something of the request or a limit may stand."""
+"""Status and text by code. `{}` stands for a part of the request or for the limit."""
 
 
 class HttpRefusal(Exception):
-    """A request that the server answers itself, by a code of `REFUSALS` and what stands in its text."""
+    """A request that the server refuses itself: a code of `REFUSALS`, and the detail for its text."""
 
     def __init__(self, code: str, detail: object = "") -> None:
         self.code = code
@@ -57,7 +57,7 @@ class HttpRefusal(Exception):
         super().__init__(self.message)
 
     def encode(self, default_lines: bytes) -> bytes:
-        """Return the whole response as it goes out, `{"error": code, "message": text}`, the last on its connection."""
+        """Return the whole response, with the body `{"error": code, "message": text}`; it closes the connection."""
         body = json.dumps({"error": self.code, "message": self.message}).encode()
         lines = b"content-type: application/json\r\ncontent-length: %d\r\nx-sim-request-id: server-%d\r\n" % (
             len(body),
@@ -67,7 +67,7 @@ class HttpRefusal(Exception):
 
 
 def check_size(limits: HttpLimits, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> None:
-    """Measure a head, whole or as far as it came, by the sum of its parts; raise HttpRefusal (414, 431)."""
+    """Check the size of a head, complete or not. Raises HttpRefusal (414, 431)."""
     if len(headers) > limits.headers:
         raise HttpRefusal("too_many_headers", limits.headers)
     request_line = len(target) + len("GET  HTTP/1.1\r\n")
@@ -79,7 +79,7 @@ def check_size(limits: HttpLimits, target: bytes, headers: Sequence[tuple[bytes,
 
 
 def check_version_and_host(version: str, hosts: int) -> None:
-    """Raise HttpRefusal (400) for another version than 1.1 and 1.0, and for no Host (which 1.0 may omit) or several."""
+    """Raise HttpRefusal (400) for a version other than 1.1 and 1.0, a missing Host (1.0 may omit it) or several."""
     if version not in ("1.1", "1.0"):
         raise HttpRefusal("unsupported_http_version", version)
     if hosts > 1 or (hosts == 0 and version == "1.1"):
@@ -87,9 +87,9 @@ def check_version_and_host(version: str, hosts: int) -> None:
 
 
 def origin_form(target: bytes) -> bytes:
-    """Return a target as `/path?query`, an absolute one too (RFC 9112 3.2.2); raise HttpRefusal (400) for any other.
+    """Return a target as `/path?query`; it may be an absolute URL (RFC 9112 3.2.2). Raises HttpRefusal (400).
 
-    The path's percent-escapes must be whole and spell UTF-8; those of the query are the application's matter.
+    The path's percent-escapes must be valid UTF-8. The application checks those of the query.
     """
     try:
         parsed = parse_url(target)

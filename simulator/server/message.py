@@ -1,4 +1,4 @@
-"""One request as it was read, and the lines that the head of an answer is made of."""
+"""A request as it was read, and the lines of an answer's head."""
 
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -12,7 +12,7 @@ BODYLESS: Final = frozenset({*range(100, 200), 204, 304})
 """Statuses whose answers end with their head (RFC 9112 6.3)."""
 
 FRAMING: Final = (b"content-length", b"transfer-encoding")
-"""The headers that say how long a body is."""
+"""The headers that give the length of a body."""
 
 _PHRASES: Final = {status.value: status.phrase for status in HTTPStatus}
 STATUS_LINE: Final = {
@@ -21,8 +21,8 @@ STATUS_LINE: Final = {
 
 
 class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
-    """A request whose head is in order. `headers` have names in lower case and values without blanks around them,
-    `body` is what has come and nobody took yet. `is_plain`: the application may answer it at once, when it is whole."""
+    """A request with a valid head. Header names are in lower case, values are stripped of blanks. `body` is the part
+    that has arrived and was not taken yet. With `is_plain` the application may answer at once when all has arrived."""
 
     method: str
     target: bytes
@@ -35,32 +35,23 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     body: bytes | bytearray = b""
 
     def add(self, piece: bytes) -> None:
-        """Take a piece of the body. The first one is not copied, and those after it, which ASGI alone takes, once."""
-        if not self.body:
-            self.body = piece
-        else:
-            self.is_plain = False
-            if type(self.body) is bytes:
-                self.body = bytearray(self.body)
-            self.body += piece
+        """Append a further piece of the body; only ASGI reads one in several pieces."""
+        self.is_plain = False
+        if type(self.body) is bytes:
+            self.body = bytearray(self.body)
+        self.body += piece
 
     def take(self) -> bytes:
-        """The body as far as it is here; the next call gives what came since."""
+        """Return the body that has arrived since the last call."""
         body, self.body = self.body, b""
         return bytes(body)
 
 
-def header_pairs(lines: bytes) -> list[tuple[bytes, bytes]]:
-    """Header lines with their ends as ASGI wants them."""
-    pairs = (line.partition(b": ") for line in lines.split(b"\r\n") if line)
-    return [(name, value) for name, _, value in pairs]
-
-
 def header_lines(headers: Headers) -> bytes:
-    """Header lines with their ends."""
+    """Join headers into lines, each with its line end."""
     return b"".join([b"%b: %b\r\n" % header for header in headers])
 
 
 def unframed(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """Headers without those that say how long the body is."""
+    """Return the headers without those of `FRAMING`."""
     return [header for header in headers if header[0].lower() not in FRAMING]

@@ -1,43 +1,56 @@
 """Reads the requests of one connection: bytes in, requests out. It knows no socket and no clock."""
 
 from collections import deque
-from typing import Final
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 
-from simulator.server import states
 from simulator.server.limits import HttpLimits, HttpRefusal, check_size, check_version_and_host, origin_form
 from simulator.server.message import FRAMING, HttpRequest, header_lines
+from simulator.server.states import (
+    BEGIN,
+    BODY,
+    DEAF,
+    END,
+    HEAD,
+    HEAD_END,
+    IDLE,
+    LAST_END,
+    LATE_HEAD,
+    OFFER,
+    OFFERED,
+    OPENED,
+    PIECE,
+    READING,
+    REFUSED,
+    Reading,
+    ReadingEvent,
+)
 
-_NOTED: Final = frozenset({b"host", b"connection", b"expect"})
 _SLASH, _PERCENT, _FRAGMENT = b"/%#"
 
 
-class Reader:
-    """What has been read of a connection, and httptools' reports. `requests` are those whose head is in order, oldest
-    first; `request` is the one whose body is being read, None where what comes of it is dropped.
+class RequestReader:
+    """The reading side of a connection, and the callbacks of httptools. `requests` are those with a valid head, oldest
+    first. `request` is the one whose body is being read; None when its body is dropped."""
 
-    A budget for bodies in flight belongs into `on_body`, through which every byte of them comes.
-    """
-
-    __slots__ = ("_limits", "_parser", "_since_progress", "headers", "noted", "request", "requests", "state", "url")
+    __slots__ = ("_limits", "_parser", "_since_progress", "headers", "request", "requests", "state", "url")
 
     def __init__(self, limits: HttpLimits) -> None:
-        self.state = states.OPENED
+        self.state = OPENED
         self.requests: deque[HttpRequest] = deque()
         self.request: HttpRequest | None = None
         self._limits = limits
         self._parser = HttpRequestParser(self)
-        self._since_progress = 0  # bytes since the last head, piece of body or message ended
+        self._since_progress = 0  # bytes since the end of a head, a piece of body or a message
 
-    def move(self, event: states.Event) -> None:
-        """Take what happened into account."""
-        self.state = states.READING[self.state][event]
+    def move(self, event: ReadingEvent) -> None:
+        """Enter the state that follows `event`."""
+        self.state = READING[self.state][event]
 
     def feed(self, data: bytes | memoryview) -> bool:
-        """Read what came, and say whether a head began in it whose rest is late.
+        """Parse bytes. Returns True when they end within a head that they began.
 
-        Raises HttpRefusal for what is no request, and for one whose rest is over the bounds.
+        Raises HttpRefusal for bytes that are not HTTP, and for a request above the limits.
         """
         self._since_progress += len(data)
         try:
@@ -51,71 +64,74 @@ class Reader:
         except HttpParserError as error:
             if isinstance(error.__context__, HttpRefusal):
                 raise error.__context__ from None
-            if self.state is states.DEAF:  # it came behind the last request
+            if self.state is DEAF:  # after the last request
                 return False
             if isinstance(error, HttpParserCallbackError):
                 raise
             raise HttpRefusal("malformed_request", error) from None
-        return self.state is not states.IDLE and self._check_rest(self.state)
+        return self.state is not IDLE and self._check_rest(self.state)
 
-    def _check_rest(self, state: states.Reading) -> bool:
-        """Measure what has come of a request that is not whole; see `feed`."""
-        is_late = state is states.HEAD or state is states.LATE_HEAD
+    def _check_rest(self, state: Reading) -> bool:
+        """Check the size of a request that is not complete; see `feed`."""
+        is_late = state is HEAD or state is LATE_HEAD
         if is_late:
-            self.move(states.PIECE)
+            self.move(PIECE)
             check_size(self._limits, self.url, self.headers)
-        if self._since_progress > self._limits.head_bytes and (is_late or state is states.BODY):
+        if self._since_progress > self._limits.head_bytes and (is_late or state is BODY):
             raise HttpRefusal("head_too_large" if is_late else "framing_too_large", self._limits.head_bytes)
-        return state is states.HEAD
+        return state is HEAD
 
     def _pass_offer(self) -> None:
-        """Go on behind an offer to upgrade, where the parser leaves off, with a fresh one, for which the same request
-        has no offer: the Java HTTP client offers h2c, body and all, and expects an ordinary answer."""
-        assert self.request is not None, "nobody answers a request within a packet"
+        """Continue after an offer to upgrade, at which the parser stops. A new parser reads the rest of the request, as
+        if it had no offer. The Java HTTP client offers h2c with any request and expects an ordinary answer."""
+        assert self.request is not None, "no request is answered while its packet is parsed"
         framing = header_lines(header for header in self.request.headers if header[0] in FRAMING)
         self._parser = HttpRequestParser(self)
         self._parser.feed_data(b"POST / HTTP/1.1\r\n" + framing + b"\r\n")
 
     def refuse(self) -> HttpRequest | None:
-        """Read no more. Returns the request that was being read, if its body was wanted."""
+        """Stop reading. Returns the request that was being read, unless its body was dropped."""
         request, self.request = self.request, None
-        self.move(states.REFUSED)
+        self.move(REFUSED)
         return request
 
     def end(self) -> None:
-        """Let go of the parser, which leads back here."""
+        """Release the parser, which refers back to this object."""
         del self._parser
 
-    # What the parser reports
+    # Callbacks of the parser
 
     def on_message_begin(self) -> None:
-        """Start a request. Behind the last one there is no entry for it in the table, which ends the parsing."""
-        self.state = states.READING[self.state][states.BEGIN]
+        """Start a request. After the last one the table has no entry for it; the KeyError ends the parsing."""
+        self.state = READING[self.state][BEGIN]
         self.url = b""
         self.headers: list[tuple[bytes, bytes]] = []
-        self.noted = b""
 
     def on_url(self, url: bytes) -> None:
-        """Take a piece of the target."""
+        """Append a piece of the target."""
         self.url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header line, or one of a trailer, which goes to a list that nobody reads."""
-        name = name.lower()
-        if name in _NOTED:
-            self.noted += name
-        self.headers.append((name, value.rstrip()))  # the parser leaves blanks and tabs behind it, and no others
+        """Append a header line. Those of a trailer go to a list that nobody reads."""
+        self.headers.append((name.lower(), value.rstrip()))  # the parser leaves trailing blanks and tabs
 
     def on_headers_complete(self) -> None:
         """Check the head. Raises HttpRefusal, which ends the parsing."""
         state = self.state
-        if state is not states.OFFER:
+        if state is not OFFER:
             headers, url, limits, parser = self.headers, self.url, self._limits, self._parser
-            # The bytes since the last progress are an upper bound: with all else that the packet brought.
-            if state is not states.HEAD or len(headers) > limits.headers or self._since_progress > limits.head_bytes:
+            # `_since_progress` is an upper bound of the head: it includes the rest of the packet.
+            if state is not HEAD or len(headers) > limits.headers or self._since_progress > limits.head_bytes:
                 check_size(limits, url, headers)
             request = HttpRequest(parser.get_method().decode("ascii"), url, headers)
-            if self.noted != b"host" or not parser.should_keep_alive():
+            names = dict(headers)
+            if (
+                len(names) < len(headers)  # some header was sent twice, perhaps Host
+                or b"host" not in names
+                or b"connection" in names
+                or b"expect" in names
+                or not parser.should_keep_alive()
+            ):
                 self._take_notes(request)
             if url[0] != _SLASH or _PERCENT in url or _FRAGMENT in url or not url.isascii():
                 request.is_plain = False
@@ -123,36 +139,39 @@ class Reader:
             self.request = request
             self.requests.append(request)
             self.headers = []
-        self.state = states.READING[state][states.HEAD_END]
+        self.state = READING[state][HEAD_END]
         self._since_progress = 0
 
     def _take_notes(self, request: HttpRequest) -> None:
-        """See to a head that has no Host, more than one, or something to say about the connection."""
+        """Handle a head with no Host or several, with Expect, or with the wish to close."""
         version = request.version = self._parser.get_http_version()
-        check_version_and_host(version, self.noted.count(b"host"))
+        check_version_and_host(version, sum(name == b"host" for name, _ in self.headers))
         request.keep_alive = version == "1.1" and self._parser.should_keep_alive()
         request.is_plain = request.keep_alive and not self._parser.should_upgrade()
-        if b"expect" in self.noted:
-            request.awaits_continue = any(
-                name == b"expect" and value.lower() == b"100-continue" for name, value in self.headers
-            )
+        request.awaits_continue = any(
+            name == b"expect" and value.lower() == b"100-continue" for name, value in self.headers
+        )
 
     def on_body(self, body: bytes) -> None:
-        """Take a piece of a body."""
+        """Append a piece of a body."""
         self._since_progress = 0
-        if self.request is not None:
-            self.request.add(body)
+        request = self.request
+        if request is not None:
+            if request.body:
+                request.add(body)
+            else:
+                request.body = body
 
     def on_message_complete(self) -> None:
-        """End a request; one that offers an upgrade is not at its end here, but its parser is."""
+        """End a request. If it offers an upgrade, only the parser has ended; see `_pass_offer`."""
         request = self.request
         if request is None:
-            self.move(states.END)
+            self.move(END)
         elif not request.is_plain and self._parser.should_upgrade():
-            self.move(states.OFFERED)
+            self.move(OFFERED)
             return
         else:
-            self.state = states.READING[self.state][states.END if request.keep_alive else states.LAST_END]
+            self.state = READING[self.state][END if request.keep_alive else LAST_END]
             request.is_whole = True
             self.request = None
         self._since_progress = 0

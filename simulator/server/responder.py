@@ -1,8 +1,8 @@
-"""Answering one request in a task: ASGI's two callables, and the endings of a connection that ASGI cannot make.
+"""Answers one request in a task: ASGI's two callables, and the endings of a connection that ASGI cannot make.
 
-An application finds its responder by the scope of the request that it answers (`responder_of`), asks for an ending, and
-returns. A fault touches its own request only: pipelined requests before it were answered, those after it are dropped
-with the connection. When the client has left already, the methods do nothing.
+An application finds its responder in the request's scope (`responder_of`), calls one of its endings, and returns. A
+fault affects its own request only: earlier pipelined requests were answered, later ones are dropped. Once the client
+has left, the methods do nothing.
 """
 
 import asyncio
@@ -12,14 +12,16 @@ from collections.abc import Awaitable, Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
-from simulator.server.message import BODYLESS, STATUS_LINE, Headers, HttpRequest, header_lines, header_pairs, unframed
-from simulator.server.states import AWAITED, BEGUN, COMPLETE, LEFT, Answer
+from simulator.server.message import BODYLESS, STATUS_LINE, Headers, HttpRequest, header_lines, unframed
+from simulator.server.states import AWAITED, BEGUN, COMPLETE, LEFT, AnswerStage
 from simulator.server.turn import Ending, PromptAnswer
+from simulator.wire.headers import header_pairs
 
 EXTENSION: Final = "reseller_sim.responder"
 """The key in `scope["extensions"]`."""
 
 _STEPS_PER_SECOND: Final = 10
+_SLOWEST: Final = 1.0  # bytes per second; a slower drip is a wait without end
 _UNSAFE: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _LOG: Final = logging.getLogger(__name__)
 
@@ -32,14 +34,14 @@ class Responder:
     def __init__(self, connection: Any, request: HttpRequest) -> None:
         self._connection = connection  # an HttpProtocol, whose module imports this one
         self.request = request
-        self.stage: Answer = AWAITED
-        self._is_read = False  # the application has all of the body
-        self.news = asyncio.Event()  # something for `receive`
+        self.stage: AnswerStage = AWAITED
+        self._is_read = False  # the application has received the whole body
+        self.news = asyncio.Event()  # `receive` has something to return
         if request.body or request.is_whole:
             self.news.set()
         self._is_bodyless = False
         self._is_chunked = False
-        self._left: int | None = None  # bytes of body that were promised and not sent; None where no number was
+        self._left: int | None = None  # bytes of the Content-Length that are not sent yet; None without one
 
     @property
     def is_open(self) -> bool:
@@ -47,7 +49,7 @@ class Responder:
         return self.stage < COMPLETE
 
     async def run(self, app: Any, made: PromptAnswer | Awaitable[PromptAnswer] | Exception | None) -> None:
-        """Send what `prompt` made of the request, or let `app` answer it; see to it that there is an answer."""
+        """Send what `prompt` returned, or let `app` answer; answer 500 if that fails."""
         try:
             if made is None:
                 await app(self.scope(), self.receive, self.send)
@@ -56,21 +58,21 @@ class Responder:
             else:
                 status, lines, body, ending = made if isinstance(made, tuple) else await made
                 await self.answer(status, header_pairs(lines), body, ending)
-        except asyncio.CancelledError:  # by a server that has waited long enough
+        except asyncio.CancelledError:  # the server is stopping
             self.abort()
             raise
         except BaseException as error:
             _LOG.error("The application failed to answer", exc_info=error)
             self._fail()
         else:
-            if self.is_open and self._connection.ended.is_set():  # it was told that its client has left
+            if self.is_open and self._connection.unheard.is_set():  # the application knows that its client has left
                 self.abort()
             elif self.is_open:
                 _LOG.error("The application returned without a complete answer")
                 self._fail()
 
     def leave(self) -> None:
-        """Nobody waits for the answer any more: the application reads a disconnect, and what it sends is dropped."""
+        """Mark that the client no longer waits: the application reads a disconnect, and what it sends is dropped."""
         if self.is_open:
             self.stage = LEFT
             self.news.set()
@@ -122,7 +124,7 @@ class Responder:
         return {"type": "http.request", "body": request.take(), "more_body": not request.is_whole}
 
     async def send(self, message: Mapping[str, Any]) -> None:
-        """ASGI's `send`. Raises RuntimeError for a message that cannot come now, or that breaks the framing."""
+        """ASGI's `send`. Raises RuntimeError for a message out of order, or one that violates the framing."""
         await self._connection.drain()
         kind = message["type"]
         if self.stage is LEFT:
@@ -134,10 +136,10 @@ class Responder:
         else:
             raise RuntimeError(f"{kind} cannot be sent when the answer is {self.stage.name.lower()}")
 
-    # The endings
+    # Endings
 
     async def answer(self, status: int, headers: Headers, body: bytes, ending: Ending) -> None:
-        """Send an answer in the way that its ending says. Raises RuntimeError when an answer has begun."""
+        """Send an answer as its ending says. Raises RuntimeError when an answer has begun."""
         if ending.bytes_per_second:
             await self.drip(status, headers, body, ending.bytes_per_second)
         elif ending.name == "cut":
@@ -148,15 +150,15 @@ class Responder:
             self._body(body, False, self._begin(status, headers))
 
     def abort(self) -> None:
-        """Close at once, without an answer, or without the rest of an answer that has begun."""
+        """Close at once, before the answer or in the middle of it."""
         if self.is_open:
             self.leave()
             self._connection.close()
 
     async def cut(self, status: int, headers: Headers, body: bytes, after_bytes: int) -> None:
-        """Promise `body` whole by Content-Length, send its first `after_bytes` bytes (at most all but one), and close.
+        """Send the Content-Length of the whole body, but only its first `after_bytes` bytes (never all), and close.
 
-        Where there is no body to cut, it closes without an answer. Raises RuntimeError when an answer has begun.
+        Without a body it closes without an answer. Raises RuntimeError when an answer has begun.
         """
         if not await self._may_begin():
             return
@@ -169,33 +171,38 @@ class Responder:
             self.abort()
 
     async def drip(self, status: int, headers: Headers, body: bytes, bytes_per_second: float) -> None:
-        """Send a good response, its head at once and its body at this pace, and keep the connection.
+        """Send a complete response, the head at once and the body at this pace, and keep the connection.
 
-        It ends early, and closes, when the client leaves or the server stops.
+        It ends early, and closes, when the client leaves or the server stops. A client that has only closed its sending
+        side gets it whole, unless it is so slow that writing would not show soon whether the client has left.
         Raises RuntimeError when an answer has begun.
         """
         if not await self._may_begin():
             return
         self._connection.write(self._begin(status, _sized(headers, body)))
         step = max(1, int(bytes_per_second / _STEPS_PER_SECOND))
+        end = self._connection.unheard if bytes_per_second < _SLOWEST else self._connection.ended
         for start in range(0, self._left or 0, step):
             piece = body[start : start + step]
             await self.send({"type": "http.response.body", "body": piece, "more_body": True})
-            if not await self.pause(len(piece) / bytes_per_second):
+            if not await self._pause(len(piece) / bytes_per_second, end):
                 return
         await self.send({"type": "http.response.body"})
 
     async def pause(self, seconds: float) -> bool:
-        """Wait, and say whether there is still somebody to answer.
+        """Wait; True when the client is still there.
 
-        False comes early, when the client leaves or the server stops; the connection is closed then, and the
-        application just returns.
+        False comes early, when the client leaves or closes its sending side, or the server stops; the connection is
+        closed then, and the application just returns.
         """
+        return await self._pause(seconds, self._connection.unheard)
+
+    async def _pause(self, seconds: float, end: asyncio.Event) -> bool:
         if not self.is_open:
             return False
         try:
             async with asyncio.timeout(seconds):
-                await self._connection.ended.wait()
+                await end.wait()
         except TimeoutError:
             return True
         self.abort()
@@ -207,10 +214,10 @@ class Responder:
             raise RuntimeError("The answer to this request has begun; only abort() is possible now.")
         return self.stage is AWAITED
 
-    # What is written
+    # Writing
 
     def _begin(self, status: int, headers: Headers) -> bytes:
-        """Begin the answer and return its head, framed by what `headers` say of the body's length."""
+        """Begin the answer and return its head. Without Content-Length the body is chunked, or ends by closing."""
         request = self.request
         self._is_bodyless = status in BODYLESS or request.method == "HEAD"
         kept = unframed(headers) if status in BODYLESS else list(headers)
@@ -235,12 +242,12 @@ class Responder:
         return STATUS_LINE[status] + defaults + header_lines(kept) + b"\r\n"
 
     def _body(self, body: bytes, more: bool, head: bytes = b"") -> None:
-        """Write a piece of the body, behind the head if it has not been written, and end the answer with the last."""
+        """Write a piece of the body, after `head` if given. The last piece completes the answer."""
         if self._is_bodyless:
             body = b""
         elif self._is_chunked:
             body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")
-        elif self._left is not None:  # else it ends with the connection, of which HTTP/1.0 keeps none
+        elif self._left is not None:  # else the end of the connection ends it (HTTP/1.0)
             self._left -= len(body)
             if self._left < 0 or (self._left and not more):
                 raise RuntimeError(f"The response's body is not as long as its Content-Length: {-self._left:+} bytes.")
@@ -253,11 +260,11 @@ class Responder:
 
 
 def responder_of(scope: Mapping[str, Any]) -> Responder | None:
-    """Return the responder of the request that is being answered, or None when another server carries it."""
+    """Return the responder of a request, or None under another server."""
     extensions = scope.get("extensions")
     return extensions.get(EXTENSION) if extensions else None
 
 
 def _sized(headers: Headers, body: bytes) -> Headers:
-    """Headers that promise the whole of `body`, whatever framing they name."""
+    """Return the headers with the Content-Length of `body` in place of any other framing."""
     return [*unframed(headers), (b"content-length", b"%d" % len(body))]

@@ -1,4 +1,4 @@
-"""Runs an ASGI application on our protocol: the listening socket and the server around it."""
+"""Runs an ASGI application on our protocol: the listening socket and uvicorn's server."""
 
 import asyncio
 import errno
@@ -22,20 +22,20 @@ Application = Callable[
 
 _BACKLOG: Final = 2048
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
-_GRACE_S: Final = 2  # how long a stopping server lets requests finish before it hangs up on them
-_LAST_WORDS_S: Final = 0.2  # how long after that applications may still run
+_GRACE_S: Final = 2  # how long a stopping server waits for requests to finish
+_LAST_WORDS_S: Final = 0.2  # how long applications may run after that
 _STARTUP_FAILED: Final = 3  # the exit code
 
 
 class CannotListen(OSError):
-    """The address cannot be listened on. Its text is one line for the user that says what to do."""
+    """Listening failed. The text is one line for the user that says what to do."""
 
 
 class Server(uvicorn.Server):
-    """A uvicorn server that holds its socket from the start, so that its port is known before it runs.
+    """A uvicorn server that is given its socket, so that its port is known before it runs.
 
-    `run()` blocks, `serve()` is for a loop that runs already; `should_exit = True` or a signal ends either. `close()`
-    gives the address back when the server never ran.
+    `run()` blocks; `serve()` is for a running loop. `should_exit = True` or a signal ends either. `close()` releases
+    the address of a server that never ran.
     """
 
     def __init__(self, config: uvicorn.Config, listener: socket.socket, on_ready: Callable[[], None] | None) -> None:
@@ -56,22 +56,22 @@ class Server(uvicorn.Server):
         self._listener.close()
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until told to stop; then let requests finish for a moment, hang up, and run the shutdown events."""
+        """Serve until asked to stop; then wait briefly for requests, close connections, and run the shutdown events."""
         try:
             await super().serve(sockets or [self._listener])
         finally:
             self.close()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start the application, accept connections, say that it is ready. Exits with 3 if the application fails."""
+        """Start the application, accept connections, call `on_ready`. Exits with 3 if the application cannot start."""
         await super().startup(sockets)
-        if not self.started:  # newer versions of uvicorn leave by themselves
+        if not self.started:  # newer versions of uvicorn exit by themselves
             sys.exit(_STARTUP_FAILED)
         if self._on_ready is not None:
             self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop. What does not end by itself learns that its client left, and what does not hear that is cancelled."""
+        """Stop. A request that does not finish in time gets a disconnect, and is cancelled if that does not end it."""
         loop = asyncio.get_running_loop()
         timers = [loop.call_later(_GRACE_S, self._hang_up), loop.call_later(_GRACE_S + _LAST_WORDS_S, self._cancel)]
         await super().shutdown(sockets)
@@ -105,14 +105,14 @@ def make_server(
         host=host,
         port=port,
         loop="auto",  # uvloop where it is installed
-        http=partial(HttpProtocol, app, limits, Turn()),  # type: ignore[arg-type]  # all that uvicorn does is to call it
+        http=partial(HttpProtocol, app, limits, Turn()),  # type: ignore[arg-type]  # uvicorn only calls it
         ws="none",
         lifespan="on",
         interface="asgi3",
         log_config=None,
         log_level="warning",
         access_log=False,
-        proxy_headers=False,  # they would let any client choose its address; who is trusted is the application's matter
+        proxy_headers=False,  # any client could choose its address; the application decides whom to trust
         server_header=False,
         backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE_S,
@@ -122,18 +122,18 @@ def make_server(
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; raises CannotListen. Of a name with several addresses IPv4 comes first."""
+    """Return a listening socket; raises CannotListen. A name with several addresses prefers IPv4."""
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
         listener = socket.socket(family, kind, protocol)
     except (OSError, UnicodeError) as error:
-        raise CannotListen(f"{host!r} is no address of this machine; choose another with --host") from error
+        raise CannotListen(f"{host!r} is not an address of this machine; choose another with --host") from error
     try:
-        if os.name == "posix":  # elsewhere it would share a port that is in use
+        if os.name == "posix":  # elsewhere it would allow two servers on one port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(_BACKLOG)  # now, so that the port is ours: two sockets can be bound to it while neither listens
+        listener.listen(_BACKLOG)  # now: two sockets can be bound to one port while neither listens
         listener.setblocking(False)
     except (OSError, OverflowError) as error:
         listener.close()
@@ -148,5 +148,5 @@ def _reason(host: str, port: int, error: OSError | OverflowError) -> str:
     if number in (errno.EACCES, errno.EPERM):
         return f"port {port} on {host} is reserved for the system; choose one above 1023 with --port"
     if number == errno.EADDRNOTAVAIL:
-        return f"{host!r} is no address of this machine; choose another with --host"
+        return f"{host!r} is not an address of this machine; choose another with --host"
     return f"cannot listen on port {port} of {host}: {error}"

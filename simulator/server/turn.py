@@ -1,13 +1,13 @@
-"""Answers together, at the end of a turn of the event loop, the requests that came in it, those that it can at once.
+"""Answers the requests of one turn of the event loop together, at its end.
 
-Most requests of a simulator need nothing but their own bytes, and come in one packet. To make a task and two messages
-of each costs more than the network itself. So an application may have a method `prompt` that makes a coroutine of a
-request that is whole. Its first step is taken without a task. If that was all, the answer is written; if it has to
-wait, it goes on in a task like any other request.
+Most requests to a simulator arrive in one packet and can be answered at once. A task and two ASGI messages for each
+would cost more than the network. So an application may have a method `prompt` that returns a coroutine for a complete
+request. Its first step runs without a task. If it finishes, the answer is written; if it has to wait, it continues in a
+task like any other request.
 
-What a small write costs most is to wake the process that waits for it. The first write of a turn does that, and those
-after it find it awake. And the answering, one request after the other without the system in between, finds its own code
-still in the processor's caches.
+Batching is cheaper, too. Most of the cost of a small write is waking the process that waits for it: the first write of
+a turn wakes it, the others find it awake. And requests that are answered one after the other, without system calls in
+between, find the code still in the processor's caches.
 """
 
 import logging
@@ -20,10 +20,10 @@ from simulator.server.message import header_lines
 
 
 class Ending(Protocol):
-    """How an answer ends: a value of the application's.
+    """How an answer ends; the application defines the type.
 
-    `name` is empty where the whole answer goes out, `cut` where half of its body does, anything else where nothing
-    does; `bytes_per_second` is its body's pace, 0 for at once.
+    With an empty `name` the whole answer is sent, with `cut` half of its body, with any other nothing.
+    `bytes_per_second` is the pace of the body, 0 for at once.
     """
 
     @property
@@ -36,13 +36,13 @@ PromptAnswer = tuple[int, bytes, bytes, Ending]
 """Status, header lines with their ends, body, ending."""
 Making = Coroutine[Any, Any, PromptAnswer]
 Prompt = Callable[[str, str, bytes, list[tuple[bytes, bytes]], str, bytes], Making | None]
-"""Makes an answer of method, path, query, headers, client's address and body; None for what it does not take so."""
+"""Takes method, path, query, headers, the client's address and body. Returns None to be called by ASGI instead."""
 
 _LOG: Final = logging.getLogger(__name__)
 
 
 class Turn:
-    """The connections that have something to answer at the end of this turn, and what every answer begins with."""
+    """The connections that have requests to answer at the end of this turn, and the header lines of every answer."""
 
     def __init__(self) -> None:
         self._waiting: list[Any] = []  # HttpProtocols, whose module imports this one
@@ -50,13 +50,13 @@ class Turn:
         self._lines = b""
 
     def default_lines(self, headers: list[tuple[bytes, bytes]]) -> bytes:
-        """The server's default headers as lines; it makes a new list every second."""
+        """The server's default headers as lines, cached: uvicorn makes a new list every second."""
         if headers is not self._defaults:
             self._defaults, self._lines = headers, header_lines(headers)
         return self._lines
 
     def add(self, connection: Any) -> None:
-        """Let a connection answer and send at the end of this turn."""
+        """Let a connection answer at the end of this turn."""
         if not self._waiting:
             get_running_loop().call_soon(self._end)
         self._waiting.append(connection)
@@ -67,7 +67,7 @@ class Turn:
         for connection in waiting:
             try:
                 connection.answer(now)
-            except Exception:  # one connection's trouble is not the others'
+            except Exception:  # must not affect the other connections
                 _LOG.exception("A request could not be answered")
                 connection.hang_up()
         for connection in waiting:
@@ -76,12 +76,12 @@ class Turn:
 
 @coroutine
 def resumed(making: Making, waits_for: Any) -> Generator[Any, Any, PromptAnswer]:
-    """What is left of a coroutine after its first step, in which it began to wait for the future `waits_for`."""
+    """Continue a coroutine after its first step, which ended by waiting for the future `waits_for`."""
     try:
         while True:
             try:
                 sent = yield waits_for
-            except BaseException as error:  # a cancellation, which is the coroutine's to handle
+            except BaseException as error:  # a cancellation; the coroutine handles it
                 waits_for = making.throw(error)
             else:
                 waits_for = making.send(sent)

@@ -7,13 +7,22 @@ what the client sent.
 from decimal import Decimal
 from functools import reduce
 from operator import or_
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from simulator.domain.commands import Command
 
-_ENCODER = msgspec.json.Encoder(decimal_format="number")
+
+def _plain(value: object) -> object:
+    """A read-only mapping as a dict. Raises `NotImplementedError` for what no command may carry."""
+    if isinstance(value, MappingProxyType):
+        return dict(value)
+    raise NotImplementedError(f"a command carries plain data, not {type(value).__name__}")
+
+
+_ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=_plain)
 _ANY_COMMAND: Any = reduce(or_, Command.__subclasses__())
 _DECODER = msgspec.json.Decoder(_ANY_COMMAND, float_hook=Decimal)
 

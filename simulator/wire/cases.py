@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from simulator.domain.commands import CaseAnswer
+from simulator.domain.model.answers import CaseAnswer
 
 
 def answer(given: CaseAnswer) -> dict[str, Any]:

@@ -6,15 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.domain.model import pricing
-from simulator.domain.model.catalog import (
-    Category,
-    DataSource,
-    FormField,
-    Fulfillment,
-    Group,
-    Product,
-    Source,
-)
+from simulator.domain.model.catalog import DataSource, FormField, Fulfillment, Product, Source
+from simulator.domain.model.tree import Category, Group
 from simulator.wire.json import number
 from simulator.wire.money import money
 from simulator.wire.timestamps import iso_utc

@@ -12,7 +12,8 @@ encode: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format="number").e
 
 def number(value: Decimal) -> int | Decimal:
     """Convert a Decimal for JSON: whole amounts to an integer, others without trailing zeros."""
-    return int(value) if value == value.to_integral_value() else value.normalize()
+    whole = int(value)
+    return whole if whole == value else value.normalize()
 
 
 # Cached for recurring amounts, such as face values and costs, unlike balances.

@@ -1,11 +1,12 @@
 """Pages of a list."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
+import msgspec
 
-class Page(NamedTuple):
+
+class Page(msgspec.Struct, frozen=True):
     """Page `current` of `last`, each with `size` items of a list of `total`. An empty list has one empty page, and a
     page beyond the last is empty."""
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.commands import PaymentAnswer, PaymentRefused
+from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.money import ZERO, parse_number
 from simulator.domain.model.transactions import Result, Status, Transaction
 from simulator.wire.json import known_number, number

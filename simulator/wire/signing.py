@@ -8,10 +8,10 @@ from simulator.domain.model.webhooks import Signature
 
 STANDARD_HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
-Headers = tuple[tuple[str, str], ...]
+SignatureHeaders = tuple[tuple[str, str], ...]
 
 
-def signed(scheme: Signature, secret: str, event_id: str, at: datetime, body: bytes) -> Headers:
+def signed(scheme: Signature, secret: str, event_id: str, at: datetime, body: bytes) -> SignatureHeaders:
     """The headers that authenticate `body`. `secret` is 64 hexadecimal digits, `at` the receiver's present."""
     if scheme.header:
         key = bytes.fromhex(secret) if scheme.key == "bytes" else secret.encode()

@@ -1,7 +1,9 @@
 """The balance statement (SPEC 2.5): entries, links, pagination, summary."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from simulator.domain.model.history.statement import Totals
 from simulator.domain.model.wallet import Entry, EntryType
@@ -16,7 +18,7 @@ SUMMARY: Mapping[str, EntryType] = {
 }
 
 
-class Sheet(NamedTuple):
+class StatementPage(msgspec.Struct, frozen=True, kw_only=True):
     """One page: its number from 1, its length, the number of entries in the search; `address` is the statement's URL
     and `query` the parameters other than page and limit."""
 
@@ -33,7 +35,7 @@ class Sheet(NamedTuple):
 
 
 def body(
-    entries: list[Entry], sheet: Sheet, totals: Mapping[EntryType, Totals], *, unsigned: bool = False
+    entries: list[Entry], sheet: StatementPage, totals: Mapping[EntryType, Totals], *, unsigned: bool = False
 ) -> dict[str, Any]:
     """The body of a 200. Totals cover the whole search; `unsigned` omits their sign."""
     return {
@@ -55,7 +57,7 @@ def _entry(one: Entry) -> dict[str, Any]:
     }
 
 
-def _links(sheet: Sheet) -> dict[str, str | None]:
+def _links(sheet: StatementPage) -> dict[str, str | None]:
     before, after = min(sheet.page - 1, sheet.last), sheet.page + 1
     return {
         "first": _link(sheet, 1),
@@ -65,11 +67,11 @@ def _links(sheet: Sheet) -> dict[str, str | None]:
     }
 
 
-def _link(sheet: Sheet, page: int) -> str:
+def _link(sheet: StatementPage, page: int) -> str:
     return link(sheet.address, {**sheet.query, "page": page, "limit": sheet.limit})
 
 
-def _meta(sheet: Sheet, count: int) -> dict[str, Any]:
+def _meta(sheet: StatementPage, count: int) -> dict[str, Any]:
     before = (sheet.page - 1) * sheet.limit
     return {
         "current_page": sheet.page,

@@ -1,6 +1,8 @@
 """The token endpoints (SPEC 4.2, 4.3): paths, the answer in PascalCase, and the `Deprecation` header."""
 
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 PATH = "/v2/token"
 REFRESH_PATH = "/v2/token/refresh"
@@ -10,7 +12,7 @@ PATHS = (PATH, REFRESH_PATH)
 DEPRECATED_SINCE_S = 1789516800
 
 
-class Issued(NamedTuple):
+class Issued(msgspec.Struct, frozen=True, kw_only=True):
     """Issued tokens; `refresh` is None when the caller keeps its own."""
 
     access: str

@@ -208,7 +208,7 @@ def test_a_body_over_ten_megabytes_is_refused_and_one_of_ten_is_read(client: Cli
     assert client.call("POST", "/v2/topup", b" " * limit).data["remarks"] == "Invalid_Request"
 
 
-def test_headers_are_judged_before_the_body(client: Client) -> None:
+def test_headers_are_checked_before_the_body(client: Client) -> None:
     large = b" " * (10 * 1024 * 1024 + 1)
     assert error(client.call("POST", "/v2/topup", large, key="unknown")) == "invalid_api_key"
 

@@ -1,4 +1,4 @@
-"""Every refusal of SPEC 5.2, 5.3 and 8 says in `X-Sim-Diagnosis` and the journal what was wrong and what is wanted."""
+"""Every refusal of SPEC 5.2, 5.3 and 8 is explained in `X-Sim-Diagnosis` and the journal."""
 
 from collections.abc import Callable
 from typing import Any
@@ -87,7 +87,7 @@ REFUSALS: list[tuple[str, Send, str]] = [
     ("missing_api_key", unsigned(), "X-Api-Key is absent"),
     ("missing_api_key", unsigned(x_api_key=""), "X-Api-Key is absent"),
     ("missing_api_key", changed("X-Api-Key", ""), "X-Api-Key is empty"),
-    ("missing_api_key", unsigned(authorization="Basic eDp5"), "is no bearer token"),
+    ("missing_api_key", unsigned(authorization="Basic eDp5"), "has no bearer token"),
     ("invalid_api_key", changed("X-Api-Key", "nobody"), "no reseller of this sandbox has this key"),
     ("invalid_api_key", changed("X-Api-Key", "a, a"), "was sent more than once"),
     ("invalid_api_key", by_key("revoked"), "was revoked"),
@@ -95,20 +95,24 @@ REFUSALS: list[tuple[str, Send, str]] = [
     ("missing_hmac_headers", without("X-Nonce"), "absent: x-nonce"),
     ("missing_hmac_headers", without("X-Timestamp"), "absent: x-timestamp"),
     ("empty_hmac_values", changed("X-Timestamp", ""), "empty: x-timestamp"),
-    ("invalid_nonce_format", changed("X-Nonce", "short"), "5 characters, 16 to 128 are wanted"),
-    ("invalid_nonce_format", changed("X-Nonce", "n" * 15 + "."), "'.' in it"),
+    ("invalid_nonce_format", changed("X-Nonce", "short"), "5 characters; it must have 16 to 128"),
+    ("invalid_nonce_format", changed("X-Nonce", "n" * 15 + "."), "the nonce has '.'"),
     ("invalid_nonce_format", changed("X-Nonce", "n" * 15 + "\xe9"), "\\xe9"),
-    ("invalid_timestamp_format", changed("X-Timestamp", "2026-11-21T04:00:00Z"), "whole seconds since 1970: now 179"),
+    (
+        "invalid_timestamp_format",
+        changed("X-Timestamp", "2026-11-21T04:00:00Z"),
+        "whole seconds since 1970, digits only: now 179",
+    ),
     ("timestamp_expired", off_by(-301), "301 s behind the server's clock, at most 300 s are accepted"),
     ("timestamp_expired", off_by(301), "301 s ahead of the server's clock"),
     ("timestamp_expired", off_by(0, 1000), "in milliseconds; send seconds"),
     ("invalid_signature_format", changed(V1, "AAAA"), "does not begin with v1="),
     ("invalid_signature_format", changed(V1, "v1=AAAA AAAA"), "blanks"),
     ("invalid_signature_format", changed(V1, "v1=AA-_"), "URL-safe alphabet"),
-    ("invalid_signature_format", changed(V1, "v1=AA*A"), "characters that Base64 has not"),
+    ("invalid_signature_format", changed(V1, "v1=AA*A"), "characters that are not in Base64"),
     ("invalid_signature_format", changed(V1, "v1=AAA"), "padding"),
     ("invalid_signature_format", changed(V1, "v1=AA=A"), "padding"),
-    ("invalid_signature_format", changed(V1, "v1=AAB="), "bits behind its last byte"),
+    ("invalid_signature_format", changed(V1, "v1=AAB="), "bits after its last byte"),
     ("signature_too_large", changed(V1, "v1=" + "A" * 600), "603 bytes, at most 512 are read"),
     ("body_too_large", too_large, "at most 10485760 bytes are read"),
     ("invalid_signature", changed(V1, "v1=AAAA"), "3 bytes, an HMAC-SHA256 has 32"),
@@ -116,7 +120,7 @@ REFUSALS: list[tuple[str, Send, str]] = [
     ("nonce_reused", twice, "a nonce of its own"),
     ("decryption_error", by_key("undecryptable"), "state: undecryptable"),
     ("internal_error", by_fault, "a fault of the scenario"),
-    ("invalid_token", by_token("a.b.c"), "no JSON Web Token"),
+    ("invalid_token", by_token("a.b.c"), "not a JSON Web Token"),
 ]
 FAULT = {"when": {"path": "/v2/catalog"}, "then": {"internal_error": True}}
 
@@ -176,7 +180,7 @@ ELSEWHERE: list[tuple[str, dict[str, Any], Send, int, str]] = [
 
 
 @pytest.mark.parametrize(("code", "scenario", "send", "status", "said"), ELSEWHERE)
-def test_whoever_is_kept_out_is_told_why(
+def test_a_refused_address_is_explained(
     code: str, scenario: dict[str, Any], send: Send, status: int, said: str
 ) -> None:
     with running(scenario, trust_forwarded=True) as client:

@@ -112,7 +112,7 @@ def test_the_links_lead_through_the_list(client: Client) -> None:
         ("biller_code=&suggested_category=&limit=1", ["1001"]),
     ],
 )
-def test_filters(client: Client, query: str, expected: list[str]) -> None:
+def test_filters_select_billers(client: Client, query: str, expected: list[str]) -> None:
     assert codes(listed(client, query)) == expected
 
 

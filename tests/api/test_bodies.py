@@ -258,7 +258,7 @@ def test_the_price_of_an_option_is_refused_unless_the_scenario_takes_it(
         by_price, by_denomination = pay(taking, body), pay(taking, body | {"refid": "d", "amount": denomination})
         assert (by_price.status, by_price.data["amount"]) == (200, denomination)
         assert by_price.data["cost"] == by_denomination.data["cost"]
-        assert "was taken for its denomination" in by_price.headers["x-sim-diagnosis"]
+        assert "was accepted as its denomination" in by_price.headers["x-sim-diagnosis"]
         assert [pay(taking, body | {"amount": each}).status for each in (amount, denomination, "1")] == [200, 200, 400]
         assert not taking.live.core.violations()
 

@@ -121,7 +121,7 @@ def test_advance_fires_retries_that_fall_due_by_its_target_and_nothing_later() -
         (b"HTTP/1.1 503 X\r\nContent-Length: -1\r\n\r\n", 4),
     ],
 )
-def test_the_retry_table(answer: Answer, expected: int) -> None:
+def test_outcomes_are_retried_as_the_table_says(answer: Answer, expected: int) -> None:
     with receiving(answer) as (client, receiver):
         client.pay()
         client.advance(until="idle")
@@ -220,7 +220,7 @@ def test_the_balance_of_a_callback_may_be_that_of_its_sending() -> None:
 
 
 @pytest.mark.parametrize(("assume", "deposited"), [({}, 100), ({"requery-balance": "own_entry"}, 0)])
-def test_the_balance_of_a_requery_is_the_present_one_unless_told_otherwise(assume: Any, deposited: int) -> None:
+def test_the_balance_of_a_requery_is_the_present_one_by_default(assume: Any, deposited: int) -> None:
     with running({"assume": assume}) as client:
         first = client.pay().data["balance"]
         client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "100"})
@@ -285,7 +285,7 @@ def test_receivers_that_answer_in_the_wrong_order_leave_no_trace() -> None:
     assert story(slow_first=True) == story(slow_first=False)
 
 
-def test_the_inbox_receives_and_answers_as_it_was_told() -> None:
+def test_the_inbox_answers_with_its_queued_replies() -> None:
     with running({"payments": [{"when": {}, "then": FAST}]}) as client:
         client.sim(
             "PUT",
@@ -354,7 +354,7 @@ def test_a_running_clock_delivers_by_itself_and_advance_moves_it_forward() -> No
         assert client.sim("GET", "/sandboxes/default/clock").json["now"] == "2026-11-21T04:00:11.000000Z"
 
 
-def test_a_fast_clock_runs_without_being_told() -> None:
+def test_a_fast_clock_runs_without_advance() -> None:
     with running(
         {"clock": {"mode": "xN", "rate": 1000}, "payments": [{"when": {}, "then": TWO_STEPS}]}, wall=wall_clock
     ) as client:

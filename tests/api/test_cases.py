@@ -49,7 +49,7 @@ def add_rule(client: Client, section: str, then: Any, **more: Any) -> Response:
     return client.sim("POST", "/sandboxes/default/rules", {"section": section, "rule": {"then": then, **more}})
 
 
-def test_a_void_is_taken_and_refunded_and_the_receiver_is_told() -> None:
+def test_a_void_is_accepted_and_refunded_and_causes_a_callback() -> None:
     with running(PAID) as client:
         receiver = client.run(Receiver().start())
         try:
@@ -196,7 +196,7 @@ def test_trxid_wins_when_both_are_given(client: Client) -> None:
         {"trxid": "t" * 101},
     ],
 )
-def test_an_unknown_or_missing_reference_is_told_as_trxid(client: Client, path: str, reference: Any) -> None:
+def test_an_unknown_or_missing_reference_is_reported_as_trxid(client: Client, path: str, reference: Any) -> None:
     pay_bill(client)
     refused = client.call("POST", path, {**reference, "refund_type": 1})
     assert (refused.status, list(refused.json["errors"])) == (400, ["trxid"])
@@ -236,7 +236,7 @@ VOID_FAULTS: list[tuple[Any, list[str]]] = [
 
 
 @pytest.mark.parametrize(("changes", "fields"), VOID_FAULTS)
-def test_other_faults_of_a_void_are_told_by_field(client: Client, changes: Any, fields: list[str]) -> None:
+def test_other_problems_of_a_void_are_reported_by_field(client: Client, changes: Any, fields: list[str]) -> None:
     pay_bill(client)
     refused = client.call("POST", VOID, {"refid": "ref-1", "refund_type": 1, **changes})
     assert (refused.status, sorted(refused.json["errors"])) == (400, fields)
@@ -298,7 +298,7 @@ def test_addresses_are_plausible_and_bounded(client: Client, path: str, addresse
 
 @pytest.mark.parametrize("path", [CHECK, VOID])
 @pytest.mark.parametrize("body", [b"", b"[]", b"null", b"refid=ref-1", b'{"refid": "ref-1"', b"{" * 5000, b'"\\ud800"'])
-def test_what_is_no_json_object_is_refused(client: Client, path: str, body: bytes) -> None:
+def test_what_is_not_a_json_object_is_refused(client: Client, path: str, body: bytes) -> None:
     refused = client.call("POST", path, body)
     assert (refused.status, list(refused.json["errors"])) == (400, ["body"])
 

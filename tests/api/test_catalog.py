@@ -1,4 +1,4 @@
-"""`GET /v2/catalog`: what is shown, by filter, API version and reseller."""
+"""`GET /v2/catalog`: its products by filter, API version and reseller."""
 
 from collections.abc import Iterator
 from typing import Any

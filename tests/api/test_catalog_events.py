@@ -24,7 +24,7 @@ def change(client: Client, code: str, query: str = "", **wanted: Any) -> Any:
     return answer.json
 
 
-def told(client: Client) -> list[str]:
+def published(client: Client) -> list[str]:
     events = [item["json"] for item in client.inbox("catalog")]
     for event in events:
         assert validator("catalog-event").problems(event) == {}
@@ -34,7 +34,7 @@ def told(client: Client) -> list[str]:
 LEAVES = ["group.updated leisure", "category.updated games", "product.updated GAME"]
 
 
-def test_a_product_that_changes_is_told_signed() -> None:
+def test_a_product_that_changes_is_published_signed() -> None:
     with running(TARGET, wall=wall_clock) as client:
         change(client, "GAME", is_active=False)
         done = client.advance()
@@ -48,7 +48,7 @@ def test_a_product_that_changes_is_told_signed() -> None:
         assert (fired["kind"], fired["type"], fired["reseller"]) == ("webhook", "product.updated", "")
 
 
-def test_options_are_told_one_by_one_and_what_stays_is_not_told() -> None:
+def test_only_the_options_that_change_are_published_one_by_one() -> None:
     with running(TARGET) as client:
         product = client.live.core.state.catalog.products["RELOAD"]
         (options,) = product.options.values()
@@ -57,29 +57,29 @@ def test_options_are_told_one_by_one_and_what_stays_is_not_told() -> None:
         change(client, "RELOAD", options={first: {"is_active": False}})
         change(client, "RELOAD", name=product.name)
         client.advance()
-        assert told(client) == [f"option.deleted {first}"]
+        assert published(client) == [f"option.deleted {first}"]
         change(client, "RELOAD", name="Other", options={first: {"is_active": True}})
         client.advance()
-        assert told(client)[1:] == ["product.updated RELOAD", f"option.created {first}"]
+        assert published(client)[1:] == ["product.updated RELOAD", f"option.created {first}"]
 
 
-def test_a_scheduled_change_is_told_when_it_happens() -> None:
+def test_a_scheduled_change_is_published_when_it_happens() -> None:
     schedule = [{"at": "1h", "product": {"code": "GAME", "set": {"is_active": False}}}]
     with running(TARGET | {"schedule": schedule}) as client:
         client.advance(3599)
-        assert told(client) == []
+        assert published(client) == []
         done = client.advance(1)
         assert [fired["kind"] for fired in done["fired"]] == ["product", *["webhook"] * 3]
-        assert told(client) == LEAVES
+        assert published(client) == LEAVES
 
 
-def test_what_changes_for_one_reseller_alone_is_told_as_that_reseller_sees_it() -> None:
+def test_a_change_for_one_reseller_is_published_as_that_reseller_sees_it() -> None:
     with running(TARGET) as client:
         change(client, "GAME", "?reseller=RS001", is_active=False)
         change(client, "GAME", "?reseller=RS001", is_active=False)
         change(client, "GAME", name="Other")
         client.advance()
-        assert told(client) == [*LEAVES, "product.updated GAME"]
+        assert published(client) == [*LEAVES, "product.updated GAME"]
         *of_tree, mine, shared = (item["json"]["data"] for item in client.inbox("catalog"))
         assert [(one["id"], one["resellerCode"]) for one in of_tree] == [("leisure", "RS001"), ("games", "RS001")]
         assert of_tree[1]["product_codes"] == []
@@ -88,11 +88,11 @@ def test_what_changes_for_one_reseller_alone_is_told_as_that_reseller_sees_it() 
         assert shared["is_active"] is True
 
 
-def test_overlays_are_not_told_when_the_scenario_says_so() -> None:
-    with running(TARGET | {"assume": {"catalog-overlay-events": "not_told"}}) as client:
+def test_overlays_are_not_published_when_the_scenario_says_so() -> None:
+    with running(TARGET | {"assume": {"catalog-overlay-events": "not_published"}}) as client:
         change(client, "GAME", "?reseller=RS001", is_active=False)
         client.advance()
-        assert told(client) == []
+        assert published(client) == []
 
 
 def in_tree(client: Client, path: str, **wanted: Any) -> Any:
@@ -101,7 +101,7 @@ def in_tree(client: Client, path: str, **wanted: Any) -> Any:
     return answer.json
 
 
-def test_categories_and_groups_that_change_are_told() -> None:
+def test_categories_and_groups_that_change_are_published() -> None:
     with running(TARGET) as client:
         first = client.call("GET", "/v2/catalog").json["last_updated"]
         answer = in_tree(client, "categories/games", name="Play", product_codes=["GAME", "VOUCHER"])
@@ -122,7 +122,7 @@ def test_categories_and_groups_that_change_are_told() -> None:
         assert not [event for event in events if validator("catalog-event").problems(event)]
 
 
-def test_a_scheduled_change_of_a_category_or_group_is_told_when_it_happens() -> None:
+def test_a_scheduled_change_of_a_category_or_group_is_published_when_it_happens() -> None:
     schedule = [
         {"at": "10s", "category": {"id": "games", "set": {"name": "Play"}}},
         {"at": "20s", "group": {"id": "leisure", "set": {"name": "Fun"}}},
@@ -139,7 +139,7 @@ def test_a_scheduled_change_of_a_category_or_group_is_told_when_it_happens() -> 
         assert client.inbox("catalog")[-1]["json"]["data"]["name"] == "Fun"
 
 
-def test_catalog_events_are_tried_again_and_replayed_but_are_no_resellers() -> None:
+def test_catalog_events_are_retried_and_replayed_but_belong_to_no_reseller() -> None:
     with running(TARGET) as client:
         put(client)
         answering(client, 500, inbox="catalog")
@@ -157,7 +157,7 @@ def test_catalog_events_are_tried_again_and_replayed_but_are_no_resellers() -> N
         assert client.sim("GET", f"{path}?event={job['event_id']}&state=success").json["deliveries"]
 
 
-def test_without_a_target_nothing_is_told() -> None:
+def test_without_a_target_nothing_is_published() -> None:
     with running() as client:
         change(client, "GAME", is_active=False)
         client.advance()
@@ -167,26 +167,27 @@ def test_without_a_target_nothing_is_told() -> None:
 LOSING = {"catalog": {"products": [{"code": "GAME", "price_adjustment": {"type": "fixed", "value": "-1.00"}}]}}
 
 
-def test_what_changes_prices_is_told_of_the_product_and_of_each_option() -> None:
+def test_a_change_of_prices_is_published_for_the_product_and_for_each_option() -> None:
     with running(TARGET) as client:
         change(client, "GIFTCARD", price_adjustment={"type": "fixed", "value": 1})
         client.advance()
-        assert told(client) == ["product.updated GIFTCARD", *[f"option.updated GIFTCARD-{n}" for n in (25, 50, 100)]]
+        updated = [f"option.updated GIFTCARD-{n}" for n in (25, 50, 100)]
+        assert published(client) == ["product.updated GIFTCARD", *updated]
         shown = client.call("GET", "/v2/options?product_code=GIFTCARD&field_id=amount").json["items"]
         sent = [item["json"]["data"] for item in client.inbox("catalog")][1:]
         about = {"product_code": "GIFTCARD", "field_id": "amount"}
         assert sent == [about | item for item in shown]
 
 
-def test_prices_of_one_reseller_are_told_with_its_code() -> None:
+def test_prices_of_one_reseller_are_published_with_its_code() -> None:
     with running(TARGET) as client:
         change(client, "GIFTCARD", "?reseller=RS001", price_adjustment={"type": "fixed", "value": 1})
         client.advance()
-        assert told(client)[1:] == [f"option.updated GIFTCARD-{n}" for n in (25, 50, 100)]
+        assert published(client)[1:] == [f"option.updated GIFTCARD-{n}" for n in (25, 50, 100)]
         assert {item["json"]["data"]["resellerCode"] for item in client.inbox("catalog")} == {"RS001"}
 
 
-def test_a_loss_risk_that_a_plan_takes_along_is_told_of_the_product_to_whom_it_concerns() -> None:
+def test_a_loss_risk_that_ends_with_a_plan_is_published_for_the_product_to_those_affected() -> None:
     """At 1.00 less, 100 gems are sold for 3.50 and cost 4.23; 500 and 1000 are no loss."""
     overlay = {"catalog": {"GAME": {"price_adjustment": {"type": "fixed", "value": -1}}}}
     for world, whose in ((LOSING, None), ({"resellers": [{"code": "RS001", **overlay}]}, "RS001")):
@@ -214,7 +215,7 @@ def test_events_have_the_shape_that_is_the_default_then_and_keep_it() -> None:
         change(client, "GAME", note="Two")
         client.advance()
         assert [path(item["json"]) for item in client.inbox("catalog")] == ["price.amount", "denomination"]
-        assert told(client) == ["product.updated GAME"] * 2, "the switch itself is no event"
+        assert published(client) == ["product.updated GAME"] * 2, "the switch itself is no event"
         first = client.sim("GET", "/sandboxes/default/deliveries").json["deliveries"][-1]
         assert first["type"] == "product.updated"
     with running(TARGET | {"assume": {"catalog-event-version": "newest"}}) as client:
@@ -227,16 +228,16 @@ def test_a_tree_that_names_every_product_does_not_change_with_them() -> None:
     with running(TARGET | {"assume": {"tree-products": "whole"}}) as client:
         change(client, "GAME", is_active=False)
         client.advance()
-        assert told(client) == ["product.updated GAME"]
+        assert published(client) == ["product.updated GAME"]
 
 
-def test_a_tree_that_changes_for_one_reseller_alone_is_told_with_its_code() -> None:
+def test_a_tree_that_changes_for_one_reseller_alone_is_published_with_its_code() -> None:
     """RETIRED is on sale for this reseller alone, so that nobody else sees it come into a category."""
     own = {"resellers": [{"code": "RS001", "catalog": {"RETIRED": {"is_active": True}}}]}
     with running(TARGET | own) as client:
         in_tree(client, "categories/games", product_codes=["GAME", "RETIRED"])
         client.advance()
-        assert told(client) == ["group.updated leisure", "category.updated games"]
+        assert published(client) == ["group.updated leisure", "category.updated games"]
         assert [item["json"]["data"]["resellerCode"] for item in client.inbox("catalog")] == ["RS001"] * 2
         shown = client.call("GET", "/v2/catalog").json["tree"]["groups"]
         (games,) = (one for group in shown for one in group["categories"] if one["id"] == "games")

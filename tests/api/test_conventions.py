@@ -166,7 +166,9 @@ def test_each_endpoint_has_its_row() -> None:
 
 
 @pytest.mark.parametrize(("method", "target", "body", "path", "form"), TIMESTAMPS, ids=row_id)
-def test_timestamps(client: Client, method: str, target: str, body: Any, path: str, form: tuple[str, str]) -> None:
+def test_each_endpoint_has_its_timestamp_format(
+    client: Client, method: str, target: str, body: Any, path: str, form: tuple[str, str]
+) -> None:
     text, pattern = form
     told = member(ask(client, method, target, body).json, path)
     assert re.fullmatch(pattern, told, re.ASCII)
@@ -174,7 +176,7 @@ def test_timestamps(client: Client, method: str, target: str, body: Any, path: s
 
 
 @pytest.mark.parametrize(("method", "target", "body", "members"), WRAPPERS, ids=row_id)
-def test_wrappers(client: Client, method: str, target: str, body: Any, members: set[str]) -> None:
+def test_each_endpoint_has_its_wrapper(client: Client, method: str, target: str, body: Any, members: set[str]) -> None:
     answer = ask(client, method, target, body)
     told = answer.json if answer.body else {}
     assert (answer.status, set(told)) == (204 if method == "DELETE" else 200, members)
@@ -185,7 +187,9 @@ def test_wrappers(client: Client, method: str, target: str, body: Any, members: 
 
 
 @pytest.mark.parametrize(("method", "target", "body", "path", "word"), SPELLINGS, ids=row_id)
-def test_spelling(client: Client, method: str, target: str, body: Any, path: str, word: str) -> None:
+def test_each_endpoint_has_its_spelling_of_the_status(
+    client: Client, method: str, target: str, body: Any, path: str, word: str
+) -> None:
     assert member(ask(client, method, target, body).json, path) == word
 
 
@@ -193,7 +197,7 @@ def test_spelling(client: Client, method: str, target: str, body: Any, path: str
     ("method", "form"),
     [("POST", ("2026-11-21 00:30:06", YEAR_FIRST[1])), ("GET", ("2026-11-21 00:30:06.250", YEAR_FIRST_MS[1]))],
 )
-def test_callbacks(client: Client, method: str, form: tuple[str, str]) -> None:
+def test_each_callback_method_has_its_timestamp_format(client: Client, method: str, form: tuple[str, str]) -> None:
     client.call("POST", CALLBACK_URL + method)
     client.call("POST", "/v2/topup", LATER)
     client.advance(1)

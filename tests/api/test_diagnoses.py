@@ -76,10 +76,10 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     (42, RELOAD | {"account": "012345"}, PHONE),
     (42, RELOAD | {"account": ""}, PHONE.replace("account", "account is empty; it", 1)),
     (42, RELOAD | {"product": "GIFTCARD", "account": ""}, "account is empty"),
-    (42, LOAN | {"account": "9999999999"}, "account is none of this identity's of K: 1029384756"),
-    (43, INTERBANK | extras(ic_number=...), "extras.ic_number is missing, INTERBANK needs it"),
-    (43, INTERBANK | {"extras": None}, "extras.biller_code is missing, INTERBANK needs it"),
-    (43, INTERBANK | extras(biller_code="1004"), "extras.ref2 is missing, biller 1004 wants it"),
+    (42, LOAN | {"account": "9999999999"}, "account does not belong to this identity of K: 1029384756"),
+    (43, INTERBANK | extras(ic_number=...), "extras.ic_number is missing, INTERBANK requires it"),
+    (43, INTERBANK | {"extras": None}, "extras.biller_code is missing, INTERBANK requires it"),
+    (43, INTERBANK | extras(biller_code="1004"), "extras.ref2 is missing, biller 1004 requires it"),
     (43, INTERBANK | extras(biller_code=1001), "extras.biller_code must be a string"),
     (
         43,
@@ -91,7 +91,7 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     (
         43,
         INTERBANK | extras(biller_code=..., billercode="1001"),
-        "extras.biller_code is missing, INTERBANK needs it; "
+        "extras.biller_code is missing, INTERBANK requires it; "
         "INTERBANK has no extras.billercode, ignored; did you mean extras.biller_code?",
     ),
     (58, RELOAD | {"amount": "7"}, "RELOAD sells 5, 10, 20, 30, 50, 100; 7 is none of them"),
@@ -100,8 +100,8 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
         RELOAD | {"product": "MANY", "amount": "150.5"},
         "MANY sells 146, 147, 148, 149, 150, 151, 152, 153, 154, 155 and 90 others; 150.50 is none of them",
     ),
-    (58, RELOAD | {"amount": "ten"}, 'amount "ten" is no decimal number such as 10.50'),
-    (58, RELOAD | {"amount": ""}, 'amount "" is no decimal number such as 10.50'),
+    (58, RELOAD | {"amount": "ten"}, 'amount "ten" is not a decimal number such as 10.50'),
+    (58, RELOAD | {"amount": ""}, 'amount "" is not a decimal number such as 10.50'),
     (58, RELOAD | {"amount": "9" * 60}, f'amount "{"9" * 60}" has more than 15 digits before the point or 8 after it'),
     (58, RELOAD | {"amount": "1e400"}, 'amount "1e400" has more than 15 digits before the point or 8 after it'),
     (58, RELOAD | {"amount": "1" * 100_000}, "has more than 15 digits before the point or 8 after it"),
@@ -111,7 +111,7 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     (58, ELECTRIC | {"amount": "0.5"}, "amount must be at least 1; 0.50 is less"),
     (58, ELECTRIC | {"amount": "10000.01"}, "amount must be at most 10000; 10000.01 is more"),
     (58, INTERBANK | extras(biller_code="1005") | {"amount": "5"}, "amount must be at least 10 for biller 1005; 5 is"),
-    (58, RELOAD | {"product": "PARKING", "amount": "1.5"}, "PARKING takes whole amounts; 1.50 is none"),
+    (58, RELOAD | {"product": "PARKING", "amount": "1.5"}, "PARKING accepts whole amounts only; 1.50 is not one"),
     (58, RELOAD | {"product": "PARKING", "amount": "201"}, "amount must be at most 200; 201 is more"),
     (58, DATA | {"amount": "5.20"}, "5.20 is D5's price.amount; send its denomination 5"),
     (58, RELOAD | {"product": "GAME", "amount": 4.5}, "4.50 is GAME-100's price.amount; send its denomination 100"),
@@ -124,7 +124,7 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
         DATA | {"extras": {"subproduct_cod": "D10W"}},
         "; DATA has no extras.subproduct_cod, ignored; did you mean extras.subproduct_code?",
     ),
-    (44, DATA | {"subproduct_code": "D10W"}, "subproduct_code is not known here and was ignored; did you mean extras."),
+    (44, DATA | {"subproduct_code": "D10W"}, "subproduct_code is unknown and was ignored; did you mean extras."),
     (44, DATA, "10 is the amount of D10W, D10M, D10N; send one of them as extras.subproduct_code"),
     (40, ELECTRIC | {"amount": "9999"} | code("X"), "costs 9998.70; ELECTRIC has no extras.subproduct_code, ignored"),
     (45, RELOAD | {"refid": 7}, "refid must be a string of 1 to 50 characters"),
@@ -168,31 +168,61 @@ def test_a_good_payment_has_no_diagnosis(client: Client) -> None:
 
 IGNORED = [
     (code("X"), "RELOAD has no extras.subproduct_code, ignored"),
-    ({"remark": "x"}, "remark is not known here and was ignored; did you mean remarks?"),
+    ({"remark": "x"}, "remark is unknown and was ignored; did you mean remarks?"),
     ({"extras": {f"x{n:02}": "1" for n in range(20)}}, "extras.x11, 8 more, ignored"),
-    ({f"z{n}": 1 for n in range(9)}, "z4 is not known here and was ignored; and 4 more that are not known"),
+    ({f"z{n}": 1 for n in range(9)}, "z4 is unknown and was ignored; and 4 more that are not known"),
     (
         {"zx": 1, "x": 1, "yx": 1},
-        "x is not known here and was ignored; yx is not known here and was ignored; zx is not",
+        "x is unknown and was ignored; yx is unknown and was ignored; zx is unknown",
     ),
-    ({"ax": 1, "x": 1}, "ax is not known here and was ignored; x is not known here and was ignored"),
-    ({"biller_code": "1"}, "biller_code is not known here and was ignored; did you mean extras.biller_code?"),
-    ({"IC_NUMBER": "1"}, "IC_NUMBER is not known here and was ignored; did you mean extras.ic_number?"),
-    ({"icnumber": "1"}, "icnumber is not known here and was ignored; did you mean extras.ic_number?"),
-    ({"ref2": "1"}, "ref2 is not known here and was ignored; did you mean extras.ref2?"),
-    ({"": "1"}, "a member without a name is not known here and was ignored"),
+    ({"ax": 1, "x": 1}, "ax is unknown and was ignored; x is unknown and was ignored"),
+    ({"": "1"}, "a member without a name is unknown and was ignored"),
     (
         {"subproduct_code": "x"} | code("X"),
-        "RELOAD has no extras.subproduct_code, ignored; subproduct_code is not known",
+        "RELOAD has no extras.subproduct_code, ignored; subproduct_code is unknown",
     ),
 ]
 
 
 @pytest.mark.parametrize(("more", "said"), IGNORED)
-def test_what_a_payment_ignores_is_said(client: Client, more: dict[str, Any], said: str) -> None:
+def test_members_that_a_payment_ignores_are_noted(client: Client, more: dict[str, Any], said: str) -> None:
     answer = topup(client, RELOAD | {"refid": said[:50]} | more)
     assert answer.status == 200
     assert said in told(client, answer)
+
+
+# What stands beside `extras`: of which payment, under which name, and what may have been meant.
+BESIDE_EXTRAS = [
+    (INTERBANK | extras(biller_code=...), "biller_code", "extras.biller_code"),
+    (INTERBANK | extras(ic_number=...), "IC_NUMBER", "extras.ic_number"),
+    (INTERBANK | extras(ic_number=...), "icnumber", "extras.ic_number"),
+    (INTERBANK, "ref2", "extras.ref2"),
+    (INTERBANK | extras(ref2="A-1"), "ref2", ""),
+    (INTERBANK, "Refid", ""),
+    (INTERBANK, "Amount", ""),
+    (DATA, "subproduct_code", "extras.subproduct_code"),
+    (RELOAD, "biller_code", ""),
+    (RELOAD, "ic_number", ""),
+    (RELOAD, "ref2", ""),
+    (RELOAD, "subproduct_code", ""),
+    (RELOAD, "Extras", ""),
+    (DATA, "Extras", "extras"),
+    (RELOAD | {"product": "nothing"}, "ref2", "extras.ref2"),
+]
+
+
+@pytest.mark.parametrize(("payment", "name", "meant"), BESIDE_EXTRAS)
+def test_what_was_meant_is_what_the_product_takes_and_was_not_sent(
+    client: Client, payment: dict[str, Any], name: str, meant: str
+) -> None:
+    said = told(client, topup(client, payment | {name: "1"}))
+    assert f"{name} is unknown and was ignored{f'; did you mean {meant}?' if meant else ''}" in said
+    assert ("did you mean extras" in said) is bool(meant)
+
+
+def test_an_extra_that_was_sent_is_not_what_another_was_meant_for(client: Client) -> None:
+    said = told(client, topup(client, INTERBANK | {"refid": "ref_2"} | extras(Biller_Code="1001", ref_2="1")))
+    assert "INTERBANK has no extras.Biller_Code, extras.ref_2, ignored; did you mean extras.ref2?" in said
 
 
 def raw(*members: str) -> bytes:
@@ -211,14 +241,14 @@ REPEATED = [
 
 
 @pytest.mark.parametrize(("members", "said"), REPEATED)
-def test_a_member_that_came_twice_is_said(client: Client, members: tuple[str, ...], said: str) -> None:
+def test_a_repeated_member_is_noted(client: Client, members: tuple[str, ...], said: str) -> None:
     body = raw(f'"refid": "{said[:50]}"', '"product": "RELOAD", "account": "0123456789"', *members)
     answer = client.call("POST", "/v2/topup", body)
     assert (answer.status, answer.data["amount"]) == (200, 20)
     assert said in told(client, answer)
 
 
-def test_colons_in_texts_are_no_repetition(client: Client) -> None:
+def test_colons_in_texts_are_not_repeated_members(client: Client) -> None:
     answer = topup(client, RELOAD | {"refid": "colons", "remarks": "at 12:30:00 :::"})
     assert (answer.status, told(client, answer)) == (200, "")
 
@@ -295,14 +325,15 @@ def look_up(client: Client, **query: str) -> Response:
 
 BILLS = [
     ({"product": "ELECTRICS", "account": "1"}, "no product ELECTRICS; did you mean ELECTRIC?"),
+    ({"product": "RETIRD", "account": "1"}, "no product RETIRD"),
     ({"product": "RETIRED", "account": "1"}, "product RETIRED is inactive"),
     ({"product": "RELOAD", "account": "1"}, "RELOAD has no bill presentment; ELECTRIC, WATER, INTERBANK have"),
     ({"account": "123"}, "account must match ^[0-9]{12}$ (An account number has 12 digits)"),
-    ({"product": "INTERBANK", "account": "12345"}, "biller_code is missing, INTERBANK needs it"),
+    ({"product": "INTERBANK", "account": "12345"}, "biller_code is missing, INTERBANK requires it"),
     ({"product": "INTERBANK", "account": "12345", "biller_code": "1045"}, "biller_code: option 1045 is inactive"),
     ({"product": "INTERBANK", "account": "12345", "biller_code": "100l"}, "INTERBANK has no option 100l; did you mean"),
-    ({"product": "INTERBANK", "account": "12345", "biller_code": "1004"}, "ref2 is missing, biller 1004 wants it"),
-    ({"account": "210012345678", "amount": "ten"}, 'amount "ten" is no decimal number such as 10.50'),
+    ({"product": "INTERBANK", "account": "12345", "biller_code": "1004"}, "ref2 is missing, biller 1004 requires it"),
+    ({"account": "210012345678", "amount": "ten"}, 'amount "ten" is not a decimal number such as 10.50'),
     ({"account": "210012345678", "amount": "0.999"}, "amount 0.999 has more than two decimals"),
     ({"account": "210012345678", "amount": "0.99"}, "amount must be at least 1; 0.99 is less"),
     ({"account": ""}, "account must be a string of 1 to 100 characters"),
@@ -322,7 +353,7 @@ def test_a_network_of_no_product_says_which_was_meant(client: Client) -> None:
     assert told(client, answer).startswith("no product electrics; did you mean ELECTRIC?")
 
 
-def test_a_biller_that_a_look_up_ignores_is_said(client: Client) -> None:
+def test_a_biller_that_a_look_up_ignores_is_noted(client: Client) -> None:
     answer = look_up(client, account="210012345678", biller_code="1001", ref2="A")
     assert (answer.status, told(client, answer)) == (200, "ELECTRIC has no billers: biller_code, ref2 ignored")
 
@@ -344,7 +375,7 @@ def paid() -> Iterator[Client]:
         yield made
 
 
-LEAVES_NONE = "; a payment that was refused with 400 leaves none"
+LEAVES_NONE = "; a payment that was refused with 400 creates none"
 CASES: list[tuple[str, dict[str, Any], str]] = [
     (VOID, {"refid": "reload"}, "RELOAD is not voidable; ELECTRIC, WATER, INTERBANK are"),
     (VOID, {"refid": "slow"}, "transaction {slow} is Processing; only Succesful ones can be voided"),
@@ -354,10 +385,10 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (CHECK, {"trxid": "123"}, "no transaction has trxid 123" + LEAVES_NONE),
     (CHECK, {"trxid": "ref-1"}, "ref-1 is a refid; send it as refid"),
     (CHECK, {"refid": "{ref-1}"}, "{ref-1} is a trxid; send it as trxid"),
-    (CHECK, {"trxid": "{foreign}"}, "transaction {foreign} is of reseller RS002, not of RS001"),
-    (VOID, {}, "must be given with refid or trxid"),
-    (VOID, {"refid": "", "trxid": ""}, "must be given with refid or trxid"),
-    (VOID, {"refid": None, "trxid": None}, "must be given with refid or trxid"),
+    (CHECK, {"trxid": "{foreign}"}, "transaction {foreign} belongs to reseller RS002, not to RS001"),
+    (VOID, {}, "the request must be given with refid or trxid"),
+    (VOID, {"refid": "", "trxid": ""}, "the request must be given with refid or trxid"),
+    (VOID, {"refid": None, "trxid": None}, "the request must be given with refid or trxid"),
     (VOID, {"refid": "ref-1", "refund_type": 3, "refund_reason": None}, "refund_reason is required"),
 ]
 
@@ -375,44 +406,47 @@ def test_a_refused_case_says_what_would_have_been_right(
         assert list(answer.json["errors"]) == ["trxid"]
 
 
-def test_a_second_case_is_told_of_the_first(paid: Client) -> None:
+def test_the_refusal_of_a_second_case_names_the_first(paid: Client) -> None:
     trxid = trxid_of(paid, "ref-1")
     void = {"refid": "ref-1", "refund_type": 1}
     assert told(paid, paid.call("POST", VOID, void)) == ""
-    said = f"transaction {trxid} has a void already, case-1, which is approved"
+    said = f"transaction {trxid} already has a void, case-1, which is approved"
     assert told(paid, paid.call("POST", VOID, void)) == said
     paid.advance(60)
     said = f"transaction {trxid} is Refund; only Succesful ones can be disputed"
     assert told(paid, paid.call("POST", CHECK, {"refid": "ref-1"})) == said
 
 
-def test_what_a_case_ignores_is_said(paid: Client) -> None:
+def test_members_that_a_case_ignores_are_noted(paid: Client) -> None:
     body = {"refid": "reload", "trxid": trxid_of(paid, "ref-1"), "email": ["a@example.com"]}
     said = told(paid, paid.call("POST", CHECK, body))
-    assert "trxid wins: refid reload was ignored, the transaction has refid ref-1" in said
-    assert "email is not known here and was ignored; did you mean user_email?" in said
+    assert "trxid takes precedence: refid reload was ignored, the transaction has refid ref-1" in said
+    assert "email is unknown and was ignored; did you mean user_email?" in said
 
 
 MISSPELT = [
-    ("/v2/topup", {"refId": "a"}, "refId is not known here and was ignored; did you mean refid?"),
-    (VOID, {"Refid": "a", "refund_type": 1}, "Refid is not known here and was ignored; did you mean refid?"),
-    (CHECK, {"trx_id": "a"}, "trx_id is not known here and was ignored; did you mean trxid?"),
+    ("/v2/topup", {"refId": "a"}, "refId is unknown and was ignored; did you mean refid?"),
+    (VOID, {"Refid": "a", "refund_type": 1}, "Refid is unknown and was ignored; did you mean refid?"),
+    (CHECK, {"trx_id": "a"}, "trx_id is unknown and was ignored; did you mean trxid?"),
 ]
 
 
 @pytest.mark.parametrize(("path", "body", "said"), MISSPELT)
-def test_a_misspelt_member_that_is_missing_is_told(paid: Client, path: str, body: dict[str, Any], said: str) -> None:
+def test_a_missing_member_that_was_misspelt_is_suggested(
+    paid: Client, path: str, body: dict[str, Any], said: str
+) -> None:
     answer = paid.call("POST", path, body)
     assert answer.status == 400
     assert said in told(paid, answer)
 
 
 SAID_ONCE: list[tuple[str, bytes, str]] = [
-    (VOID, b"{}", "refund_type is required; must be given with refid or trxid"),
+    (VOID, b"{}", "refund_type is required; the request must be given with refid or trxid"),
+    (CHECK, b"{}", "the request must be given with refid or trxid"),
     (VOID, b'{"refid": 5, "refund_type": 1}', "refid must be a string of at most 50 characters"),
     (CHECK, b'{"refid": "none"}', "no transaction has refid none" + LEAVES_NONE),
-    (VOID, b"[]", "body is no JSON object"),
-    ("/v2/topup", b"x", "body is no valid JSON: JSON is malformed: invalid character (byte 0)"),
+    (VOID, b"[]", "body is not a JSON object"),
+    ("/v2/topup", b"x", "body is not valid JSON: JSON is malformed: invalid character (byte 0)"),
 ]
 
 
@@ -424,10 +458,10 @@ def test_a_refusal_says_a_thing_once(paid: Client, path: str, body: bytes, said:
 
 def test_a_dispute_says_which_members_of_a_void_it_ignores(paid: Client) -> None:
     answer = paid.call("POST", CHECK, {"refid": "ref-1", "refund_type": 1})
-    assert (answer.status, told(paid, answer)) == (200, "refund_type is not known here and was ignored")
+    assert (answer.status, told(paid, answer)) == (200, "refund_type is unknown and was ignored")
 
 
-def test_a_reference_that_came_twice_is_said(paid: Client) -> None:
+def test_a_repeated_reference_is_noted(paid: Client) -> None:
     answer = paid.call("POST", VOID, b'{"refid": "slow", "refid": "ref-1", "refund_type": 1}')
     assert answer.data["refid"] == "ref-1"
     assert told(paid, answer) == "refid was sent 2 times; the last one counts"
@@ -435,36 +469,79 @@ def test_a_reference_that_came_twice_is_said(paid: Client) -> None:
 
 WEBHOOK = "/v2/balance-webhook"
 ELSEWHERE: list[tuple[str, str, dict[str, Any], str]] = [
-    ("PUT", WEBHOOK, {"url": "inbox:w", "URI": "x"}, "URI is not known here and was ignored"),
-    ("PUT", WEBHOOK, {"Url": "inbox:w"}, "url is required; Url is not known here and was ignored; did you mean url?"),
-    ("PATCH", f"{WEBHOOK}/enabled", {"enabled": True, "now": 1}, "now is not known here and was ignored"),
+    ("PUT", WEBHOOK, {"url": "inbox:w", "URI": "x"}, "URI is unknown and was ignored"),
+    ("PUT", WEBHOOK, {"Url": "inbox:w"}, "url is required; Url is unknown and was ignored; did you mean url?"),
+    ("PATCH", f"{WEBHOOK}/enabled", {"enabled": True, "now": 1}, "now is unknown and was ignored"),
     (
         "POST",
         f"{WEBHOOK}/deliveries/replay-bulk",
         {"jobids": ["a"]},
-        "jobids is not known here and was ignored; did you",
+        "jobids is unknown and was ignored; did you",
     ),
-    ("POST", "/v2/token", {"username": "x", "password": "y", "otp": "1"}, "otp is not known here and was ignored"),
+    ("POST", "/v2/token", {"username": "x", "password": "y", "otp": "1"}, "was ignored; known are username, password"),
     ("POST", "/v2/token", {"username": "x", "passwrod": "y"}, "was ignored; did you mean password?"),
     ("POST", "/v2/token/refresh", {"refreshToken": "x"}, "was ignored; did you mean refresh_token?"),
 ]
 
 
 @pytest.mark.parametrize(("method", "path", "body", "said"), ELSEWHERE)
-def test_what_other_bodies_say_in_vain_is_said(
+def test_ignored_members_of_other_bodies_are_noted(
     client: Client, method: str, path: str, body: dict[str, Any], said: str
 ) -> None:
     assert said in told(client, client.call(method, path, body))
 
 
-def test_names_that_may_be_the_rest_of_a_password_are_not_said(client: Client) -> None:
+def test_names_that_may_be_the_rest_of_a_password_are_not_quoted(client: Client) -> None:
     form = {"content-type": "application/x-www-form-urlencoded"}
     for query, body in ((b"", b"username=x&password=p&ssw0rd=:"), (b"password=p&ssw0rd", b"username=x&password=p")):
         answer = client.send("POST", "/v2/token", query.decode(), body, form)
         assert answer.status == 401
         said = told(client, answer)
         assert "ssw0rd" not in said
-        assert "ignored; there are username, password" in said or "the members belong in the body" in said
+        assert "ignored; known are username, password" in said or "the members belong in the body" in said
+
+
+@pytest.mark.parametrize("content", [b'{"p&ssw0rd": "x", "username": "x"}', b'{"p&ssw0rd": 1, "p&ssw0rd": 2}'])
+def test_names_that_may_be_a_password_are_not_said_of_json_either(client: Client, content: bytes) -> None:
+    said = told(client, client.send("POST", "/v2/token", "", content))
+    assert "an unknown member was ignored; did you mean password?" in said
+    assert "ssw0rd" not in said
+
+
+def test_a_member_of_a_form_that_came_twice_is_refused_for_that(client: Client) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    answer = client.send("POST", "/v2/token", "", b"username=a&username=b&x=1&x=2&password=p", form)
+    assert (answer.status, answer.json["errors"]) == (400, {"username": ["was sent 2 times"]})
+    answer = client.send("POST", "/v2/token", "", b'{"username": ["a", "b"], "password": "p"}')
+    assert answer.json["errors"] == {"username": ["must be a string of 1 to 4096 characters"]}
+
+
+@pytest.mark.parametrize("blank", ["", "  ", "\t\n", "\u3000"])
+def test_a_blank_extra_is_as_if_absent(client: Client, blank: str) -> None:
+    bank = INTERBANK | {"refid": f"blank {blank!r}"}
+    for sent in (bank | extras(ref2=blank, other=blank), bank, bank | extras(ref2=blank) | {"remarks": blank}):
+        answer = topup(client, sent)
+        assert (answer.status, answer.data["remarks"], told(client, answer)) == (200, "", "")
+    for name in ("ic_number", "biller_code"):
+        answer = topup(client, INTERBANK | {"refid": "blank"} | extras(**{name: blank}))
+        assert told(client, answer) == f"extras.{name} is missing, INTERBANK requires it"
+    plan = DATA | {"refid": f"plan {blank!r}", "amount": "30"}
+    assert told(client, topup(client, plan | code(blank))) == told(client, topup(client, plan)) == ""
+
+
+def test_a_blank_text_in_place_of_an_object_or_a_list_is_refused(paid: Client) -> None:
+    assert told(paid, topup(paid, RELOAD | {"extras": ""})) == "extras must be an object of at most 50 members"
+    assert "user_email must be a list" in told(paid, paid.call("POST", CHECK, {"refid": "ref-1", "user_email": " "}))
+
+
+@pytest.mark.parametrize("blank", ["", " \t"])
+def test_a_blank_reference_of_a_case_is_as_if_absent(paid: Client, blank: str) -> None:
+    both = {"refid": blank, "trxid": blank}
+    assert told(paid, paid.call("POST", CHECK, both)).endswith("must be given with refid or trxid")
+    by_refid = paid.call("POST", CHECK, {"refid": "nothing", "trxid": blank})
+    assert told(paid, by_refid) == "no transaction has refid nothing" + LEAVES_NONE
+    why = {"refid": "ref-1", "refund_type": 3, "refund_reason": blank}
+    assert told(paid, paid.call("POST", VOID, why)) == "refund_reason is required"
 
 
 def limited(**more: Any) -> dict[str, Any]:
@@ -501,7 +578,7 @@ def test_nothing_is_advised_that_would_be_refused(more: dict[str, Any], amount: 
             assert (answer.data["statusCode"], told(client, answer)) == (58, said)
 
 
-def test_what_was_taken_and_what_was_ignored_are_both_said() -> None:
+def test_an_accepted_price_and_an_ignored_extra_are_both_noted() -> None:
     with running({"assume": {"price-amount": "taken"}}) as client:
         said = told(client, topup(client, DATA | {"amount": "5.20", "extras": {"x": "1"}}))
-    assert said.endswith("was taken for its denomination 5; DATA has no extras.x, ignored")
+    assert said.endswith("was accepted as its denomination 5; DATA has no extras.x, ignored")

@@ -34,12 +34,12 @@ NOTED: list[tuple[str, int, str]] = [
     ),
     ("/v2/catalog?is_active=yes", 400, "is_active must be true or false"),
     ("/v2/catalog?is_active=true&is_active=true", 400, "is_active was sent 2 times"),
-    (f"{OPTIONS}&limit=25001", 200, "a limit of 25001 was taken as 25000, the most that one page holds"),
-    (f"{OPTIONS}&per_page=99999", 200, "a limit of 99999 was taken as 25000, the most that one page holds"),
-    (f"{OPTIONS}&limit=2&per_page=3", 200, "per_page was ignored beside limit, whose other name it is"),
+    (f"{OPTIONS}&limit=25001", 200, "a limit of 25001 was reduced to 25000, the maximum of a page"),
+    (f"{OPTIONS}&per_page=99999", 200, "a per_page of 99999 was reduced to 25000, the maximum of a page"),
+    (f"{OPTIONS}&limit=2&per_page=3", 200, "per_page was ignored: it is another name of limit, which was sent too"),
     (f"{OPTIONS}&account_number=1", 200, "account_number was ignored: amount offers the same to every account"),
     (f"{OPTIONS}&biller_code=1001", 200, "biller_code was ignored: amount lists no billers"),
-    (f"{PLANS}&is_active=false", 200, "is_active was ignored: plan is dynamic and offers active options alone"),
+    (f"{PLANS}&is_active=false", 200, "is_active was ignored: plan is dynamic and offers active options only"),
     (
         "/v2/options?product=RELOAD&field_id=amount",
         400,
@@ -67,7 +67,7 @@ NOTED: list[tuple[str, int, str]] = [
     ),
     ("/v2/options?product_code=%20&field_id=amount", 400, "product_code must be text of 1 to 100 characters"),
     ("/v2/options?product_code=RELOAD&field_id=%09", 400, "field_id must be text of 1 to 100 characters"),
-    (f"{OPTIONS}&limit=1000000000", 200, "a limit of 1000000000 was taken as 25000, the most that one page holds"),
+    (f"{OPTIONS}&limit=1000000000", 200, "a limit of 1000000000 was reduced to 25000, the maximum of a page"),
     (f"{BILLERS}?page=2", 400, "page must be used with limit"),
     (f"{BILLERS}?page=2&limit=", 400, "page must be used with limit"),
     (
@@ -81,7 +81,7 @@ NOTED: list[tuple[str, int, str]] = [
     (f"{BILLERS}?suggested_category=internet", 200, "no category internet; did you mean Internet?"),
     (f"{HISTORY}&status[]=FAILED", 200, "no parameter status[]; send status itself, once for each value"),
     (f"{HISTORY}&status%5B%5D=FAILED", 200, "no parameter status[]; send status itself, once for each value"),
-    ("/v2/transactions?date=2026-11-21&limit=1001", 200, "a limit of 1001 was taken as 1000, the most that one page"),
+    ("/v2/transactions?date=2026-11-21&limit=1001", 200, "a limit of 1001 was reduced to 1000, the maximum of a page"),
     (
         f"{HISTORY}&status=FAILED&status=FOO",
         400,
@@ -89,7 +89,7 @@ NOTED: list[tuple[str, int, str]] = [
     ),
     (f"{HISTORY}&product=RELAOD", 400, "no product RELAOD; did you mean RELOAD?"),
     (f"{HISTORY}&page=2", 200, "no parameter page; there are limit, date, status, account, offset, product"),
-    (f"{STATEMENT}&limit=1001", 200, "a limit of 1001 was taken as 1000, the most that one page holds"),
+    (f"{STATEMENT}&limit=1001", 200, "a limit of 1001 was reduced to 1000, the maximum of a page"),
     (f"{STATEMENT}&offset=3", 200, "no parameter offset; there are date, type, page, limit"),
     (f"{DELIVERIES}?status=x", 400, "status must be one of all, success, failed"),
     (f"{DELIVERIES}?form=2026-11-21", 200, "no parameter form; did you mean from?"),
@@ -106,7 +106,9 @@ NOTED: list[tuple[str, int, str]] = [
     ("/v2/subproducts?product_code=RELOADX", 400, "no product RELOADX; did you mean RELOAD?"),
     ("/v2/subproducts?product_code=RETIRED", 400, "RETIRED is inactive"),
     (f"{BILL}&biller_code=1&ref2=2", 200, "ELECTRIC has no billers: biller_code, ref2 ignored"),
-    (f"{BILL}&acount=1", 200, "no parameter acount; did you mean account?"),
+    (f"{BILL}&acount=1", 200, "no parameter acount; there are account, product, biller_code, ref2, amount"),
+    ("/v2/bill-presentment?product=ELECTRIC&acount=1", 400, "no parameter acount; did you mean account?"),
+    ("/v2/transactions?limit=1&date=2026-11-21&status=FAILED&status[]=REFUND", 200, "no parameter status[]; there are"),
     ("/v2/networkstatus?product=RELOAD&account=1", 200, "no parameter account; there are product"),
 ]
 
@@ -188,7 +190,7 @@ def test_a_query_beside_a_body_is_noted(client: Client) -> None:
 
 def test_a_query_that_sets_something_is_noted_alike(client: Client) -> None:
     answer = client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST&mehtod=GET")
-    assert (answer.status, diagnosed(client, answer)) == (200, "no parameter mehtod; did you mean method?")
+    assert (answer.status, diagnosed(client, answer)) == (200, "no parameter mehtod; there are url, method")
     answer = client.call("POST", "/v2/low-balance-threshold", {"amount": "10"})
     told = "a body was sent, but the parameters belong in the query; amount is required"
     assert (answer.status, diagnosed(client, answer)) == (400, told)
@@ -202,7 +204,7 @@ def test_several_notes_are_joined_and_few(client: Client) -> None:
     assert [part[:13] for part in both.split("; ")] == ["X-API-Version", "no parameter ", "did you mean "]
 
 
-def test_a_rule_whose_name_is_no_ascii_can_be_picked_by_what_was_printed() -> None:
+def test_a_rule_with_a_non_ascii_name_can_be_selected_by_the_header_of_an_answer() -> None:
     rules = [
         {"name": "zurück", "when": {"account": "0123456789"}, "then": [{"status": "Failed"}]},
         {"name": "100%25", "when": {"account": "none"}, "then": [{"status": "Processing"}]},
@@ -229,7 +231,7 @@ def test_a_refusal_says_a_thing_once(client: Client, target: str, text: str) -> 
     assert diagnosed(client, client.call("GET", target)) == text
 
 
-def test_a_hidden_product_is_said_to_be_hidden_and_is_never_what_was_meant() -> None:
+def test_a_hidden_product_is_reported_as_hidden_and_never_suggested() -> None:
     hidden = {"code": "VOUCHER", "is_hidden": True}
     with running({"catalog": {"products": [hidden]}}) as client:
         assert diagnosed(client, client.call("GET", "/v2/subproducts?product_code=VOUCHER")) == "VOUCHER is hidden"
@@ -237,7 +239,7 @@ def test_a_hidden_product_is_said_to_be_hidden_and_is_never_what_was_meant() -> 
             assert diagnosed(client, client.call("GET", target)) == "no product VOUCHERS"
 
 
-def test_without_a_product_that_is_paid_to_billers_that_is_said() -> None:
+def test_a_catalog_without_a_biller_product_is_noted() -> None:
     with running({"catalog": {"products": [{"code": "INTERBANK", "is_active": False}]}}) as client:
         answer = client.call("GET", f"{BILLERS}?biller_code=1001")
         assert diagnosed(client, answer) == "no product that is paid to billers is on sale"

@@ -134,7 +134,7 @@ def test_what_is_pending_has_no_response_date(client: Client) -> None:
         ({"limit": "9" * 18}, ["bill-2", "ok-2", "bill-1", "open-1", "bad-1", "ok-1"]),
     ],
 )
-def test_filters_and_pages(client: Client, wanted: dict[str, Any], found: list[str]) -> None:
+def test_filters_and_pages_select_transactions(client: Client, wanted: dict[str, Any], found: list[str]) -> None:
     assert refids(client, **wanted) == found
 
 
@@ -199,7 +199,7 @@ def test_what_cannot_be_asked_for_is_refused(client: Client, wanted: dict[str, A
     assert list(answer.json["errors"]) == [field]
 
 
-def test_everything_that_is_wrong_is_told(client: Client) -> None:
+def test_all_problems_are_reported(client: Client) -> None:
     missing = client.call("GET", "/v2/transactions")
     assert missing.json["errors"] == {"limit": ["is required"], "date": ["is required"]}
     errors = ask(client, date="2026-02-30", product="NOTHING").json["errors"]
@@ -254,7 +254,7 @@ def test_a_scenario_may_assume_otherwise(choice: dict[str, str], wanted: dict[st
 
 
 @pytest.mark.parametrize("told", ["name", "id"])
-def test_a_category_is_told_by_name_or_by_id(told: str) -> None:
+def test_a_category_is_a_name_or_an_id(told: str) -> None:
     with running(SCENARIO | {"assume": {"history-category": told}}) as client:
         client.pay()
         category = client.live.core.state.catalog.categories["RELOAD"]

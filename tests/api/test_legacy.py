@@ -168,14 +168,14 @@ def test_refreshing_may_issue_a_new_refresh_token() -> None:
         assert refresh(client, second).status == refresh(client, first).status == 200
 
 
-def test_what_is_no_good_refresh_token_is_401() -> None:
+def test_an_invalid_refresh_token_is_401() -> None:
     with running() as client:
         tokens = login(client)
         for wrong, said in (
             (tokens["IdToken"], "send the RefreshToken"),
             (tokens["AccessToken"], "send the RefreshToken"),
             (tokens["RefreshToken"] + "x", ""),
-            ("nonsense", "no JSON Web Token"),
+            ("nonsense", "not a JSON Web Token"),
         ):
             response = refresh(client, wrong)
             assert (response.status, response.json["errors"]) == (401, {})
@@ -249,7 +249,7 @@ def test_tokens_live_by_the_sandboxs_clock() -> None:
         client.advance(HOUR - 1)
         assert get(client, token).status == 200
         client.advance(1)
-        assert "expired 0 s ago" in diagnosis(get(client, token))
+        assert "expired just now" in diagnosis(get(client, token))
 
 
 def test_tokens_issued_within_a_second_live_as_long_as_they_say_from_then_on() -> None:
@@ -259,7 +259,7 @@ def test_tokens_issued_within_a_second_live_as_long_as_they_say_from_then_on() -
         client.advance(89.999)
         assert get(client, tokens["IdToken"]).status == 200
         client.advance(0.001)
-        assert "expired 0 s ago" in diagnosis(get(client, tokens["IdToken"]))
+        assert "expired just now" in diagnosis(get(client, tokens["IdToken"]))
         client.advance(29.999)
         assert refresh(client, tokens["RefreshToken"]).status == 200
         client.advance(0.25)
@@ -282,7 +282,7 @@ def test_a_token_from_before_a_reset_is_not_good_yet() -> None:
         client.advance(60)
         token = login(client)["IdToken"]
         client.sim("POST", "/sandboxes/default/reset")
-        assert "good only 60 s from now" in diagnosis(get(client, token))
+        assert "becomes valid in 60 s" in diagnosis(get(client, token))
 
 
 def test_the_api_key_counts_when_both_are_sent() -> None:
@@ -465,7 +465,7 @@ def test_the_journal_shows_no_token_and_still_says_what_happened() -> None:
         rows = client.sim("GET", "/sandboxes/default/requests").json["requests"]
         assert [row["reseller"] for row in rows] == ["", "RS001", "RS001", "RS001"]
         assert rows[0]["error"] == "invalid_credentials"
-        assert "no JSON Web Token" in rows[0]["diagnosis"]
+        assert "not a JSON Web Token" in rows[0]["diagnosis"]
 
 
 # Sandboxes
@@ -480,7 +480,7 @@ def test_a_token_is_good_in_its_own_sandbox_alone() -> None:
         at_a = client.send("GET", "/s/a/v2/balance", headers={"authorization": f"Bearer {tokens['IdToken']}"})
         at_b = client.send("GET", "/s/b/v2/balance", headers={"authorization": f"Bearer {tokens['IdToken']}"})
         assert (at_a.status, at_b.status) == (200, 401)
-        assert diagnosis(at_b) == "the token belongs to the sandbox 'a', and this is 'b': use that one's address"
+        assert diagnosis(at_b) == "the token belongs to the sandbox 'a', and this is 'b': use the other address"
         assert refresh(client, tokens["RefreshToken"], "/s/b").status == 401
         at_root = get(client, tokens["IdToken"])
         assert (at_root.status, at_root.headers["x-sim-sandbox"]) == (401, "default")

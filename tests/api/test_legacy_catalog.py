@@ -96,7 +96,7 @@ def test_the_product_list_is_the_catalog_in_its_order_with_inactive_products_too
         ("ABROAD", {"denomination_currency": "IDR", "denomination_unit_price": 0.00028}),
     ],
 )
-def test_a_product_is_told_in_the_old_words(code: str, told: dict[str, Any]) -> None:
+def test_a_product_has_the_members_of_the_legacy_list(code: str, told: dict[str, Any]) -> None:
     with running() as client:
         record = products(client)[code]
         assert {name: record[name] for name in told} == told
@@ -155,7 +155,7 @@ def test_the_resellers_overlay_counts() -> None:
 
 
 def test_groups_and_categories_may_be_ids() -> None:
-    with running({"assume": {"legacy-shelves": "ids"}}) as client:
+    with running({"assume": {"legacy-categories": "ids"}}) as client:
         record = products(client)["RELOAD"]
         assert (record["product_group"], record["category"]) == ("everyday", "mobile-reload")
 

@@ -50,7 +50,7 @@ def test_one_kind_of_case_is_refused_and_the_other_taken(
     assert client.sim("GET", "/sandboxes/default/invariants").json["ok"]
 
 
-def test_how_long_the_payment_takes_is_said_by_its_digit_as_well(client: Client) -> None:
+def test_the_digit_for_the_duration_applies_too(client: Client) -> None:
     client.pay("r", "50", "ELECTRIC", account="210010000209")
     client.advance(29)
     assert ask(client, VOID) == ("Failed", ""), "it has not succeeded yet"

@@ -1,4 +1,4 @@
-"""`GET /v2/options`: pages, filters, refusals, and what an option shows."""
+"""`GET /v2/options`: pages, filters, refusals, and the members of an option."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -197,7 +197,9 @@ def test_options_want_a_signature(client: Client) -> None:
         ({"page": 2}, []),
     ],
 )
-def test_pages(client: Client, query: dict[str, Any], expected: list[str]) -> None:
+def test_a_page_has_the_options_and_totals_of_its_query(
+    client: Client, query: dict[str, Any], expected: list[str]
+) -> None:
     assert codes(client, "RELOAD", "amount", **query) == expected
 
 
@@ -263,7 +265,9 @@ def test_inactive_and_hidden_products_are_found_by_who_asks() -> None:
         ("VOUCHER", "amount", "1004", ["VOUCHER-10", "VOUCHER-20"]),
     ],
 )
-def test_the_biller_filter(client: Client, product: str, field: str, biller: str, expected: list[str]) -> None:
+def test_the_biller_filter_selects_one_biller(
+    client: Client, product: str, field: str, biller: str, expected: list[str]
+) -> None:
     assert codes(client, product, field, biller_code=biller) == expected
 
 

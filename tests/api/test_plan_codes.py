@@ -73,7 +73,7 @@ def test_a_plan_is_bought_by_its_code_or_by_an_amount_that_is_its_alone(
     bought = pay(client, plan(code, amount, refid=refid), headers=headers)
     assert (bought.status, bought.data["status"]) == (200, "Accepted")
     transaction = client.live.core.state.resellers["RS001"].refids[refid]
-    assert transaction.extras == ({} if code is None else {"subproduct_code": code})
+    assert transaction.extras == ({"subproduct_code": code} if code else {}), "a blank extra is as if absent"
 
 
 def test_the_refid_of_a_refused_plan_is_free(client: Client) -> None:
@@ -113,7 +113,7 @@ def test_what_is_wrong_with_a_code_is_44_whatever_the_amount(
 
 
 @pytest.mark.parametrize("amount", ["ten", "", "1e400", "1" * 16])
-def test_an_amount_that_is_no_number_comes_before_the_code(client: Client, amount: str) -> None:
+def test_an_amount_that_is_not_a_number_comes_before_the_code(client: Client, amount: str) -> None:
     refuse(client, plan("NOPE", amount), 58, "Invalid_Denomination")
 
 

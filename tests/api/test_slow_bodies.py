@@ -52,7 +52,7 @@ CHANGES: list[tuple[Callable[[Client], dict[str, str]], Meanwhile, int, str]] = 
 
 
 @pytest.mark.parametrize(("credentials", "meanwhile", "status", "error"), CHANGES)
-def test_credentials_and_sandbox_are_judged_again_behind_a_slow_body(
+def test_credentials_and_sandbox_are_checked_again_after_a_slow_body(
     credentials: Callable[[Client], dict[str, str]], meanwhile: Meanwhile, status: int, error: str
 ) -> None:
     with running() as client:
@@ -122,6 +122,23 @@ def test_a_sandbox_that_was_reset_during_a_delay_answers_409(when: dict[str, Any
         answer = client.run(reset_meanwhile())
         assert (answer.status, answer.json["error"]) == (409, "sandbox_reset")
         assert not client.live.core.state.transactions
+
+
+@pytest.mark.parametrize("then", [{"delay": "100ms"}, {"after_commit": True, "delay": "100ms"}])
+def test_a_request_from_before_a_reset_is_not_in_the_journal_of_after_it(then: dict[str, Any]) -> None:
+    with running({"faults": [{"when": {"path": "/v2/topup"}, "then": then}], "clock": "x2"}) as client:
+
+        async def reset_meanwhile() -> Any:
+            waiting = asyncio.ensure_future(client.acall("POST", "/v2/topup", PAYMENT))
+            for _ in range(5):
+                await asyncio.sleep(0)
+            await client.asim("POST", "/sandboxes/default/reset")
+            return await waiting
+
+        answer = client.run(reset_meanwhile())
+        assert answer.status == (200 if "after_commit" in then else 409)
+        assert client.sim("GET", "/sandboxes/default/requests").json["requests"] == []
+        assert client.sim("GET", "/sandboxes/default/coverage").json["summary"]["endpoints"]["met"] == 0
 
 
 @pytest.mark.parametrize("then", [{"disconnect": True}, {"after_commit": True, "disconnect": True}])

@@ -77,7 +77,7 @@ def test_an_entry_is_a_change_of_the_balance(client: Client) -> None:
         ({"page": "9" * 18, "limit": "9" * 18}, []),
     ],
 )
-def test_filters_and_pages(client: Client, wanted: dict[str, str], found: list[int]) -> None:
+def test_filters_and_pages_select_entries(client: Client, wanted: dict[str, str], found: list[int]) -> None:
     assert [entry["id"] for entry in ask(client, **wanted).data] == found
 
 
@@ -149,7 +149,7 @@ def test_an_empty_statement_has_one_page(client: Client) -> None:
     assert (told["links"]["prev"], told["links"]["next"]) == (None, None)
 
 
-def test_a_page_has_a_hundred_entries_unless_told(client: Client) -> None:
+def test_a_page_has_a_hundred_entries_by_default(client: Client) -> None:
     assert ask(client).json["meta"]["per_page"] == 100
     assert ask(client, limit="1001").json["meta"]["per_page"] == 1000
 

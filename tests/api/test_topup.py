@@ -111,7 +111,7 @@ def test_a_refusal_creates_nothing_and_leaves_the_refid_free(
 @pytest.mark.parametrize(
     "body", [b"", b"nonsense", b"[]", b"null", b'"x"', b"{", b'{"refid":NaN}', b"[" * 10_000, b"\xff{}"]
 )
-def test_a_body_that_is_no_object_is_an_invalid_request(client: Client, body: bytes) -> None:
+def test_a_body_that_is_not_an_object_is_an_invalid_request(client: Client, body: bytes) -> None:
     refused = client.call("POST", "/v2/topup", body)
     assert (refused.status, refused.data["remarks"], refused.data["refid"]) == (400, "Invalid_Request", "")
     assert refused.headers["x-sim-diagnosis"]

@@ -171,7 +171,7 @@ def test_production_wants_https_but_for_the_inbox(url: str, status: int) -> None
         ("PATCH", "/enabled", b"", "body"),
     ],
 )
-def test_a_malformed_body_is_told_by_field(method: str, path: str, body: Any, field: str) -> None:
+def test_a_malformed_body_is_reported_by_field(method: str, path: str, body: Any, field: str) -> None:
     with running() as client:
         put(client)
         before = client.call("GET", WEBHOOK).json

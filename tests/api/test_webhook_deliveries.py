@@ -1,4 +1,4 @@
-"""`balance.added` on its way: what is sent, how it is signed, when it is tried again (SPEC 2.13, 6.3)."""
+"""Deliveries of `balance.added`: content, signature, retries (SPEC 2.13, 6.3)."""
 
 import hashlib
 import hmac
@@ -94,7 +94,7 @@ def test_a_scenario_may_ask_for_a_plain_hmac_in_any_header(scheme: Any, prefix: 
         assert "webhook-signature" not in got.headers
 
 
-def test_a_scheduled_deposit_is_told_too() -> None:
+def test_a_scheduled_deposit_is_published_too() -> None:
     schedule = [{"at": "10s", "deposit": {"reseller": "RS001", "amount": "500.00", "description": "monthly"}}]
     with hooked(schedule=schedule) as (client, receiver, _):
         done = client.advance(10)
@@ -107,7 +107,7 @@ def test_a_scheduled_deposit_is_told_too() -> None:
 
 
 @pytest.mark.parametrize(("assume", "told"), [({}, 0), ({"webhook-credits": "deposits_and_commissions"}, 1)])
-def test_commissions_are_told_when_the_scenario_says_so(assume: dict[str, str], told: int) -> None:
+def test_commissions_are_published_when_the_scenario_says_so(assume: dict[str, str], told: int) -> None:
     with hooked(assume=assume) as (client, receiver, _):
         deposit(client, type="COMMISSION")
         client.advance()
@@ -126,7 +126,7 @@ def test_without_an_enabled_webhook_nothing_is_sent() -> None:
         assert [item["json"]["data"]["description"] for item in client.inbox("webhooks")] == ["told"]
 
 
-def test_payments_and_refunds_are_no_events() -> None:
+def test_payments_and_refunds_publish_no_events() -> None:
     with hooked(payments=[{"when": {}, "then": [{"status": "Failed"}]}]) as (client, receiver, _):
         client.pay()
         client.advance()
@@ -176,7 +176,7 @@ def test_without_retries_the_first_failure_is_the_last() -> None:
         (b"garbage\r\n\r\n", "not HTTP"),
     ],
 )
-def test_anything_but_a_2xx_is_tried_again_and_told(answer: Any, error: str) -> None:
+def test_anything_but_a_2xx_is_retried_and_logged(answer: Any, error: str) -> None:
     with hooked(answer) as (client, _, _):
         deposit(client)
         client.advance()
@@ -251,7 +251,7 @@ def test_an_advance_tells_each_attempt_as_it_ended() -> None:
         assert [one["state"] for one in client.advance()["fired"]] == ["pending", "pending", "pending", "failed"]
 
 
-def test_an_attempt_that_a_disabled_webhook_prevents_is_told_as_failed() -> None:
+def test_an_attempt_that_a_disabled_webhook_prevents_is_logged_as_failed() -> None:
     with hooked(503) as (client, _, _):
         deposit(client)
         assert [one["state"] for one in client.advance(0)["fired"]] == ["pending"]
@@ -303,7 +303,7 @@ def test_a_receiver_that_recovers_ends_it() -> None:
     ("url", "ending"),
     [("", "connection"), ("http://no-such-host.invalid/", "dns")],
 )
-def test_a_receiver_that_is_not_there_is_tried_and_told(url: str, ending: str) -> None:
+def test_attempts_at_an_unreachable_receiver_are_logged(url: str, ending: str) -> None:
     with running() as client:
         put(client, url or refused_url())
         deposit(client)

@@ -108,7 +108,7 @@ def test_another_resellers_delivery_is_unknown() -> None:
         assert listed(client)[0]["replayCount"] == 0
 
 
-def test_filters() -> None:
+def test_filters_select_deliveries() -> None:
     with running() as client:
         put(client)
         answering(client, 200, 500, 500, 500, 500, 200)
@@ -170,14 +170,14 @@ def test_filters() -> None:
         ("search=%FF", "search"),
     ],
 )
-def test_a_bad_query_is_told_by_parameter(query: str, field: str) -> None:
+def test_a_bad_query_is_reported_by_parameter(query: str, field: str) -> None:
     with running() as client:
         put(client)
         refused = client.call("GET", f"{DELIVERIES}?{query}")
         assert (refused.status, list(refused.json["errors"])) == (400, [field])
 
 
-def test_a_page_has_fifty_unless_told_otherwise_and_at_most_a_hundred() -> None:
+def test_a_page_has_fifty_by_default_and_at_most_a_hundred() -> None:
     with running() as client:
         put(client)
         for number in range(103):
@@ -240,7 +240,7 @@ def test_a_cursor_whose_place_was_evicted_is_refused() -> None:
         delivered(client, 8)
         refused = client.call("GET", f"{DELIVERIES}?cursor={cursor}")
         assert refused.status == 400
-        assert "let go of" in refused.json["errors"]["cursor"][0]
+        assert "evicted" in refused.json["errors"]["cursor"][0]
 
 
 def test_a_cursor_carries_its_filters() -> None:
@@ -293,7 +293,7 @@ def test_a_cursor_is_good_beside_the_same_filters_however_they_are_spelt(first: 
         assert amounts(answer.json.get("deliveries", [])) == ([2, 1] if status == 200 else [])
 
 
-def test_a_time_that_is_none_is_told_beside_a_cursor_too() -> None:
+def test_an_invalid_time_is_reported_with_a_cursor_too() -> None:
     with running() as client:
         put(client)
         delivered(client, 2)

@@ -91,7 +91,7 @@ def test_a_fourth_replay_is_429_also_while_the_webhook_is_stopped(stop: tuple[st
             assert replay(client, job).status == 200
         client.call(stop[0], WEBHOOK + stop[1], stop[2])
         assert (replay(client, job).status, from_console(client, job).status) == (429, 429)
-        assert bulk(client, job)[0]["error"] == "this event was replayed 3 times already"
+        assert bulk(client, job)[0]["error"] == "this event has already been replayed 3 times"
 
 
 def test_all_ways_count_together() -> None:
@@ -149,7 +149,7 @@ def test_a_job_under_way_cannot_be_replayed() -> None:
         new = replay(client, failed_job(client)).json["jobId"]
         refused = replay(client, new)
         assert (refused.status, list(refused.json["errors"])) == (400, ["jobId"])
-        assert "under way" in bulk(client, new)[0]["error"]
+        assert "in progress" in bulk(client, new)[0]["error"]
         assert from_console(client, new).json["error"] == "delivery_under_way"
         assert record(client, new)["replayCount"] == 1
 

@@ -48,7 +48,7 @@ MISTAKES = [
     (claim_of(canonical(query="")), "left out"),
     (claim_of(canonical(query="?" + SORTED)), "question mark"),
     (claim_of(canonical(query="a= 1&b=2")), "percent-decoded"),
-    (claim_of(canonical(query=PATH)), "path is signed in place"),
+    (claim_of(canonical(query=PATH)), "path is signed instead"),
     (claim_of(canonical(query=f"{PATH}?b=2&a=%201")), "path is signed together"),
     (claim_of(canonical(method="post")), "lower case"),
     (claim_of(canonical()[3:]), "v1: is missing"),
@@ -68,7 +68,7 @@ def test_a_mistake_is_named(claim: Claim, expected: str) -> None:
     assert expected in diagnose(claim, METHOD, PATH, QUERY, BODY)
 
 
-def test_a_signature_of_another_length_is_told() -> None:
+def test_a_signature_of_another_length_is_reported() -> None:
     short = claim_of(canonical())
     cut = msgspec.structs.replace(short, signature=short.signature[:20])
     assert "20 bytes" in diagnose(cut, METHOD, PATH, QUERY, BODY)

@@ -83,7 +83,7 @@ HEADERS: list[tuple[dict[str, str | None], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "expected"), HEADERS)
-def test_headers_are_judged_before_the_body(changes: dict[str, str | None], expected: str) -> None:
+def test_headers_are_checked_before_the_body(changes: dict[str, str | None], expected: str) -> None:
     assert code(check(**changes)) == expected
 
 
@@ -157,7 +157,7 @@ def test_truncated_and_empty_signatures_do_not_match() -> None:
         assert verified(signed="v1=" + base64.b64encode(whole[:length]).decode()) == "invalid_signature"
 
 
-def test_an_undecryptable_secret_is_told_when_the_signature_would_be_checked() -> None:
+def test_an_undecryptable_secret_is_reported_when_the_signature_would_be_checked() -> None:
     assert verified(key="dark") == "decryption_error"
 
 
@@ -169,3 +169,9 @@ def test_every_code_of_the_table_and_the_bearers_own_has_a_message_and_nothing_e
         "internal_error", "invalid_token",
     }  # fmt: skip
     assert len(NONCE) == 16
+
+
+def test_a_timestamp_that_is_hardly_too_old_is_not_said_to_be_as_old_as_may_be() -> None:
+    denied = check_headers(headers(sign(), x_timestamp=str(NOW - 300)), KEYS[KEY], NOW + 0.0004, 300)
+    assert isinstance(denied, Denied)
+    assert "is 300.0004 s behind" in denied.diagnosis

@@ -1,4 +1,4 @@
-"""Tokens: good in one sandbox, for one use, for a while; everything else is refused and said why."""
+"""Tokens are valid in one sandbox, for one use and a limited time; every other token is refused with the reason."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -49,10 +49,10 @@ def test_a_token_is_good_for_its_own_use_alone(use: Use) -> None:
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [
-        (-1, "good only 1 s from now"),
+        (-1, "becomes valid in 1 s"),
         (0, ""),
         (3599, ""),
-        (3600, "expired 0 s ago"),
+        (3600, "expired just now by"),
         (90_000, "expired 86400 s ago"),
     ],
 )
@@ -101,7 +101,7 @@ BENT = ("B" if SIGNATURE[0] == "A" else "A") + SIGNATURE[1:]
         (made(token_use=["id"]), "this is a token for something else"),
         (made(None, "none"), "not signed with HS256"),
         (made(REALM.key * 2, "HS512"), "not signed with HS256"),
-        (made(b"x" * 32), "the token was changed, or signed by somebody else"),
+        (made(b"x" * 32), "the token was changed, or signed with another key"),
         (f"{HEADER}.{PAYLOAD}.{BENT}", "the token was changed"),
         (f"{HEADER}.{PAYLOAD}.", "the token was changed"),
         (issued(realm=ELSEWHERE), "belongs to the sandbox 'there', and this is 'here'"),
@@ -109,10 +109,10 @@ BENT = ("B" if SIGNATURE[0] == "A" else "A") + SIGNATURE[1:]
         (made(b"x" * 32, aud=["there"]), "the token was changed"),
         (made(aud="there"), "issued for another sandbox"),
         (made(aud=7), "issued for another sandbox"),
-        (made(iss="somebody"), "somebody else issued the token"),
+        (made(iss="somebody"), "another issuer issued the token"),
         (made(exp=None), "the token has no claim 'exp'"),
         (made(reseller=None), "the token has no claim 'reseller'"),
-        (made(nbf=NOW_S + 60), "good only 60 s from now"),
+        (made(nbf=NOW_S + 60), "becomes valid in 60 s"),
         (made(exp=1e300), "must be whole seconds"),
         (made(iat=True), "must be whole seconds"),
         (made(issued_us=None), "the token has no claim 'issued_us'"),
@@ -120,15 +120,15 @@ BENT = ("B" if SIGNATURE[0] == "A" else "A") + SIGNATURE[1:]
         (made(issued_us=-1), "must be whole microseconds of a second"),
         (made(issued_us=1_000_000), "must be whole microseconds of a second"),
         (made(exp=10**30), ""),
-        ("", "no JSON Web Token"),
-        ("...", "no JSON Web Token"),
-        ("a.b.c", "no JSON Web Token"),
-        ("eyJ.eyJ.x", "no JSON Web Token"),
-        (f"{jwt.utils.base64url_encode(b'[' * 2500).decode()}.e30.", "no JSON Web Token"),
-        (f"{HEADER}.{PAYLOAD}", "no JSON Web Token"),
-        (f"{HEADER}.{PAYLOAD}.{SIGNATURE}.x", "no JSON Web Token"),
-        (f" {issued()}", "no JSON Web Token"),
-        ("\N{LATIN SMALL LETTER E WITH ACUTE}.\ud800.", "no JSON Web Token"),
+        ("", "not a JSON Web Token"),
+        ("...", "not a JSON Web Token"),
+        ("a.b.c", "not a JSON Web Token"),
+        ("eyJ.eyJ.x", "not a JSON Web Token"),
+        (f"{jwt.utils.base64url_encode(b'[' * 2500).decode()}.e30.", "not a JSON Web Token"),
+        (f"{HEADER}.{PAYLOAD}", "not a JSON Web Token"),
+        (f"{HEADER}.{PAYLOAD}.{SIGNATURE}.x", "not a JSON Web Token"),
+        (f" {issued()}", "not a JSON Web Token"),
+        ("\N{LATIN SMALL LETTER E WITH ACUTE}.\ud800.", "not a JSON Web Token"),
         ("x" * (TOKEN_CHARS_MAX + 1), "4097 characters, at most 4096 are read"),
     ],
 )

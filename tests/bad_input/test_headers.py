@@ -175,7 +175,7 @@ VERSIONS = [
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda version: repr(version)[:20])
-def test_a_version_that_is_no_date_is_ignored(client: Client, version: str) -> None:
+def test_a_version_that_is_not_a_date_is_ignored(client: Client, version: str) -> None:
     plain = ask(client, "GET", "/v2/catalog")
     answer = ask(client, "GET", "/v2/catalog", headers={"X-API-Version": version})
     assert (answer.status, answer.body) == (200, plain.body)

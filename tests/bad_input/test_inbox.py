@@ -29,7 +29,7 @@ NAMES: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("what", "path", "expected"), NAMES, ids=ids(NAMES))
-def test_an_address_that_is_no_inbox(client: Client, what: str, path: str, expected: str) -> None:
+def test_an_address_without_an_inbox_is_404(client: Client, what: str, path: str, expected: str) -> None:
     for method in ("POST", "GET", "DELETE"):
         answer = ask(client, method, f"/_sim/inbox/{path}", b"{}")
         assert said(answer) == expected

@@ -1,4 +1,4 @@
-"""Floods of what is remembered: journal, inbox, nonces, addresses and inboxes stay within their bounds."""
+"""Floods: journal, inbox, nonces, addresses and inboxes stay within their limits."""
 
 from typing import Any
 

@@ -208,7 +208,7 @@ def test_every_answer_of_every_layer_has_an_id_of_its_own(simulator: Simulator) 
     assert len(seen) == len(set(seen)) == 2 * len(rows)
 
 
-def test_what_stalls_is_told_so_and_closed(simulator: Simulator) -> None:
+def test_a_stalled_request_is_refused_and_closed(simulator: Simulator) -> None:
     starts = [
         (b"", (408, "head_timeout")),
         (b"G", (408, "head_timeout")),

@@ -1,4 +1,4 @@
-"""The tables' own tools: a change anywhere is seen, and what is sent everywhere is really sent everywhere."""
+"""The tools of the tables of bad input: every change is detected, and every row is sent to every endpoint."""
 
 from collections.abc import Callable
 from typing import Any

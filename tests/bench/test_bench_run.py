@@ -16,7 +16,7 @@ from bench.startup import Startup
 
 pytestmark = pytest.mark.slow
 
-FAKE = [sys.executable, str(Path(__file__).with_name("fake_simulator.py"))]
+FAKE = [sys.executable, str(Path(__file__).parent.parent / "support" / "fake_simulator.py")]
 SHORT = ["--rounds", "1", "--seconds", "0.1", "--starts", "1", "--connections", "2"]
 
 
@@ -67,7 +67,7 @@ def test_a_server_that_does_not_start_is_reported_with_its_own_words(capsys: pyt
     assert "port is taken" in capsys.readouterr().err
 
 
-def test_a_line_that_names_no_url_is_no_ready_line() -> None:
+def test_a_line_without_a_url_is_not_the_ready_line() -> None:
     with (
         pytest.raises(BenchError, match="no ready line"),
         running([sys.executable, "-c", "print('[1]')"], Cores(None, None)),

@@ -1,4 +1,4 @@
-"""The shelf itself: enough scenarios, a page each, played by a test, listed where people look."""
+"""The bundled scenarios as a set: enough of them, each introduced, played by a test and listed in the README."""
 
 import re
 from pathlib import Path
@@ -15,12 +15,12 @@ LINES_MAX = 60  # a page
 PLAYED = "".join(path.read_text() for path in HERE.glob("test_*.py") if path.name != Path(__file__).name)
 
 
-def test_there_are_enough() -> None:
+def test_there_are_enough_bundled_scenarios() -> None:
     assert len(library.names()) >= 15
 
 
 @pytest.mark.parametrize("name", library.names())
-def test_each_is_played(name: str) -> None:
+def test_each_bundled_scenario_is_played_by_a_test(name: str) -> None:
     assert f'"{name}"' in PLAYED
 
 

@@ -35,9 +35,9 @@ def test_an_answer_is_lost_and_asking_again_is_right(ending: str, first: int, is
         assert balance(client) == (5000 if second == 504 else 4990.25)  # paid once, whatever was heard
 
 
-def test_an_answer_is_no_json_though_the_payment_was_made() -> None:
+def test_an_answer_is_not_json_although_the_payment_was_made() -> None:
     with running("garbled-answers") as client:
-        with pytest.raises(AssertionError, match="no valid JSON"):  # what this client, too, holds against an answer
+        with pytest.raises(AssertionError, match="not valid JSON"):  # what this client, too, holds against an answer
             buy(client, ending="81", refid="garbled")
         assert buy(client, ending="81", refid="garbled")[1].data["status"] == "Accepted"
         assert balance(client) == 4990.25
@@ -56,7 +56,7 @@ def test_a_gateway_answers_though_the_payment_was_made(ending: str, first: int) 
 def test_one_answer_trickles_in() -> None:
     with running("garbled-answers") as client:
         rules = client.live.core.state.faults.rules
-        assert [rule.then.damages for rule in rules if "slowly" in rule.label] == [(DrippingAnswer(100),)]
+        assert [rule.then.failures for rule in rules if "slowly" in rule.label] == [(DrippingAnswer(100),)]
 
 
 def test_on_a_bad_network_a_client_that_keeps_its_refid_pays_once() -> None:

@@ -1,4 +1,4 @@
-"""lost-callbacks, callback-storm, flaky-receiver, dead-receiver, webhook-failures: who is told, when, how often."""
+"""lost-callbacks, callback-storm, flaky-receiver, dead-receiver, webhook-failures: who gets what, when, how often."""
 
 from typing import Any
 

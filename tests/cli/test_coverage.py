@@ -4,13 +4,13 @@ from typing import Any
 
 from simulator.cli.coverage import text
 from simulator.control.coverage import rendered
-from simulator.domain.model.outcomes import OUTCOMES, Answered
+from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.model.rules import RuleCount
-from simulator.domain.reports.coverage import Figures, RuleKey
+from simulator.domain.reports.coverage import Coverage, RuleKey
 
 
-def lines(figures: Figures, sandboxes: int = 1) -> list[str]:
-    return text(rendered(figures), sandboxes).splitlines()
+def lines(coverage: Coverage, sandboxes: int = 1) -> list[str]:
+    return text(rendered(coverage), sandboxes).splitlines()
 
 
 def rules(*keys: tuple[str, str, int, int]) -> dict[RuleKey, RuleCount]:
@@ -21,7 +21,7 @@ def rules(*keys: tuple[str, str, int, int]) -> dict[RuleKey, RuleCount]:
 
 
 def test_a_rule_that_never_decided_is_named_with_what_is_known_of_it() -> None:
-    told_lines = lines(Figures(rules=rules(("one", "a", 0, 0), ("one", "b", 7, 0), ("one", "c", 7, 7))))
+    told_lines = lines(Coverage(rules=rules(("one", "a", 0, 0), ("one", "b", 7, 0), ("one", "c", 7, 7))))
     assert told_lines[:4] == [
         "coverage of 1 sandbox",
         "  rules: 1 of 3 chosen",
@@ -31,31 +31,31 @@ def test_a_rule_that_never_decided_is_named_with_what_is_known_of_it() -> None:
 
 
 def test_rules_of_several_scenarios_are_told_apart() -> None:
-    told_lines = lines(Figures(rules=rules(("one", "a", 0, 0), ("two", "a", 0, 0))), 2)
+    told_lines = lines(Coverage(rules=rules(("one", "a", 0, 0), ("two", "a", 0, 0))), 2)
     assert told_lines[0] == "coverage of 2 sandboxes"
     assert told_lines[2:4] == ["    never payments of one: a", "    never payments of two: a"]
 
 
-def test_a_part_that_there_is_not_is_not_told() -> None:
-    assert [line for line in lines(Figures()) if "rules" in line or "magic" in line or "answers" in line] == []
+def test_a_part_that_there_is_not_is_not_published() -> None:
+    assert [line for line in lines(Coverage()) if "rules" in line or "magic" in line or "answers" in line] == []
 
 
 def test_outcomes_that_were_met_are_not_named() -> None:
-    figures = Figures()
-    figures.outcomes.update(one.id for one in OUTCOMES if one.id != "status-429")
-    found = lines(figures)
+    coverage = Coverage()
+    coverage.outcomes.update(one.id for one in OUTCOMES if one.id != "status-429")
+    found = lines(coverage)
     assert found[-2:] == [f"  outcomes: {len(OUTCOMES) - 1} of {len(OUTCOMES)} met", "    never HTTP: 429"]
 
 
-def test_answers_are_told_by_sort_with_what_became_of_the_connection() -> None:
-    answers: dict[Answered, int] = {
-        Answered("GET", "/v2/balance", 200, "", ""): 3,
-        Answered("GET", "/v2/balance", 200, "", "abort"): 2,
-        Answered("GET", "/v2/balance", 401, "nonce_reused", ""): 1,
-        Answered("*", "*", 404, "", ""): 5,
+def test_answers_are_counted_by_kind_with_the_ending_of_the_connection() -> None:
+    answers: dict[AnswerKind, int] = {
+        AnswerKind("GET", "/v2/balance", 200, "", ""): 3,
+        AnswerKind("GET", "/v2/balance", 200, "", "abort"): 2,
+        AnswerKind("GET", "/v2/balance", 401, "nonce_reused", ""): 1,
+        AnswerKind("*", "*", 404, "", ""): 5,
     }
-    figures = Figures()
-    figures.answers.update(answers)
-    found: Any = [line.strip().partition("; never")[0] for line in lines(figures)]
+    coverage = Coverage()
+    coverage.answers.update(answers)
+    found: Any = [line.strip().partition("; never")[0] for line in lines(coverage)]
     assert "GET /v2/balance: 200 x3, closed without an answer x2, 401 nonce_reused x1" in found
     assert found[-1] == "other paths: 404 x5"

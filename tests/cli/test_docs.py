@@ -1,4 +1,4 @@
-"""docs/cli.md against the commands: every verb, flag and variable is told, and nothing that does not exist."""
+"""docs/cli.md against the commands: it has every verb, flag and variable, and none that does not exist."""
 
 import re
 from pathlib import Path
@@ -27,7 +27,7 @@ def test_every_verb_has_a_section_and_a_line_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_flag_is_told_with_its_variable(verb: str) -> None:
+def test_the_page_has_every_flag_with_its_variable(verb: str) -> None:
     for option in options_of(verb):
         for name in option.opts:
             assert f"`{name}" in SECTIONS[verb], f"{verb} {name}"
@@ -37,7 +37,7 @@ def test_every_flag_is_told_with_its_variable(verb: str) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_no_flag_is_told_that_there_is_not(verb: str) -> None:
+def test_the_page_has_no_flag_that_does_not_exist(verb: str) -> None:
     known = {name for option in options_of(verb) for name in option.opts}
     if verb == "exec":
         known |= {"--json", "--watch"}  # said to be missing

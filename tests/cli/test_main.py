@@ -72,7 +72,7 @@ def test_signing_with_the_default_credentials_imports_no_server() -> None:
     assert not imported("sign", "GET", "/v2/balance") & {"uvicorn", "starlette", "aiohttp"}
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_printed() -> None:
     assert invoke("--version").stdout == f"reseller-sim {__version__}\n"
 
 
@@ -93,7 +93,7 @@ def test_without_a_verb_the_help_is_shown_as_wrong_usage() -> None:
         (("check",), "FILE"),
     ],
 )
-def test_wrong_usage_is_told_in_one_line_that_names_the_help(arguments: tuple[str, ...], hint: str) -> None:
+def test_wrong_usage_is_reported_in_one_line_that_names_the_help(arguments: tuple[str, ...], hint: str) -> None:
     line = refusal(invoke(*arguments), 2)
     assert hint in line
     assert line.endswith("--help)")
@@ -136,7 +136,12 @@ def test_exec_without_a_command_after_the_dashes_is_wrong_usage(arguments: tuple
 
 @pytest.mark.parametrize(
     ("headers", "hint"),
-    [("no colon", "no header"), ("näme: x", "no header"), ("a b: x", "no header"), ("A: \x01", "control characters")],
+    [
+        ("no colon", "not a header"),
+        ("näme: x", "not a header"),
+        ("a b: x", "not a header"),
+        ("A: \x01", "control characters"),
+    ],
 )
 def test_a_bad_header_is_wrong_usage(headers: str, hint: str) -> None:
     assert hint in refusal(invoke("call", "GET", "/", "-H", headers), 2)

@@ -54,7 +54,7 @@ def test_a_good_file_is_ok(tmp_path: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, f"{good}: ok\n")
 
 
-def test_problems_are_told_by_place_and_exit_1(tmp_path: Path) -> None:
+def test_problems_are_printed_with_their_position_and_exit_1(tmp_path: Path) -> None:
     good, bad, absent = tmp_path / "good.yaml", tmp_path / "bad.yaml", tmp_path / "absent.yaml"
     good.write_text("extends: default\n")
     bad.write_text("extends: default\npaymnts: []\nseed: many\n")
@@ -118,7 +118,7 @@ def test_the_magic_accounts_are_the_same_in_scenario_command_and_readme() -> Non
     assert dict(line.strip("| ").split(" | ", 1) for line in table.splitlines()) == outcomes
 
 
-def test_how_long_a_magic_account_takes_is_told() -> None:
+def test_the_durations_of_magic_accounts_are_printed() -> None:
     told = json.loads(invoke("scenarios", "magic", "--json").stdout)["durations"]
     assert {one["digit"]: one["seconds"] for one in told} == {"0": None, "1": 3, "2": 30, "3": 300, "4": 3600}
     printed = invoke("scenarios", "magic").stdout

@@ -149,11 +149,11 @@ def test_the_curl_command_keeps_curl_from_reading_more_into_a_url(method: str, t
         (("GET", "/v2/a b", *PAIR), "percent-encoded"),
         (("GET", "/v2/ä", *PAIR), "percent-encoded"),
         (("GET", "/v2/a#b", *PAIR), "percent-encoded"),
-        (("G T", "/v2", *PAIR), "no HTTP method"),
-        (("GET", "/v2", *PAIR, "--url", "ftp://x"), "no base URL"),
-        (("GET", "/v2", *PAIR, "--url", "127.0.0.1:8080"), "no base URL"),
-        (("GET", "/v2", *PAIR, "--url", "http://x:99999"), "no base URL"),
-        (("GET", "/v2", *PAIR, "--url", "http://x/?a=1"), "no base URL"),
+        (("G T", "/v2", *PAIR), "not an HTTP method"),
+        (("GET", "/v2", *PAIR, "--url", "ftp://x"), "not a base URL"),
+        (("GET", "/v2", *PAIR, "--url", "127.0.0.1:8080"), "not a base URL"),
+        (("GET", "/v2", *PAIR, "--url", "http://x:99999"), "not a base URL"),
+        (("GET", "/v2", *PAIR, "--url", "http://x/?a=1"), "not a base URL"),
         (("GET", "/v2", "--key", "k", "--secret", "not base64!"), "not Base64"),
         (("GET", "/v2", "--key", "k", "--secret", "ä"), "not Base64"),
         (("GET", "/v2", "--key", "k y", "--secret", SECRET), "visible ASCII"),
@@ -166,10 +166,10 @@ def test_the_curl_command_keeps_curl_from_reading_more_into_a_url(method: str, t
         (("GET", "/v2", "--tmestamp", "1"), "--timestamp"),
     ],
 )
-def test_what_cannot_be_signed_is_wrong_usage_told_in_one_line(arguments: tuple[str, ...], hint: str) -> None:
+def test_what_cannot_be_signed_is_wrong_usage_reported_in_one_line(arguments: tuple[str, ...], hint: str) -> None:
     assert hint in refusal(invoke("sign", *arguments), 2)
 
 
 def test_a_base_url_with_a_password_is_refused() -> None:
-    with pytest.raises(CannotSign, match="no base URL"):
+    with pytest.raises(CannotSign, match="not a base URL"):
         sign("GET", "http://me:pass@host", "/", b"", Credentials("k", SECRET))

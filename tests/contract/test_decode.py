@@ -1,4 +1,4 @@
-"""JSON bodies: what comes in as a value, what is refused, and that nothing else ever happens."""
+"""Decoding JSON bodies: every input is a value or is refused with a reason."""
 
 import json
 from contextlib import suppress
@@ -44,25 +44,25 @@ def test_numbers_with_a_fraction_are_decimals_to_the_last_digit() -> None:
     ("body", "reason"),
     [
         (b"", "the body is empty"),
-        (b"   ", "no valid JSON"),
-        (b"[]", "no JSON object"),
-        (b'"text"', "no JSON object"),
-        (b"null", "no JSON object"),
-        (b"7", "no JSON object"),
-        (b"{", "no valid JSON"),
-        (b"{} {}", "no valid JSON"),
-        (b"{'a': 1}", "no valid JSON"),
-        (b'{"a": 1,}', "no valid JSON"),
-        (b'{"a": NaN}', "no valid JSON"),
-        (b'{"a": Infinity}', "no valid JSON"),
-        (b'{"a": -Infinity}', "no valid JSON"),
-        (b'{"a": 01}', "no valid JSON"),
-        (b'{"a": "\x00"}', "no valid JSON"),
-        (b'{"a": "line\nfeed"}', "no valid JSON"),
-        (b'{"a": "\\ud800"}', "no valid JSON"),
-        (b'{"a": "\\udc00"}', "no valid JSON"),
-        (b'\xef\xbb\xbf{"a": 1}', "no valid JSON"),
-        ('{"a": 1}'.encode("utf-16"), "no valid JSON"),
+        (b"   ", "not valid JSON"),
+        (b"[]", "not a JSON object"),
+        (b'"text"', "not a JSON object"),
+        (b"null", "not a JSON object"),
+        (b"7", "not a JSON object"),
+        (b"{", "not valid JSON"),
+        (b"{} {}", "not valid JSON"),
+        (b"{'a': 1}", "not valid JSON"),
+        (b'{"a": 1,}', "not valid JSON"),
+        (b'{"a": NaN}', "not valid JSON"),
+        (b'{"a": Infinity}', "not valid JSON"),
+        (b'{"a": -Infinity}', "not valid JSON"),
+        (b'{"a": 01}', "not valid JSON"),
+        (b'{"a": "\x00"}', "not valid JSON"),
+        (b'{"a": "line\nfeed"}', "not valid JSON"),
+        (b'{"a": "\\ud800"}', "not valid JSON"),
+        (b'{"a": "\\udc00"}', "not valid JSON"),
+        (b'\xef\xbb\xbf{"a": 1}', "not valid JSON"),
+        ('{"a": 1}'.encode("utf-16"), "not valid JSON"),
         (b'{"a": "\xff"}', "not UTF-8"),
         (b'{"\xff": 1}', "not UTF-8"),
         (b'{"a": "\xed\xa0\x80"}', "not UTF-8"),
@@ -70,7 +70,7 @@ def test_numbers_with_a_fraction_are_decimals_to_the_last_digit() -> None:
         (b'{"a": 1e-99999999999999999999}', "number that is too long"),
         (b'{"a": ' + b"9" * 5000 + b"}", "number that is too long"),
         (b'{"a": 0.' + b"9" * 5000 + b"}", "number that is too long"),
-        (b"refid=1&amount=10", "no valid JSON"),
+        (b"refid=1&amount=10", "not valid JSON"),
     ],
 )
 @pytest.mark.parametrize("reject_duplicates", [False, True])
@@ -122,7 +122,7 @@ def test_repeated_keys_are_found_with_how_often_they_came(body: bytes, found: di
     assert repeated_keys(body, decode_object(body)) == found
 
 
-def test_equal_keys_in_different_objects_are_no_repetition() -> None:
+def test_equal_keys_in_different_objects_are_not_repeated_keys() -> None:
     body = b'{"a": {"a": [{"a": 1.5}, {"a": 1e5}]}}'
     assert decode_object(body, reject_duplicates=True) == {"a": {"a": [{"a": Decimal("1.5")}, {"a": Decimal(100000)}]}}
 

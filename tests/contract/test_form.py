@@ -1,4 +1,4 @@
-"""Bodies of JSON, or of JSON or a form: which of them one is, and what is wrong with it."""
+"""Decoding bodies as JSON or as a form, and the problems that are reported."""
 
 from typing import Any
 
@@ -32,12 +32,12 @@ def test_a_body_is_read_as_what_its_content_type_says(content_type: bytes, body:
         (FORM, b' {"a": 1}', "body", "looks like JSON, but was sent as application/x-www-form-urlencoded; send it as"),
         (b"text/plain", b'{"a": 1}', "body", "was sent as text/plain, but must be application/json or application/x-"),
         (FORM, b"a=%", "a", "two hexadecimal digits"),
-        (b"", b"a=1", "body", "no valid JSON"),
-        (b"", b"[1]", "body", "no JSON object"),
+        (b"", b"a=1", "body", "not valid JSON"),
+        (b"", b"[1]", "body", "not a JSON object"),
         (b"", b"x" * (FORM_BYTES_MAX + 1), "body", "longer than 65536 bytes"),
     ],
 )
-def test_what_is_wrong_is_said(content_type: bytes, body: bytes, name: str, said: str) -> None:
+def test_problems_are_reported(content_type: bytes, body: bytes, name: str, said: str) -> None:
     _, problems = decode_form(content_type, body)
     assert set(problems) == {name}
     assert said in problems[name][0]
@@ -78,7 +78,7 @@ def test_a_member_that_is_null_is_absent(body: bytes, members: Any) -> None:
 @pytest.mark.parametrize(
     "content_type", [b"text/plain;charset=UTF-8", FORM, b"text/json", b"application/jsonp", b"json"]
 )
-def test_json_under_another_type_is_told_both_types_and_read_all_the_same(content_type: bytes) -> None:
+def test_json_with_another_content_type_is_reported_with_both_types_and_still_decoded(content_type: bytes) -> None:
     members, problems = decode_json(content_type, b'{"a": 1}')
     assert members == {"a": 1}
     assert problems == {"body": [f"was sent as {content_type.decode()}, but must be application/json"]}
@@ -86,7 +86,7 @@ def test_json_under_another_type_is_told_both_types_and_read_all_the_same(conten
     assert decode_json(content_type, b"")[1] == {"body": ["is empty"]}
 
 
-def test_a_content_type_is_told_in_ascii_and_within_bounds() -> None:
+def test_a_content_type_is_quoted_in_ascii_and_truncated() -> None:
     _, problems = decode_json(b"text/\xff" + b"x" * 1000, b"{}")
     assert problems["body"][0].startswith("was sent as text/\\xffxxx")
     assert len(problems["body"][0]) < 110

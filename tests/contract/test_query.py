@@ -109,7 +109,7 @@ def test_a_required_parameter_that_is_blank_is_refused() -> None:
         ),
     ],
 )
-def test_a_problem_is_said_once_and_truly(name: str, raw: bytes, problems: dict[str, list[str]]) -> None:
+def test_a_problem_is_reported_once_and_correctly(name: str, raw: bytes, problems: dict[str, list[str]]) -> None:
     assert read_query(raw, name)[1] == problems
 
 

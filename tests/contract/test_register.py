@@ -27,7 +27,7 @@ CHOICES = {
     "token-answer": ("both", "wrapped", "flat"),
     "refreshed-token": ("original", "new"),
     "bearer-endpoints": ("all", "legacy"),
-    "legacy-shelves": ("names", "ids"),
+    "legacy-categories": ("names", "ids"),
     "subproduct-denomination": ("face_value", "price"),
     "deprecation-header": ("rfc9745", "draft", "none"),
     "balance-record": ("wrapped", "flat"),
@@ -38,7 +38,7 @@ CHOICES = {
     "content-type": ("checked", "ignored"),
     "option-account": ("Invalid_Account", "Invalid_Extras"),
     "webhook-credits": ("deposits", "deposits_and_commissions"),
-    "catalog-overlay-events": ("told", "not_told"),
+    "catalog-overlay-events": ("published", "not_published"),
     "catalog-event-version": ("default", "newest"),
     "tree-products": ("answer", "whole"),
     "voided-cost": ("zero", "keep"),
@@ -63,7 +63,7 @@ CHOICES = {
 
 
 def assumed() -> dict[str, Assumption]:
-    return {one.id: one for one in assumptions() if one.is_assumed}
+    return {one.id: one for one in assumptions() if one.knob == f"assume.{one.id}"}
 
 
 def scenario_assume() -> dict[str, Any]:
@@ -111,7 +111,7 @@ def test_the_scenario_language_knows_the_same_knobs_and_values() -> None:
     assert set(known["payment-status-codes"]["properties"]) == set(codes)
 
 
-def test_what_editors_are_told_stands_in_the_register_alone() -> None:
+def test_descriptions_for_editors_come_from_the_register_only() -> None:
     members = {"id", "spec", "question", "choice", "why", "knob"}
     for row in rows():
         is_assumed = row["knob"] == f"assume.{row['id']}"

@@ -1,4 +1,4 @@
-"""Responses held against the documents: what is let through, what is not, and how that is said."""
+"""The validation of responses against the contract: which are accepted, and how violations are reported."""
 
 import json
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI
-from simulator.contract.responses import response_problems
 from tests.contract.test_schemas import PAYMENT, catalog, product
 from tests.support.contract_check import assert_in_contract
+from tests.support.responses import response_problems
 
 JSON = "application/json"
 NOW = "2026-11-21T04:00:00.123456Z"
@@ -103,11 +103,11 @@ def test_a_response_outside_the_contract(
     [
         ("text/html", b"{}", "the content type should be application/json"),
         ("", b"{}", "the content type should be application/json"),
-        ("application/json", b"<html>", "no valid JSON"),
+        ("application/json", b"<html>", "not valid JSON"),
         ("application/json; charset=utf-8", b"", "the body is empty"),
     ],
 )
-def test_a_body_that_is_no_json_is_a_problem(content_type: str, body: bytes, said: str) -> None:
+def test_a_body_that_is_not_json_is_a_problem(content_type: str, body: bytes, said: str) -> None:
     (problem,) = response_problems(OPENAPI, "GET", "/v2/balance", 200, content_type, body)
     assert said in problem
 
@@ -123,7 +123,7 @@ def test_a_body_that_is_no_json_is_a_problem(content_type: str, body: bytes, sai
         (503, {"retry-after": "5", "x-sim-request-id": "one"}, "the header X-Sim-Request-Id should not be 'one'"),
     ],
 )
-def test_headers_are_judged_when_they_are_given(status: int, headers: dict[str, str], said: str | None) -> None:
+def test_headers_are_checked_when_they_are_given(status: int, headers: dict[str, str], said: str | None) -> None:
     body = {"error": "a", "message": "x"} if status == 503 else {"message": "x", "errors": {}}
     method = "POST" if status == 503 else "DELETE"
     assert problems(OPENAPI, method, "/v2/topup", status, body, headers=headers) == ([said] if said else [])

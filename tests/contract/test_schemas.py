@@ -119,7 +119,9 @@ def test_a_payment_result_has_all_its_fields() -> None:
         ("callback", {"timestamp": "2026-11-21 12:00:05.000"}, "data.timestamp"),
     ],
 )
-def test_a_payment_is_judged_by_where_it_appears(schema_name: str, changes: dict[str, Any], wrong: str | None) -> None:
+def test_the_schema_of_a_payment_depends_on_where_it_appears(
+    schema_name: str, changes: dict[str, Any], wrong: str | None
+) -> None:
     assert list(refusals(schema_name, {"data": PAYMENT | changes})) == ([wrong] if wrong else [])
 
 
@@ -208,7 +210,7 @@ def catalog(**products: Any) -> dict[str, Any]:
         ({"pricing": {"unit_price": 0.97}}, False),
     ],
 )
-def test_a_product_of_the_catalog_is_judged(changes: dict[str, Any], is_accepted: bool) -> None:
+def test_a_product_of_the_catalog_is_checked(changes: dict[str, Any], is_accepted: bool) -> None:
     assert (refusals("catalog-answer", catalog(P=product(**changes))) == {}) is is_accepted
 
 
@@ -237,7 +239,7 @@ def test_a_catalog_without_products_keeps_its_tree() -> None:
         ("instant", "2026-11-21T12:00:00.123456+08:00", False),
     ],
 )
-def test_an_answer_is_judged(name: str, value: Any, is_accepted: bool) -> None:
+def test_an_answer_is_checked(name: str, value: Any, is_accepted: bool) -> None:
     assert validator(name).is_valid(value) is is_accepted
 
 
@@ -250,7 +252,7 @@ def test_an_answer_is_judged(name: str, value: Any, is_accepted: bool) -> None:
         ({"Status": "success"}, False),
     ],
 )
-def test_a_callback_configuration_is_judged(changes: dict[str, str], is_accepted: bool) -> None:
+def test_a_callback_configuration_is_checked(changes: dict[str, str], is_accepted: bool) -> None:
     data = {"Status": "Success", "CallbackUrl": "http://example.com", "Method": "POST"} | changes
     metadata = {"status_code": 200, "last_updated": "21-11-2026 12:00:00"}
     assert validator("callback-url-answer").is_valid({"data": data, "@metadata": metadata}) is is_accepted

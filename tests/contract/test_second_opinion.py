@@ -90,7 +90,7 @@ def words(name: str) -> st.SearchStrategy[Words]:
 
 
 @pytest.mark.parametrize("name", schemas.names())
-def test_both_judge_alike(name: str) -> None:
+def test_both_validators_agree(name: str) -> None:
     opinion, wanted, seen = second(name), absolute(name), Counter[bool]()
 
     @settings(max_examples=5)

@@ -1,4 +1,4 @@
-"""Requests held against the schemas: what passes, what is said about the rest."""
+"""Validating requests against the schemas: what is accepted, and how violations are reported."""
 
 import subprocess
 import sys
@@ -70,13 +70,13 @@ def test_a_topup_may_say(changes: dict[str, Any]) -> None:
         ({"extras": {str(n): n for n in range(51)}}, {"extras": ["must be an object of at most 50 members"]}),
     ],
 )
-def test_a_topup_may_not_say(changes: dict[str, Any], problems: dict[str, list[str]]) -> None:
+def test_an_invalid_topup_is_reported_by_member(changes: dict[str, Any], problems: dict[str, list[str]]) -> None:
     assert not validator("topup-request").is_valid(TOPUP | changes)
     assert validator("topup-request").problems(TOPUP | changes) == problems
 
 
 @pytest.mark.parametrize("name", TOPUP)
-def test_a_topup_needs(name: str) -> None:
+def test_a_topup_requires_a_member(name: str) -> None:
     body = {key: value for key, value in TOPUP.items() if key != name}
     assert validator("topup-request").problems(body) == {name: ["is required"]}
 
@@ -102,7 +102,7 @@ def test_a_topup_needs(name: str) -> None:
         ("callback-url-query", {"url": "http://a", "method": "get"}, {"method": ["must be one of GET, POST"]}),
     ],
 )
-def test_a_query_is_judged(schema: str, value: Any, problems: dict[str, list[str]]) -> None:
+def test_a_query_is_checked(schema: str, value: Any, problems: dict[str, list[str]]) -> None:
     assert validator(schema).problems(value) == problems
 
 
@@ -178,12 +178,12 @@ AMOUNT_TEXT = "must be a positive amount with at most two decimals"
         ("inbox-replies-request", {"replies": {}}, {"replies": ["must be a list of at most 1000 items"]}),
     ],
 )
-def test_a_control_request_is_judged(schema: str, value: Any, problems: dict[str, list[str]]) -> None:
+def test_a_control_request_is_checked(schema: str, value: Any, problems: dict[str, list[str]]) -> None:
     assert validator(schema).problems(value) == problems
 
 
 @pytest.mark.parametrize("value", [[], "x", None, 1])
-def test_what_is_no_object_is_said_of_the_whole(value: Any) -> None:
+def test_a_value_that_is_not_an_object_is_reported_as_a_whole(value: Any) -> None:
     assert validator("topup-request").problems(value) == {"": ["must be an object"]}
 
 
@@ -269,7 +269,7 @@ def test_what_is_slow_to_import_is_imported_only_when_used() -> None:
     code = """
 import sys
 import simulator.contract.decode, simulator.contract.openapi, simulator.contract.query, simulator.contract.register
-import simulator.contract.responses, simulator.contract.validate
+import simulator.contract.validate
 assert not {"yaml", "jsonschema_rs"} & set(sys.modules), "too early"
 simulator.contract.validate.prepare("topup-request")
 assert "yaml" not in sys.modules, "validators need no yaml"

@@ -76,7 +76,7 @@ def test_answers_are_counted_beyond_what_the_journal_keeps() -> None:
         assert endpoint(coverage(client), "GET", "/v2/balance")["calls"] == 5
 
 
-def test_a_connection_that_was_closed_is_no_answer() -> None:
+def test_a_closed_connection_does_not_count_as_an_answer() -> None:
     fault = {"when": {"path": "/v2/topup"}, "then": {"after_commit": True, "disconnect": True}}
     with running({"faults": [fault]}) as client:
         client.pay()
@@ -149,7 +149,7 @@ def test_the_figures_of_a_run_outlive_its_sandboxes_when_they_are_kept() -> None
             sandbox.counters.answers["GET", "/v2/balance", 200, "", ""] = 1
         await made.get("one").reset()
         await made.delete("two")
-        total = made.figures()
+        total = made.coverage()
         await made.close()
         return total.sandboxes, sum(total.answers.values())
 
@@ -158,7 +158,7 @@ def test_the_figures_of_a_run_outlive_its_sandboxes_when_they_are_kept() -> None
 
 
 @pytest.mark.parametrize(("path", "status"), [("nobody/coverage", 404), ("default/coverage?since=0", 400)])
-def test_what_cannot_be_told_is_refused(path: str, status: int) -> None:
+def test_unknown_parameters_are_refused(path: str, status: int) -> None:
     with running() as client:
         assert client.sim("GET", f"/sandboxes/{path}").status == status
         assert client.sim("POST", f"/sandboxes/{path}", {}).status == 405

@@ -128,13 +128,13 @@ def test_callbacks_and_webhooks_count_by_their_state() -> None:
         assert counts(client) == [1, 0, 1, 1, 0, 0]
 
 
-def test_what_was_forgotten_is_said() -> None:
+def test_evicted_records_are_mentioned() -> None:
     with running({"expect": [{"callbacks": {}}], "limits": {"callbacks": 1}}) as client:
         client.pay()
         client.advance(until="idle")
         [one] = verdicts(client)
     assert one["actual"] == 1
-    assert "has forgotten 1 older" in one["message"]
+    assert "has evicted 1 older" in one["message"]
 
 
 def test_rules_and_outcomes_count_how_often_they_were_met() -> None:
@@ -163,6 +163,6 @@ def test_each_sandbox_is_held_against_its_own_calls_and_a_reset_begins_anew() ->
 
 
 @pytest.mark.parametrize(("path", "status"), [("nobody/expectations", 404), ("default/expectations?x=0", 400)])
-def test_what_cannot_be_told_is_refused(path: str, status: int) -> None:
+def test_unknown_parameters_are_refused(path: str, status: int) -> None:
     with running() as client:
         assert client.sim("GET", f"/sandboxes/{path}").status == status

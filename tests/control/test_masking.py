@@ -1,10 +1,14 @@
-"""What the journal hides: every value at the token endpoints but a few harmless ones."""
+"""What the journal hides: every value at the token endpoints but a few harmless ones, and secrets in odd places."""
+
+import json
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.control.masking import masked_body, masked_query
+from simulator.control.masking import NOT_SHOWN, masked_body, masked_query
+from tests.support.client import Client, running
 
 PATH = "/v2/token"
 
@@ -14,7 +18,9 @@ PATH = "/v2/token"
     [
         (b"", b""),
         (b'{"username":"ann","password":"p"}', b'{"username":"ann","password":"(not shown)"}'),
-        (b'{"username":"ann","x":7,"y":null}', b'{"username":"ann","x":"(not shown)","y":null}'),
+        (b'{"username":"ann","password":7,"refresh_token":null}',
+         b'{"username":"ann","password":"(not shown)","refresh_token":null}'),
+        (b'{"username":"ann","hunter2hunter2":""}', b'{"username":"ann","(not shown)":"(not shown)"}'),
         (b'{"AuthenticationResult":{"IdToken":"t","ExpiresIn":3600}}',
          b'{"AuthenticationResult":{"IdToken":"(not shown)","ExpiresIn":3600}}'),
         (b"username=ann&password=p", b"username=ann&password=(not shown)"),
@@ -43,3 +49,92 @@ def test_a_query_of_a_token_endpoint_is_masked() -> None:
 def test_any_body_can_be_masked(body: bytes) -> None:
     masked_body(PATH, body)
     masked_query(PATH, body)
+
+
+def secrets_of(client: Client) -> dict[str, str]:
+    """What a client must not find in the journal, by what it is."""
+    reseller = client.live.core.state.resellers["RS001"]
+    user = reseller.users[0]
+    body = f"username={user.username}&password={user.password}".encode()
+    granted = client.send("POST", "/v2/token", "", body, {"content-type": "application/x-www-form-urlencoded"})
+    client.call("PUT", "/v2/balance-webhook", {"url": "inbox:w"})
+    return {
+        "secret": reseller.keys[0].secret,
+        "password": user.password,
+        "webhook": reseller.webhook.secret,
+        **{name: granted.json["AuthenticationResult"][name] for name in ("IdToken", "AccessToken", "RefreshToken")},
+    }
+
+
+def journaled(client: Client) -> str:
+    """All that the journal shows of its newest exchange: in its list, and alone."""
+    [newest] = client.sim("GET", "/sandboxes/default/requests?limit=1").json["requests"]
+    return json.dumps([newest, client.sim("GET", f"/sandboxes/default/requests/{newest['n']}").json])
+
+
+def assert_masked(client: Client, secret: str) -> None:
+    shown = journaled(client)
+    assert NOT_SHOWN in shown
+    for spelling in (secret, quote(secret, safe=""), secret.replace("/", "\\\\/")):
+        assert spelling not in shown
+
+
+@pytest.mark.parametrize("what", ["secret", "password", "webhook", "IdToken", "AccessToken", "RefreshToken"])
+def test_a_secret_is_masked_wherever_it_was_sent(what: str) -> None:
+    with running() as client:
+        secret = secrets_of(client)[what]
+        encoded, slashed = quote(secret, safe=""), secret.replace("/", "\\/")
+        for name in ("X-Whatever", "X-Api-Key", "X-Signature"):
+            for value in (secret, f"Basic {secret}"):
+                client.send("GET", "/v2/balance", headers={name: value})
+                assert_masked(client, secret)
+        for query in (f"x={encoded}", f"x={secret}", f"{encoded}=1&{encoded}"):
+            client.send("GET", "/v2/balance", query)
+            assert_masked(client, secret)
+        client.send("GET", f"/v2/{encoded}")
+        assert_masked(client, secret)
+        for body in (f'{{"remarks": "{slashed}"}}', f'{{"{secret}": 1}}', f'{{"extras": {{"{secret}": "1"}}}}', secret):
+            client.call("POST", "/v2/topup", body.encode())
+            assert_masked(client, secret)
+        client.call("GET", f"/v2/catalog?{encoded}=1")
+        assert_masked(client, secret)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "token",
+        "access_token",
+        "password",
+        "Password",
+        "api_secret",
+        "signature",
+        "key",
+        "api_key",
+        "X-Api-Key",
+        "pwd%20",
+    ],
+)
+def test_what_a_query_names_a_secret_is_masked(name: str) -> None:
+    with running() as client:
+        client.send("GET", "/v2/balance", f"{name}=hunter2&product=RELOAD", b"")
+        shown = journaled(client)
+        assert "hunter2" not in shown
+        assert f"{name}={NOT_SHOWN}&product=RELOAD" in shown
+
+
+@pytest.mark.parametrize("name", ["X-Api-Secret", "X-Auth-Token", "Password", "Api-Key", "X-Hub-Signature", "Cookie"])
+def test_what_a_header_names_a_secret_is_masked(name: str) -> None:
+    with running() as client:
+        client.send("GET", "/v2/balance", "", b"", {name: "hunter2"})
+        assert "hunter2" not in journaled(client)
+
+
+def test_what_is_no_secret_is_shown() -> None:
+    with running() as client:
+        client.call("GET", "/v2/options?product_code=RELOAD&field_id=amount", headers={"Idempotency-Key": "abc"})
+        shown = journaled(client)
+        assert "product_code=RELOAD&field_id=amount" in shown
+        assert '"abc"' in shown
+        assert "x-signature" in shown.lower()
+        assert NOT_SHOWN not in shown

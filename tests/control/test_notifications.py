@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator.domain.model.notifications import Kind, NotificationLog
+from simulator.domain.model.notifications import NotificationKind, NotificationLog
 from tests.support.client import Client, running
 
 PATH = "/sandboxes/default/notifications"
@@ -21,14 +21,22 @@ def log(client: Client) -> NotificationLog:
     return client.live.core.state.notifications
 
 
-def note(client: Client, kind: Kind = Kind.DISPUTE, reseller: str = "RS001", **refs: str) -> None:
+def note(
+    client: Client, kind: NotificationKind = NotificationKind.DISPUTE, reseller: str = "RS001", **refs: str
+) -> None:
     log(client).add(
-        client.live.clock.now(), kind, reseller, ["a@example.com", "b@example.com"], "about", "text", **refs
+        at=client.live.clock.now(),
+        kind=kind,
+        reseller=reseller,
+        to=["a@example.com", "b@example.com"],
+        subject="about",
+        text="text",
+        **refs,
     )
 
 
 def test_a_notification_says_what_would_have_been_sent_to_whom(client: Client) -> None:
-    note(client, Kind.VOID, trxid="T1", refid="ref-1")
+    note(client, NotificationKind.VOID, trxid="T1", refid="ref-1")
     answer = client.sim("GET", PATH).json
     assert answer == {
         "notifications": [
@@ -66,13 +74,17 @@ def test_a_notification_says_what_would_have_been_sent_to_whom(client: Client) -
 def test_notifications_are_found_by_kind_and_reseller_oldest_first(
     client: Client, query: str, found: list[int]
 ) -> None:
-    for kind, reseller in ((Kind.DISPUTE, "RS001"), (Kind.VOID, "RS001"), (Kind.DISPUTE, "R2")):
+    for kind, reseller in (
+        (NotificationKind.DISPUTE, "RS001"),
+        (NotificationKind.VOID, "RS001"),
+        (NotificationKind.DISPUTE, "R2"),
+    ):
         note(client, kind, reseller)
     rows = client.sim("GET", f"{PATH}?{query}").json["notifications"]
     assert [row["n"] for row in rows] == found
 
 
-def test_the_next_page_goes_on_behind_the_cursor_whatever_was_let_go_of(client: Client) -> None:
+def test_the_next_page_continues_after_the_cursor_whatever_was_evicted(client: Client) -> None:
     for _ in range(5):
         note(client)
     first = client.sim("GET", f"{PATH}?limit=2").json
@@ -99,12 +111,12 @@ def test_waiting_ends_with_the_notification_that_was_waited_for(client: Client, 
         if bell == "of a request":
             await client.acall("GET", "/v2/balance")
         else:
-            client.live.driver.bell.ring()
+            client.live.driver.notifier.notify()
         return len((await asyncio.wait_for(waiting, 5)).json["notifications"])
 
     assert client.run(both()) == 1
-    assert client.live.journal.bell._waiting == client.live.driver.bell._waiting == []
+    assert client.live.journal.notifier.waiting == client.live.driver.notifier.waiting == []
 
 
-def test_waiting_in_vain_says_so(client: Client) -> None:
+def test_a_wait_that_times_out_says_so(client: Client) -> None:
     assert client.sim("GET", f"{PATH}?wait_for=1&timeout=0").json["complete"] is False

@@ -1,4 +1,4 @@
-"""Probes: what a careful receiver answers to forged deliveries, and what gives a careless one away."""
+"""Probes: how careful and careless receivers answer forged deliveries."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -76,7 +76,18 @@ def test_a_fault_over_http_has_an_id_is_counted_and_can_be_taken_out() -> None:
 def test_a_rule_that_a_request_names_is_counted() -> None:
     with running({"payments": [{"name": "no", "when": {"account": "x"}, "then": FAILED}]}) as client:
         client.pay(headers={"X-Sim-Rule": "no"})
-        assert counted(client)["no"] == (1, 1)
+        assert counted(client)["no"] == (0, 1), "it acted; its `when` was not asked"
+
+
+@pytest.mark.parametrize("then", [{"status": 500}, {"after_commit": True, "status": 500}])
+def test_a_fault_that_a_request_names_keeps_its_times_for_others(then: dict[str, Any]) -> None:
+    fault = {"name": "once", "when": {"path": "/v2/balance"}, "times": 1, "then": then}
+    third = {"name": "third", "when": {"path": "/v2/balance", "nth": 3}, "then": {"status": 502}}
+    with running({"faults": [fault, third]}) as client:
+        for _ in range(2):
+            assert client.call("GET", "/v2/balance", headers={"X-Sim-Rule": "once"}).status == 500
+        assert [client.call("GET", "/v2/balance").status for _ in range(3)] == [500, 200, 502]
+        assert counted(client)["once"] == (3, 3)
 
 
 # What selects a fault beside its counts: (the test, a request that meets it, one that does not)
@@ -134,7 +145,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("section", "rule", "path", "code"), REFUSED)
-def test_a_bad_rule_is_told_by_its_path_and_nothing_changes(
+def test_a_bad_rule_is_reported_by_its_path_and_nothing_changes(
     section: str, rule: dict[str, Any], path: str, code: str
 ) -> None:
     with running() as client:

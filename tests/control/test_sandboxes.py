@@ -383,7 +383,10 @@ def test_an_idle_sandbox_goes_after_its_time_and_a_used_one_stays() -> None:
         for name in ("idle", "used"):
             created(client, id=name)
         now_s = 1000.0
-        sweep = client.app.sandboxes.sweep
+
+        async def sweep(at_s: float) -> None:
+            client.app.sandboxes.sweep(at_s, 10)
+
         client.run(sweep(now_s))
         client.call("GET", "/v2/balance", sandbox="used")
         client.run(sweep(now_s + 5))
@@ -409,7 +412,7 @@ def test_a_sandbox_that_somebody_waits_for_is_not_idle_however_long_that_takes(m
             while not waited.is_busy:  # noqa: ASYNC110 - what makes it busy rings no bell
                 await asyncio.sleep(0)
         for now_s in (1000.0, 1011.0, 1022.0):
-            await client.app.sandboxes.sweep(now_s)
+            client.app.sandboxes.sweep(now_s, 10)
         assert not waiting.done()
         assert client.app.sandboxes.find("waited") is not None
         await client.asim("DELETE", "/sandboxes/waited")

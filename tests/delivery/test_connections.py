@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from simulator.delivery.sender import HttpSender
-from simulator.domain.model.effects import Ending, Outcome, Outgoing
+from simulator.domain.model.effects import Outcome, OutcomeKind, Outgoing
 from tests.support.broken_receivers import (
     OK,
     RUNNERS,
@@ -99,7 +99,7 @@ def test_what_http_does_not_allow_is_not_sent(run: Run, method: str, headers: tu
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             outcome = await http.send(Outgoing(method, receiver.url, headers, b"{}"), 5.0)
-            assert outcome.ending is Ending.BLOCKED
+            assert outcome.kind is OutcomeKind.BLOCKED
             assert "hunter2" not in outcome.error
             assert not receiver.requests
 
@@ -132,7 +132,11 @@ def test_a_request_that_a_kept_connection_took_is_sent_once(run: Run, method: st
     async def main() -> None:
         async with sender() as http, Receiver(answer) as receiver:
             outcomes = [await http.send(Outgoing(method, receiver.url, (), b"{}"), 5.0) for _ in range(3)]
-            assert [outcome.ending for outcome in outcomes] == [Ending.ANSWERED, Ending.CONNECTION, Ending.ANSWERED]
+            assert [outcome.kind for outcome in outcomes] == [
+                OutcomeKind.ANSWERED,
+                OutcomeKind.CONNECTION,
+                OutcomeKind.ANSWERED,
+            ]
             assert [exchange.on_connection for exchange in receiver.requests] == [1, 1, 2]
 
     run(main())
@@ -148,7 +152,7 @@ def test_a_receiver_that_drops_every_connection_gets_each_attempt_once(run: Run,
     async def main() -> None:
         async with sender() as http, Receiver(answer) as receiver:
             for _ in range(3):
-                assert (await http.send(Outgoing(method, receiver.url, (), b"{}"), 5.0)).ending is Ending.CONNECTION
+                assert (await http.send(Outgoing(method, receiver.url, (), b"{}"), 5.0)).kind is OutcomeKind.CONNECTION
             assert len(receiver.requests) == 3
 
     run(main())
@@ -164,7 +168,7 @@ def test_a_kept_connection_that_was_closed_before_is_replaced(run: Run, method: 
         async with sender() as http, Receiver(says(OK)) as receiver:
             for number in (1, 2):
                 outcome = await http.send(Outgoing(method, receiver.url, (), b"{}"), 5.0)
-                assert (outcome.ending, outcome.status, outcome.body) == (Ending.ANSWERED, 200, "ok")
+                assert (outcome.kind, outcome.status, outcome.body) == (OutcomeKind.ANSWERED, 200, "ok")
                 receiver.requests[-1].end_at_once()
                 if is_noticed:
                     await until(lambda: receiver.open_connections == 0)
@@ -208,7 +212,7 @@ def test_an_answer_that_breaks_off_on_a_kept_connection_is_a_failure(run: Run, h
     async def main() -> None:
         async with sender() as http, Receiver(answer) as receiver:
             assert (await http.send(post(receiver.url), 5.0)).status == 200
-            assert (await http.send(post(receiver.url), 5.0)).ending is Ending.CONNECTION
+            assert (await http.send(post(receiver.url), 5.0)).kind is OutcomeKind.CONNECTION
             assert len(receiver.requests) == 2
 
     run(main())
@@ -216,7 +220,7 @@ def test_an_answer_that_breaks_off_on_a_kept_connection_is_a_failure(run: Run, h
 
 @each_loop
 @pytest.mark.parametrize("copies", [1, 50])
-def test_bytes_that_nobody_asked_for_are_no_answer(run: Run, copies: int) -> None:
+def test_unrequested_bytes_are_not_an_answer(run: Run, copies: int) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             assert (await http.send(post(receiver.url), 5.0)).status == 200
@@ -239,7 +243,7 @@ def test_dead_receivers_do_not_hold_up_another(run: Run) -> None:
             assert {answer.status for answer in answers} == {200}
             assert not any(each.done() for each in lost)
             outcomes = await asyncio.gather(*lost)
-            assert {outcome.ending for outcome in outcomes} == {Ending.TIMEOUT}
+            assert {outcome.kind for outcome in outcomes} == {OutcomeKind.TIMEOUT}
             assert len(dead.requests) == 100, "none was given up before it was sent"
 
     run(main())
@@ -275,13 +279,13 @@ def test_a_cancelled_delivery_ends_at_once_and_leaves_nothing_behind(run: Run) -
             ends = await asyncio.gather(first, second, return_exceptions=True)
             assert [type(end) for end in ends] == [asyncio.CancelledError] * 2
             await until(lambda: receiver.open_connections == 0)
-            assert (await http.send(post(receiver.url), 0.1)).ending is Ending.TIMEOUT
+            assert (await http.send(post(receiver.url), 0.1)).kind is OutcomeKind.TIMEOUT
 
     run(main())
 
 
 @each_loop
-def test_tls_certificates_are_verified_unless_told_otherwise(run: Run, tmp_path: Path) -> None:
+def test_tls_certificates_are_verified_by_default(run: Run, tmp_path: Path) -> None:
     pem = tmp_path / "receiver.pem"
     pem.write_text(CERTIFICATE)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -292,7 +296,7 @@ def test_tls_certificates_are_verified_unless_told_otherwise(run: Run, tmp_path:
             url = receiver.url.replace("http:", "https:")
             async with sender() as http:
                 outcome = await http.send(post(url), 5.0)
-                assert outcome.ending is Ending.CONNECTION
+                assert outcome.kind is OutcomeKind.CONNECTION
                 assert outcome.error.startswith(f"TLS with 127.0.0.1:{receiver.port} failed: ")
                 assert not receiver.requests
             async with sender(verify_tls=False) as http:
@@ -306,7 +310,7 @@ def test_tls_to_a_receiver_that_speaks_http_is_a_connection_failure(run: Run) ->
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             outcome = await http.send(post(receiver.url.replace("http:", "https:")), 0.2)
-            assert outcome.ending in (Ending.CONNECTION, Ending.TIMEOUT)
+            assert outcome.kind in (OutcomeKind.CONNECTION, OutcomeKind.TIMEOUT)
             assert outcome.status is None
 
     run(main())
@@ -354,7 +358,7 @@ def test_closing_ends_the_deliveries_that_are_under_way(run: Run, earlier: int) 
                 under_way = asyncio.ensure_future(http.send(post(receiver.url), 30.0))
                 await until(lambda: len(receiver.requests) == earlier + 1)
             outcome: Outcome = await asyncio.wait_for(under_way, 5)
-            assert outcome.ending is Ending.CONNECTION
+            assert outcome.kind is OutcomeKind.CONNECTION
 
     run(main())
 
@@ -414,7 +418,7 @@ def test_nothing_is_left_open_or_unsaid_at_the_end() -> None:
                 server.close()
                 await server.wait_closed()
             await asyncio.sleep(0.05)
-            print(*(outcome.ending for outcome in outcomes))
+            print(*(outcome.kind for outcome in outcomes))
 
         asyncio.run(main())
     """

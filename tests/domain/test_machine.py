@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition
 from hypothesis.stateful import rule as step_rule
 
-from simulator.domain.commands import Credit, NoSuchTransaction, OpenCase, PaymentAnswer, PaymentRefused
+from simulator.domain.commands import Credit, OpenCase
+from simulator.domain.model.answers import NoSuchTransaction, PaymentAnswer, PaymentRefused
 from simulator.domain.model.cases import CaseKind, CaseThen
-from simulator.domain.model.effects import Ending, Outcome, Send
+from simulator.domain.model.effects import Outcome, OutcomeKind, Send
 from simulator.domain.model.rules import Fields, Rule
 from simulator.domain.model.transactions import CallbackPlan, Status, Step, may_follow
 from tests.support.worlds import (
@@ -129,7 +130,7 @@ class Payments(RuleBasedStateMachine):
     @step_rule(data=st.data(), status=st.sampled_from([200, 204, 302, 404, 408, 429, 500, 503, None]))
     def receiver_answers(self, data: st.DataObject, status: int | None) -> None:
         send = self.in_air.pop(data.draw(st.integers(0, len(self.in_air) - 1)))
-        outcome = Outcome(Ending.ANSWERED, status) if status else Outcome(Ending.TIMEOUT)
+        outcome = Outcome(OutcomeKind.ANSWERED, status) if status else Outcome(OutcomeKind.TIMEOUT)
         delivered(self.box, send, outcome, self.now)
 
     @invariant()

@@ -137,7 +137,7 @@ def test_no_whole_answer_is_exit_3(said: bytes) -> None:
     with answering_once(said) as url:
         done = run("call", "GET", "/v2/balance", "--url", url)
     assert done.status == 3
-    assert "without a whole answer" in done.only_error_line
+    assert "before a complete response" in done.only_error_line
 
 
 @contextmanager

@@ -111,7 +111,7 @@ def test_the_port_is_free_again_and_two_run_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("kind", ["unknown", "not executable", "no program"])
-def test_a_command_that_cannot_be_run_is_told_in_one_line(kind: str, tmp_path: Path) -> None:
+def test_a_command_that_cannot_be_run_is_reported_in_one_line(kind: str, tmp_path: Path) -> None:
     command = tmp_path / "command"
     if kind != "unknown":
         command.write_bytes(b"\0\0\0\0")

@@ -214,7 +214,7 @@ def taken() -> Iterator[int]:
 
 
 @pytest.mark.parametrize("verb", ["serve", "exec"])
-def test_a_taken_port_is_told_in_one_line(taken: int, verb: str) -> None:
+def test_a_taken_port_is_reported_in_one_line(taken: int, verb: str) -> None:
     if verb == "serve":
         done = run("serve", RESELLER_SIM_PORT=str(taken))
     else:
@@ -224,18 +224,18 @@ def test_a_taken_port_is_told_in_one_line(taken: int, verb: str) -> None:
     assert "--port" in done.only_error_line
 
 
-def test_an_address_of_another_machine_is_told_in_one_line() -> None:
+def test_an_address_of_another_machine_is_reported_in_one_line() -> None:
     done = run("serve", "--host", "192.0.2.1")
     assert (done.status, "--host" in done.only_error_line) == (3, True)
 
 
-def test_an_unknown_scenario_is_told_with_the_nearest_name() -> None:
+def test_an_unknown_scenario_is_reported_with_the_nearest_name() -> None:
     done = run("exec", "defualt", "--", "true")
     assert done.status == 3
     assert "did you mean 'default'" in done.only_error_line
 
 
-def test_a_bad_scenario_is_told_problem_by_problem(tmp_path: Path) -> None:
+def test_a_bad_scenario_is_reported_problem_by_problem(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yaml"
     bad.write_text("extends: default\npaymnts: []\nseed: many\n")
     done = run("serve", str(bad))
@@ -256,7 +256,7 @@ def balance_of(server: Serving) -> float:
     return float(server.ready["resellers"][0]["balance"])
 
 
-def test_a_stdout_that_takes_nothing_is_told_in_one_line() -> None:
+def test_a_closed_stdout_is_reported_in_one_line() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     command = [*PROGRAM, "serve", "--port", "0", "--json"]
@@ -293,7 +293,7 @@ def test_as_many_connections_may_be_open_as_the_system_grants() -> None:
 
 
 @pytest.mark.parametrize("verb", [["assumptions"], ["openapi"], ["scenarios", "show", "default"], ["--help"]])
-def test_a_full_disk_is_told_in_one_line(verb: list[str]) -> None:
+def test_a_full_disk_is_reported_in_one_line(verb: list[str]) -> None:
     if not Path("/dev/full").exists():  # a device of Linux alone
         return
     with open("/dev/full", "w") as full:

@@ -20,7 +20,7 @@ def pay(server: Serving, refid: str) -> str:
     return status
 
 
-def test_a_saved_file_is_loaded_when_it_is_good_and_told_when_it_is_not(tmp_path: Path) -> None:
+def test_a_saved_file_is_loaded_when_it_is_valid_and_reported_when_it_is_not(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("extends: default\nclock: manual\n")
     with serving(str(path), "--watch", "--port", "0", "--json") as server:

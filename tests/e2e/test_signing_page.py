@@ -1,4 +1,4 @@
-"""docs/signing.md: its numbers are right, its clients are let in when they are run, every refusal is told."""
+"""docs/signing.md: its numbers are right, its clients are accepted when they are run, and it has every refusal."""
 
 import re
 import shutil
@@ -113,5 +113,5 @@ def ran(command: list[str], variables: dict[str, str], needs: tuple[str, ...]) -
     return done.stdout
 
 
-def test_every_refusal_of_a_signature_is_told() -> None:
+def test_the_page_has_every_refusal_of_a_signature() -> None:
     assert set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == set(MESSAGES) - BEARER_CODES

@@ -1,4 +1,4 @@
-"""The tutorial of docs/scenarios.md, followed from an empty folder: each command, and what it is said to print."""
+"""The tutorial of docs/scenarios.md, run from an empty folder: each command, and the output that the page shows."""
 
 import os
 import re
@@ -108,7 +108,7 @@ def follow(blocks: list[tuple[str, str, str, str]], folder: Path, server: Servin
     return shown
 
 
-def test_the_mistake_that_the_tutorial_names_is_told_so(folder: Path) -> None:
+def test_check_reports_the_mistake_of_the_tutorial_as_printed(folder: Path) -> None:
     (first,) = (text for action, _, _, text in BLOCK.findall(TUTORIAL) if action == "file")
     (folder / "mine.yaml").write_text(first.replace("suffix", "sufix"))
     shown = printed("reseller-sim check mine.yaml", folder, "")

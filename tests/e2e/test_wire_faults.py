@@ -93,7 +93,7 @@ def test_a_fault_of_a_bodyless_status_leaves_nothing_behind_its_head(
 
 
 @pytest.mark.parametrize("together", [True, False])
-def test_blanks_and_tabs_around_a_credential_are_no_part_of_it(server: Serving, together: bool) -> None:
+def test_blanks_and_tabs_around_a_credential_are_stripped(server: Serving, together: bool) -> None:
     sandbox = sandbox_with(server)
     key = sandbox.key.encode()
     spaced = sandbox.request("GET", "/v2/balance").replace(key, b" \t" + key + b" \t")

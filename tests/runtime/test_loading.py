@@ -1,4 +1,4 @@
-"""Another scenario for a sandbox that runs: what is replaced, what goes on, and what has to wait."""
+"""Reloading the scenario of a running sandbox: what is replaced, what continues, and what requires a reset."""
 
 from typing import Any
 
@@ -178,7 +178,7 @@ def test_payments_of_a_product_that_is_gone_go_on() -> None:
         assert client.live.core.violations() == []
 
 
-def test_an_overlay_that_differs_is_told_for_its_reseller() -> None:
+def test_a_changed_overlay_is_published_for_its_reseller() -> None:
     hooks = {"webhooks": {"catalog": {"url": "inbox:catalog"}}}
     with running(hooks) as client:
         load(client, **hooks, resellers=reseller(catalog={"GAME": {"is_active": False}}))
@@ -293,14 +293,14 @@ WAIT: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("keys", "line"), WAIT, ids=lambda value: str(value)[:40])
-def test_what_has_to_wait_is_told(keys: dict[str, Any], line: str) -> None:
+def test_deferred_parts_are_reported(keys: dict[str, Any], line: str) -> None:
     with running({}) as client:
         told = load(client, **keys)
         assert any(one.startswith(line) for one in told), told
         assert client.live.core.violations() == []
 
 
-def test_keys_and_users_that_the_file_names_no_more_stay_and_are_told() -> None:
+def test_keys_and_users_that_the_file_no_longer_names_stay_and_are_reported() -> None:
     extra = reseller(
         api_keys=[{"key": "second", "secret": "bm90LWEtc2VjcmV0"}], users=[{"username": "u", "password": "p"}]
     )

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
-from simulator.runtime.ring import Bell, Ring
+from simulator.runtime.ring import Notifier, Ring
 
 
 @dataclass
@@ -47,7 +47,7 @@ def test_records_are_found_by_number_and_numbers_go_on_after_clearing() -> None:
 def test_waiting_ends_as_soon_as_it_is_true() -> None:
     async def main() -> None:
         ring = filled(0)
-        waiting = asyncio.create_task(ring.bell.wait_until(lambda: len(ring) >= 2, 30))
+        waiting = asyncio.create_task(ring.notifier.wait_until(lambda: len(ring) >= 2, 30))
         for _ in range(2):
             await asyncio.sleep(0)
             ring.add(Item(ring.next_n()))
@@ -58,8 +58,8 @@ def test_waiting_ends_as_soon_as_it_is_true() -> None:
 
 def test_waiting_ends_when_the_time_is_up() -> None:
     async def main() -> None:
-        assert not await Bell().wait_until(lambda: False, 0.01)
-        assert not await Bell().wait_until(lambda: False, 0)
-        assert await Bell().wait_until(lambda: True, 0)
+        assert not await Notifier().wait_until(lambda: False, 0.01)
+        assert not await Notifier().wait_until(lambda: False, 0)
+        assert await Notifier().wait_until(lambda: True, 0)
 
     asyncio.run(main())

@@ -1,10 +1,10 @@
-"""Names of rules in `X-Sim-Rule`: what is printed can be sent back."""
+"""Names of rules in `X-Sim-Rule`: a name that an answer contains can be sent back."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.runtime.rule_names import meant, printed
+from simulator.runtime.rule_names import decode_rule_names, encode_rule_name
 
 PRINTED: list[tuple[str, bytes]] = [
     ("ordinary", b"ordinary"),
@@ -21,20 +21,20 @@ PRINTED: list[tuple[str, bytes]] = [
 
 @pytest.mark.parametrize(("name", "header"), PRINTED)
 def test_a_name_in_a_header(name: str, header: bytes) -> None:
-    assert printed(name) == header
-    assert meant(header)[0] == name
+    assert encode_rule_name(name) == header
+    assert decode_rule_names(header)[0] == name
 
 
 @given(st.text(min_size=1, max_size=100))
 def test_what_is_printed_is_printable_and_means_the_name(name: str) -> None:
-    header = printed(name.encode("utf-8", "replace").decode())
+    header = encode_rule_name(name.encode("utf-8", "replace").decode())
     assert header.isascii()
     assert header == header.strip()
     assert header.decode().isprintable()
-    assert meant(header)[0] == name.encode("utf-8", "replace").decode()
+    assert decode_rule_names(header)[0] == name.encode("utf-8", "replace").decode()
 
 
 def test_a_name_may_be_sent_as_it_is() -> None:
-    assert meant("zurück".encode()) == ("zurück",)
-    assert meant("zurück".encode("latin-1")) == ("zurück",)
-    assert meant(b"100%41") == ("100A", "100%41")
+    assert decode_rule_names("zurück".encode()) == ("zurück",)
+    assert decode_rule_names("zurück".encode("latin-1")) == ("zurück",)
+    assert decode_rule_names(b"100%41") == ("100A", "100%41")

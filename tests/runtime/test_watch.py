@@ -1,4 +1,4 @@
-"""Watching a scenario's files: what is looked after, when it is acted on, what is told."""
+"""Watching a scenario's files: which files, when a change takes effect, and what is reported."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from simulator.domain.errors import Conflict
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.watch import Watch
 from simulator.scenario.library import bundled_path
-from simulator.scenario.sources import files_behind
+from simulator.scenario.reading.sources import files_behind
 
 
 class Watched:
@@ -50,7 +50,7 @@ def test_it_looks_after_all_that_a_scenario_is_made_of(path: Path) -> None:
     assert files_behind("default") == [bundled_path("default")]
 
 
-def test_files_that_lead_to_each_other_or_are_not_there_are_no_trouble(path: Path) -> None:
+def test_missing_files_and_files_that_extend_each_other_do_no_harm(path: Path) -> None:
     path.with_name("base.yaml").write_text("extends: mine.yaml\n")
     path.with_name("catalog.yaml").unlink()
     assert len(files_behind(str(path))) == 3
@@ -70,12 +70,12 @@ def test_each_of_the_files_counts_and_is_read_once_when_it_stands_still(path: Pa
     assert len(watched.loaded) == 1
 
 
-def test_a_bad_file_is_told_and_loaded_once_it_is_mended(path: Path) -> None:
+def test_a_bad_file_is_reported_and_loaded_once_it_is_corrected(path: Path) -> None:
     watched = Watched(path)
     path.write_text("paiments: []\n")
     problem, then = watched.look()
     assert problem.startswith("mine.yaml:1:1: unknown_key")
-    assert then == "mine.yaml: not loaded; the scenario from before goes on"
+    assert then == "mine.yaml: not loaded; the previous scenario stays active"
     assert watched.loaded == []
     path.write_text("seed: 2\n")
     assert watched.look() == ["mine.yaml: loaded"]
@@ -91,12 +91,12 @@ def test_a_file_that_is_missing_is_waited_for(path: Path) -> None:
     assert "no_file" in watched.look()[0]
 
 
-def test_what_has_to_wait_and_what_is_refused_is_told(path: Path) -> None:
+def test_deferred_and_refused_parts_are_reported(path: Path) -> None:
     watched = Watched(path)
     path.write_text("seed: 9\n")
     assert watched.look() == ["mine.yaml: loaded", "mine.yaml: seed: waits"]
     path.write_text("scenario: refused\n")
-    assert watched.look() == ["mine.yaml: not loaded; the scenario from before goes on: that key is taken"]
+    assert watched.look() == ["mine.yaml: not loaded; the previous scenario stays active: that key is taken"]
 
 
 def test_a_change_during_the_reading_is_seen_at_the_next_look(path: Path) -> None:

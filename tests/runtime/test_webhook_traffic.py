@@ -1,13 +1,13 @@
-"""Many deliveries at once: none is lost, and a dead receiver holds up nobody."""
+"""Many deliveries at once: none is lost, and a dead receiver delays no other."""
 
 from typing import Any
 
 import pytest
 
 from simulator.app import wall_clock
-from tests.campaigns.webhooks import campaign
 from tests.support.client import running
 from tests.support.receivers import Receiver, refused_url
+from tests.support.webhook_campaign import campaign
 from tests.support.webhooks import deposit
 
 

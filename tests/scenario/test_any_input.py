@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.scenario.build import build, build_reseller, build_rule
-from simulator.scenario.document import Problem, ScenarioError
 from simulator.scenario.library import scenario_from_object
-from simulator.scenario.load import load_text
-from simulator.scenario.sources import resolved
+from simulator.scenario.reading.document import Problem, ScenarioError
+from simulator.scenario.reading.load import load_text
+from simulator.scenario.reading.sources import resolved
 
 pytestmark = pytest.mark.slow
 

@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 
 from simulator.domain.model.callbacks import CallbackConfig, RetryPolicy
-from simulator.domain.model.catalog import (
-    Adjustment,
-    Discount,
-    Money,
-    Overlay,
-    Source,
-    TreeKind,
-)
+from simulator.domain.model.catalog import Adjustment, Discount, Money, Overlay, Source
 from simulator.domain.model.faults import (
     CutAnswer,
     DrippingAnswer,
@@ -36,12 +29,13 @@ from simulator.domain.model.scenario import (
     ScheduledTreeChange,
 )
 from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Reason, Refusal, Status
+from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
 from simulator.scenario.build import build_reseller, build_rule
-from simulator.scenario.document import ScenarioError
 from simulator.scenario.library import load_scenario
-from simulator.scenario.limits import ANY_TIME
+from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.sections.limits import ANY_TIME
 from tests.support.readings import built
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"
@@ -76,7 +70,7 @@ def test_a_clock_is_written_as_a_word_or_as_an_object(text: str, expected: tuple
     assert (clock.mode, clock.rate) == expected
 
 
-def test_a_reseller(scenario: Scenario) -> None:
+def test_a_reseller_is_built_with_all_its_keys(scenario: Scenario) -> None:
     [reseller] = scenario.resellers
     assert (reseller.code, reseller.email, reseller.balance) == ("RS001", "owner@example.com", Decimal("1000.00"))
     assert reseller.low_balance_threshold == Decimal("50.00")
@@ -92,7 +86,7 @@ def test_a_reseller(scenario: Scenario) -> None:
     }
 
 
-def test_a_product(scenario: Scenario) -> None:
+def test_a_product_is_built_with_all_its_keys(scenario: Scenario) -> None:
     coins = scenario.catalog.products["COINS"]
     assert (coins.name, coins.note, coins.processing_time) == ("Coins", "For players", "pin")
     assert (coins.is_active, coins.voidable, coins.is_hidden, coins.currency) == (True, True, True, "USD")
@@ -198,7 +192,7 @@ def test_groups_keep_their_order(scenario: Scenario) -> None:
     assert (category.id, category.name, category.product_codes) == ("category-1", "Category", ("COINS", "BILL"))
 
 
-def test_a_payment_rule(scenario: Scenario) -> None:
+def test_a_payment_rule_is_built_with_all_its_keys(scenario: Scenario) -> None:
     first, second, third = scenario.payments
     assert (first.id, first.name, second.id, second.name) == ("rule-1", "first", "payments-2", "")
     assert (first.nth, first.every, first.times, first.chance) == (1, 2, 3, Decimal("0.5"))
@@ -218,7 +212,7 @@ def test_a_payment_rule(scenario: Scenario) -> None:
     assert third.then == PaymentThen((), refusal=Refusal(Reason.ACCOUNT, 99, "closed"))
 
 
-def test_a_fault(scenario: Scenario) -> None:
+def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
     first, second, third, fourth = scenario.faults
     assert fourth.then == FaultThen((MalformedAnswer(), DrippingAnswer(20.0)))
     assert (first.id, first.name, second.id) == ("fault-1", "a fault", "faults-2")

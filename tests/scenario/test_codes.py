@@ -19,7 +19,7 @@ ELSEWHERE = {"no_file", "cycle"}
 
 def codes() -> Iterator[str]:
     """The codes that are written in the source."""
-    for path in Path(build.__file__).parent.glob("*.py"):
+    for path in Path(build.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.Call):
                 continue

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from simulator.domain.model.expectations import Count, Kind
-from simulator.scenario.document import ScenarioError
+from simulator.domain.model.expectations import Count, ExpectationKind
 from simulator.scenario.library import load_scenario
+from simulator.scenario.reading.document import ScenarioError
 from tests.support.readings import built
 
 BASE = "resellers: [{code: A, email: a@example.com}]\npayments: [{name: mine, then: [{status: Failed}]}]\n"
@@ -57,7 +57,7 @@ def test_a_matcher_is_that_of_rules() -> None:
 
 def test_a_balance_is_of_one_reseller() -> None:
     [one] = built(BASE + 'expect: [{ balance: { reseller: A, amount: "4990.25" } }]\n').expect
-    assert (one.kind, one.label, one.amount) == (Kind.BALANCE, "A", Decimal("4990.25"))
+    assert (one.kind, one.label, one.amount) == (ExpectationKind.BALANCE, "A", Decimal("4990.25"))
 
 
 def test_rules_of_magic_accounts_may_be_expected_too() -> None:

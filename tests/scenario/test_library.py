@@ -11,9 +11,10 @@ from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.transactions import Status
-from simulator.scenario import library, sources
-from simulator.scenario.document import ScenarioError
-from simulator.scenario.values import secret_bytes
+from simulator.scenario import library
+from simulator.scenario.reading import sources
+from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.values import secret_bytes
 
 
 @pytest.fixture(scope="module")

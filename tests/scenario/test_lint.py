@@ -1,4 +1,4 @@
-"""What a scenario says in vain: told by `check`, with its place, and loaded all the same."""
+"""Useless parts of a scenario: `check` reports them with their place, and they load nevertheless."""
 
 from pathlib import Path
 
@@ -127,7 +127,7 @@ MEANT: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "expected"), [row[1:] for row in VAIN], ids=[row[0] for row in VAIN])
-def test_what_is_said_in_vain_is_told_where_it_stands(tmp_path: Path, text: str, expected: list[str]) -> None:
+def test_a_useless_part_is_reported_with_its_position(tmp_path: Path, text: str, expected: list[str]) -> None:
     path = tmp_path / "f.yaml"
     path.write_text("extends: default\n" + text)
     load_scenario(path)
@@ -135,13 +135,13 @@ def test_what_is_said_in_vain_is_told_where_it_stands(tmp_path: Path, text: str,
 
 
 @pytest.mark.parametrize("text", [row[1] for row in MEANT], ids=[row[0] for row in MEANT])
-def test_what_only_looks_vain_is_not_told(tmp_path: Path, text: str) -> None:
+def test_what_only_looks_useless_is_not_reported(tmp_path: Path, text: str) -> None:
     path = tmp_path / "f.yaml"
     path.write_text("extends: default\n" + text)
     assert problems(path) == []
 
 
-def test_what_is_wrong_and_what_is_vain_is_told_together(tmp_path: Path) -> None:
+def test_errors_and_useless_parts_are_reported_together(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_text(f"sed: 1\npayments:\n- {FAILED}\n- {{when: {{account: a}}, {FAILED}}}\n")
     assert [(one.line, one.code) for one in problems(path)] == [(1, "unknown_key"), (4, "unreachable")]
@@ -154,7 +154,7 @@ def test_a_path_that_is_near_gets_a_suggestion(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", names())
-def test_a_bundled_scenario_says_nothing_in_vain(name: str) -> None:
+def test_a_bundled_scenario_has_no_useless_parts(name: str) -> None:
     assert problems(bundled_path(name)) == []
 
 

@@ -1,4 +1,4 @@
-"""YAML as scenarios are read: what a scalar means, where things stand, and what is refused before it costs anything."""
+"""Parsing scenarios from YAML: the meaning of scalars, positions, and limits."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from simulator.contract.files import data_dir
-from simulator.scenario import load
-from simulator.scenario.document import DEPTH_MAX, Document, Mark, Problem, ScenarioError
-from simulator.scenario.load import BYTES_MAX, load_file, load_object, load_text, scalar
+from simulator.scenario.reading import load
+from simulator.scenario.reading.document import DEPTH_MAX, Document, Position, Problem, ScenarioError
+from simulator.scenario.reading.load import BYTES_MAX, load_file, load_object, load_text, scalar
 
 SCALARS: list[tuple[str, object]] = [
     ("true", True),
@@ -97,18 +97,18 @@ def test_every_value_and_every_key_has_its_line_and_column(
     path: tuple[str | int, ...], value: tuple[int, int], key: tuple[int, int]
 ) -> None:
     document = load_text(POSITIONED, "f.yaml")
-    assert document.mark(path) == Mark("f.yaml", *value)
-    assert document.key_mark(path) == Mark("f.yaml", *key)
+    assert document.position(path) == Position("f.yaml", *value)
+    assert document.key_position(path) == Position("f.yaml", *key)
 
 
 def test_columns_count_characters_not_bytes() -> None:
-    assert load_text("{é: 1, b: 2}".encode(), "f").key_mark(("b",)) == Mark("f", 1, 8)
+    assert load_text("{é: 1, b: 2}".encode(), "f").key_position(("b",)) == Position("f", 1, 8)
 
 
 def test_a_byte_order_mark_moves_nothing() -> None:
     document = load_text(b"\xef\xbb\xbfseed: 1\n", "f")
     assert document.data == {"seed": 1}
-    assert document.key_mark(("seed",)) == Mark("f", 1, 1)
+    assert document.key_position(("seed",)) == Position("f", 1, 1)
 
 
 def first_problem(text: str | bytes) -> Problem:
@@ -169,7 +169,7 @@ def test_without_libyaml_the_bundled_scenarios_are_the_same(monkeypatch: pytest.
     for text, document in zip(texts, fast, strict=True):
         pure = load_text(text, "f")
         assert pure.data == document.data
-        assert pure.key_mark(("payments",)) == document.key_mark(("payments",))
+        assert pure.key_position(("payments",)) == document.key_position(("payments",))
 
 
 # See also `test_work`, which counts.

@@ -9,7 +9,7 @@ from simulator.domain.model.magic import NO_MAGIC
 from simulator.domain.model.transactions import Reason, Status, Step
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.library import load_scenario, names
-from simulator.scenario.magic import lasting
+from simulator.scenario.sections.magic import finishing_after
 from tests.support.readings import built, problems
 
 SECOND = timedelta(seconds=1)
@@ -41,7 +41,7 @@ LASTING = [
 def test_only_the_time_of_the_final_status_moves(
     steps: tuple[Step, ...], seconds: int, expected: tuple[Step, ...]
 ) -> None:
-    assert lasting(steps, seconds * SECOND) == expected
+    assert finishing_after(steps, seconds * SECOND) == expected
 
 
 def test_scenarios_that_only_inherit_the_table_share_it() -> None:
@@ -107,7 +107,7 @@ MISTAKES = [
     (
         "payments: [{ name: magic-00, then: [{ status: Failed }] }]\n"
         "magic: { then: [{ status: Failed }], outcomes: { '00': { outcome: x } } }",
-        "1:20: duplicate 'magic-00' is what a magic account's rule is called",
+        "1:20: duplicate 'magic-00' is the name of a magic account's rule",
     ),
     (
         "payments: [{ then: { refuse: Insufficient_Balance }, callbacks: { drop: true } }]",
@@ -123,6 +123,6 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "problem"), MISTAKES)
-def test_a_mistake_is_told_where_it_is(text: str, problem: str) -> None:
+def test_a_mistake_is_reported_with_its_position(text: str, problem: str) -> None:
     [told] = problems(text + "\n")
     assert told.startswith(problem)

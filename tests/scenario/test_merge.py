@@ -1,14 +1,14 @@
-"""`extends`: what a scenario takes over from another one, and who is told about mistakes in which file."""
+"""`extends`: what a scenario inherits, and in which file a mistake is reported."""
 
 from pathlib import Path
 
 import pytest
 
 from simulator.domain.model.scenario import Scenario, ScheduledDeposit
-from simulator.scenario.document import ScenarioError
 from simulator.scenario.library import load_scenario, scenario_from_object
-from simulator.scenario.load import load_text
-from simulator.scenario.merge import merge
+from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.load import load_text
+from simulator.scenario.reading.merge import merge
 
 BASE = """\
 scenario: base
@@ -117,7 +117,7 @@ def told(tmp_path: Path, over: str) -> list[str]:
     return [str(problem).replace(f"{tmp_path}/", "") for problem in raised.value.problems]
 
 
-def test_a_mistake_is_told_with_the_file_that_it_is_in(tmp_path: Path) -> None:
+def test_a_mistake_is_reported_with_the_file_that_it_is_in(tmp_path: Path) -> None:
     (tmp_path / "base.yaml").write_text(BASE.replace("seed: 7", "sed: 7"))
     (tmp_path / "over.yaml").write_text("extends: base.yaml\nresellers: [{ code: A, balance: x }]\n")
     with pytest.raises(ScenarioError) as raised:
@@ -128,15 +128,15 @@ def test_a_mistake_is_told_with_the_file_that_it_is_in(tmp_path: Path) -> None:
 
 def test_a_repeated_code_is_found_after_merging(tmp_path: Path) -> None:
     [problem] = told(tmp_path, "resellers: [{ code: A }, { code: A }]\n")
-    assert problem.startswith("over.yaml:2:34: duplicate reseller 'A' is there already, on line 2")
+    assert problem.startswith("over.yaml:2:34: duplicate reseller 'A' exists already, on line 2")
 
 
 def test_a_rule_name_is_unique_over_all_files(tmp_path: Path) -> None:
     [problem] = told(tmp_path, "payments: [{ name: below, then: [{ status: Failed }] }]\n")
-    assert problem == "over.yaml:2:20: duplicate rule called 'below' is there already, in base.yaml:20"
+    assert problem == "over.yaml:2:20: duplicate rule called 'below' exists already, in base.yaml:20"
 
 
-def test_an_item_of_the_wrong_shape_is_told_and_not_lost(tmp_path: Path) -> None:
+def test_an_item_of_the_wrong_shape_is_reported_and_not_dropped(tmp_path: Path) -> None:
     assert told(tmp_path, "resellers: [5, { balance: 1 }]\n") == [
         "over.yaml:2:13: type must be an object, not 5",
         "over.yaml:2:16: missing_key 'code' is missing",

@@ -1,4 +1,4 @@
-"""What testers get wrong, and where they are told so."""
+"""Testers' mistakes in scenario files, and the positions at which they are reported."""
 
 import pytest
 
@@ -392,7 +392,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("text", "expected"), [row[1:] for row in MISTAKES], ids=[row[0] for row in MISTAKES])
-def test_a_mistake_is_told_where_it_stands(text: str, expected: list[str]) -> None:
+def test_a_mistake_is_reported_with_its_position(text: str, expected: list[str]) -> None:
     assert places(text) == expected
 
 
@@ -418,7 +418,7 @@ def test_a_near_miss_gets_a_suggestion(text: str, near: str) -> None:
     assert f"(did you mean {near}?)" in "\n".join(problems(text))
 
 
-def test_all_mistakes_of_a_file_are_told_together_and_in_its_order() -> None:
+def test_all_mistakes_of_a_file_are_reported_together_and_in_its_order() -> None:
     text = """\
 scenario: many
 sed: 1
@@ -450,7 +450,7 @@ schedule:
     ]
 
 
-def test_the_first_hundred_mistakes_are_told() -> None:
+def test_the_first_hundred_mistakes_are_reported() -> None:
     rule = "- { when: { account: { pattern: '(' }, amount: x }, then: [{ status: Failed }] }\n"
     assert len(places("payments:\n" + rule * 200)) == 100
 

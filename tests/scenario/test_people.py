@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.domain.model.bills import BillProfile
-from simulator.scenario import people
 from simulator.scenario.library import load_scenario, scenario_from_object
-from simulator.scenario.options import GENERATED_MAX
-from simulator.scenario.people import business, person_pools
+from simulator.scenario.sections import people
+from simulator.scenario.sections.options import GENERATED_MAX
+from simulator.scenario.sections.people import business, person_pools
 from tests.support.processes import environment
 
 PRINT_PEOPLE = """
-    from simulator.scenario.people import business, person_pools
+    from simulator.scenario.sections.people import business, person_pools
     print(person_pools())
     print([business(number) for number in range(100_001, 101_001)])
 """

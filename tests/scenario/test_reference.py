@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from simulator.scenario.check import schema
-from simulator.scenario.reference import as_markdown
+from simulator.scenario.reading.check import schema
+from tests.support.scenario_reference import as_markdown
 
 
 def test_every_link_of_the_page_leads_to_a_place_on_it() -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from simulator.contract.files import data_dir
 from simulator.scenario import build as building
-from simulator.scenario.check import schema
-from simulator.scenario.document import Document
-from simulator.scenario.load import load_file, load_text
-from simulator.scenario.reader import Reader
+from simulator.scenario.reading.check import schema
+from simulator.scenario.reading.document import Document
+from simulator.scenario.reading.load import load_file, load_text
+from simulator.scenario.reading.reader import Reader
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"
 KEYWORDS = {
@@ -123,7 +123,7 @@ def read() -> tuple[set[Place], set[Place]]:
                 yield key, _watched(reader)
 
     def _watched(reader: Reader) -> Reader:
-        return Watched(reader.node, reader.path, reader.report, reader.mark, reader.key_mark)
+        return Watched(reader.node, reader.path, reader.report, reader.position, reader.key_position)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(building, "Reader", Watched)
@@ -169,7 +169,7 @@ def written(node: Any, path: Place = ()) -> Iterator[Place]:
             yield from written(item, path)
 
 
-def test_everything_is_everything() -> None:
+def test_the_file_of_everything_has_every_key() -> None:
     body = ("faults", "then", "body")
     data = load_file(EVERYTHING).data
     present = {general(path) for path in written(data) if path[:3] != body or path == body}

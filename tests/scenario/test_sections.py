@@ -44,7 +44,7 @@ def test_how_a_void_ends(
     assert (made.is_taken, made.refund_after, made.refused_after) == (is_taken, refund_after, refused_after)
 
 
-def test_a_bill_says_null_for_what_is_not_told_and_leaves_out_what_is_drawn() -> None:
+def test_a_bill_has_null_for_missing_members_and_omits_generated_ones() -> None:
     [rule] = built("bills: [{then: {bill: {Outstanding: 12.50, Address: null, E-Bill: null}}}]\n").bills
     assert rule.then.changes == {"outstanding": Decimal("12.50"), "address": None, "e_bill": None}
     assert rule.then.refused is None
@@ -73,7 +73,7 @@ def test_network_is_one_status_or_several_over_time_and_merged_by_product() -> N
     }
 
 
-def test_what_a_biller_presents_and_what_it_presents_when_little_is_said() -> None:
+def test_the_bill_profile_and_its_defaults() -> None:
     whole = built(
         PRODUCT + "      bill: {biller_name: B, returns: [Data], outstanding: {min: 1, max: 2.50}, custom_field: x}\n"
     )
@@ -136,5 +136,5 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "expected"), MISTAKES)
-def test_a_mistake_is_told_where_it_stands(text: str, expected: str) -> None:
+def test_a_mistake_is_reported_with_its_position(text: str, expected: str) -> None:
     assert places(text) == [expected]

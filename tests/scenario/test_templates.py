@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.scenario.templates import template
+from simulator.scenario.sections.templates import template
 
 FACTS: dict[str, object] = {
     "seed": 7,

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.scenario import values
+from simulator.scenario.reading import values
 
 DURATIONS = [
     ("0s", timedelta(0)),
@@ -42,7 +42,7 @@ def test_a_duration_is_a_count_and_a_unit(text: str, span: timedelta) -> None:
 
 
 @pytest.mark.parametrize("text", NO_DURATIONS)
-def test_anything_else_is_no_duration(text: str) -> None:
+def test_anything_else_is_not_a_duration(text: str) -> None:
     with pytest.raises(ValueError, match=r"duration|longer"):
         values.duration(text)
 
@@ -75,7 +75,7 @@ def test_an_amount_keeps_its_digits(value: object, text: str) -> None:
 
 
 @pytest.mark.parametrize("value", NO_AMOUNTS)
-def test_anything_else_is_no_amount(value: object) -> None:
+def test_anything_else_is_not_an_amount(value: object) -> None:
     with pytest.raises(ValueError, match=r"amount|digits"):
         values.amount(value)
 

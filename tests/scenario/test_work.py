@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import yaml
 
-from simulator.scenario.check import COMPARED_MAX, suggestion
-from simulator.scenario.document import NODES_MAX, PROBLEMS_MAX, ScenarioError
 from simulator.scenario.library import scenario_from_object
-from simulator.scenario.load import BYTES_MAX, load_text
-from simulator.scenario.options import GENERATED_MAX
+from simulator.scenario.reading.check import COMPARED_MAX, suggestion
+from simulator.scenario.reading.document import NODES_MAX, PROBLEMS_MAX, ScenarioError
+from simulator.scenario.reading.load import BYTES_MAX, load_text
+from simulator.scenario.sections.options import GENERATED_MAX
 from tests.scenario.test_load import HOSTILE
 
 pytestmark = pytest.mark.slow

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from .prompt_echo import PromptEcho
-from .wire import LOOPS, Echo, Served, serving
+from tests.support.echo_server import LOOPS, Echo, Served, serving
+from tests.support.prompt_echo import PromptEcho
 
 
 @pytest.fixture(scope="module", params=[*LOOPS, "prompt"])

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from .wire import Served, request
+from tests.support.echo_server import Served, request
 
 
 @pytest.mark.parametrize("status", [204, 304])
@@ -47,7 +47,7 @@ def test_an_answer_to_head_ends_with_its_head(served: Served, status: int) -> No
         (b"X-Spaced: \xa0key\xa0 ", "\xa0key\xa0"),
     ],
 )
-def test_blanks_and_tabs_around_a_value_are_no_part_of_it(served: Served, path: str, line: bytes, value: str) -> None:
+def test_blanks_and_tabs_around_a_value_are_stripped(served: Served, path: str, line: bytes, value: str) -> None:
     raw = b"GET %b HTTP/1.1\r\nHost: a\r\n%b\r\nConnection: close \r\n\r\n" % (path.encode(), line)
     (answer,) = asyncio.run(served.talk(raw))
     assert answer.json["spaced"] == [value]

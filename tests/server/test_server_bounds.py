@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from .wire import Served, request
+from tests.support.echo_server import Served, request
 
 
 def head_of(size: int, extra: bytes = b"") -> bytes:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from .wire import Answer, Served, request
+from tests.support.echo_server import Answer, Served, request
 
 
 def test_pipelined_requests_are_answered_in_order(served: Served) -> None:

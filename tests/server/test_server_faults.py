@@ -6,8 +6,7 @@ import time
 import pytest
 
 from simulator.server.responder import responder_of as connection_of
-
-from .wire import LETTERS, Served, request
+from tests.support.echo_server import LETTERS, Answer, Served, request
 
 
 def raw_answer(served: Served, *pieces: bytes) -> bytes:
@@ -59,7 +58,7 @@ def test_a_cut_answer_arrives_though_the_request_was_not_read(served: Served) ->
 
 
 @pytest.mark.parametrize("raw", [request("GET", "/cut-nothing"), request("HEAD", "/cut")])
-def test_where_there_is_no_body_to_cut_there_is_no_answer(served: Served, raw: bytes) -> None:
+def test_without_a_body_to_cut_there_is_no_answer(served: Served, raw: bytes) -> None:
     assert raw_answer(served, raw) == b""
 
 
@@ -86,6 +85,60 @@ def test_a_dripping_answer_to_head_has_no_body(served: Served) -> None:
     assert raw.startswith(b"HTTP/1.1 201 Created\r\n")
     assert b"content-length: 104" in raw
     assert raw.endswith(b"\r\n\r\n")
+
+
+def half_closed_answers(served: Served, raw: bytes) -> list[Answer]:
+    """Send, close the client's sending side, and return the answers that come all the same."""
+
+    async def main() -> list[Answer]:
+        async with await served.connect() as client:
+            client.writer.write(raw)
+            client.writer.write_eof()
+            return await client.answers_to_end()
+
+    return asyncio.run(main())
+
+
+def test_a_client_that_closed_its_sending_side_gets_a_dripping_answer_whole(served: Served) -> None:
+    first, second = half_closed_answers(served, request("GET", "/drip") + request("GET", "/drip"))
+    assert (first.body, second.body) == (LETTERS, LETTERS)
+
+
+def test_a_client_that_closes_its_sending_side_in_the_middle_of_a_drip_gets_the_rest(served: Served) -> None:
+    async def main() -> bytes:
+        async with await served.connect() as client:
+            await client.send(request("GET", "/drip"))
+            await client.reader.readuntil(b"\r\n\r\n")
+            body = await client.reader.readexactly(1)
+            client.writer.write_eof()
+            return body + await client.to_end()
+
+    assert asyncio.run(main()) == LETTERS
+
+
+def test_a_client_that_leaves_ends_a_drip_that_writes_to_it(served: Served) -> None:
+    async def main() -> None:
+        async with await served.connect() as client:
+            await client.send(request("GET", "/drip-for-long"))
+            await client.reader.readuntil(b"\r\n\r\n")
+        assert await served.saw("left /drip-for-long")
+
+    served.app.seen.clear()
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("path", ["/drip-for-ever", "/pause-for-ever"])
+def test_a_client_that_closed_its_sending_side_does_not_wait_for_ever(served: Served, path: str) -> None:
+    async def main() -> bytes:
+        async with await served.connect() as client:
+            client.writer.write(request("GET", path))
+            client.writer.write_eof()
+            return await client.to_end()
+
+    served.app.seen.clear()
+    body = asyncio.run(main()).partition(b"\r\n\r\n")[2]
+    assert body in (b"", LETTERS[:1])
+    assert f"left {path}" in served.app.seen
 
 
 @pytest.mark.parametrize("path", ["/drip-for-ever", "/pause-for-ever"])

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from .wire import PATIENCE_S, Answer, Served, request
+from tests.support.echo_server import PATIENCE_S, Answer, Served, request
 
 H = b"Host: localhost\r\n"
 POST = b"POST / HTTP/1.1\r\n" + H

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from simulator.server.limits import HttpLimits
-
-from .prompt_echo import PromptEcho
-from .wire import Answer, Echo, Served, request, serving
+from tests.support.echo_server import Answer, Echo, Served, request, serving
+from tests.support.prompt_echo import PromptEcho
 
 SMALL = HttpLimits(head_timeout_s=0.25, body_timeout_s=0.25)
 

@@ -10,9 +10,8 @@ from uvicorn.server import ServerState
 from simulator.server.limits import HttpLimits
 from simulator.server.protocol import HttpProtocol
 from simulator.server.turn import Turn
-
-from .prompt_echo import PromptEcho
-from .wire import LETTERS, Served, request, serving
+from tests.support.echo_server import LETTERS, Served, request, serving
+from tests.support.prompt_echo import PromptEcho
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +95,7 @@ def test_an_error_of_the_application_is_logged_and_answered_500(path: str, caplo
 
 
 @pytest.mark.parametrize("path", ["/abort", "/slow-abort"])
-def test_an_aborted_answer_is_no_byte_at_all(prompt: Served, path: str) -> None:
+def test_an_aborted_answer_has_no_bytes(prompt: Served, path: str) -> None:
     async def main() -> bytes:
         async with await prompt.connect() as client:
             await client.send(request("GET", path))
@@ -160,7 +159,7 @@ def test_a_client_that_closes_its_side_at_once_is_answered_all_the_same(
     ]
 
 
-def test_a_client_that_closes_its_side_within_a_body_is_let_go(prompt: Served) -> None:
+def test_a_client_that_closes_its_side_within_a_body_is_disconnected(prompt: Served) -> None:
     async def main() -> bytes:
         async with await prompt.connect() as client:
             client.writer.write(request("POST", "/asgi", body=b"1234")[:-2])

@@ -10,8 +10,7 @@ import time
 import pytest
 
 from simulator.server.serve import CannotListen, make_server
-
-from .wire import Answer, Echo, request, serving, serving_here
+from tests.support.echo_server import Answer, Echo, request, serving, serving_here
 
 
 def test_the_port_is_known_before_the_server_runs() -> None:
@@ -36,9 +35,9 @@ def test_an_address_is_taken_from_the_moment_the_server_is_made() -> None:
 @pytest.mark.parametrize(
     ("host", "port", "said"),
     [
-        ("192.0.2.1", 0, "no address of this machine; choose another with --host"),
-        ("no-such-host.invalid", 0, "no address of this machine; choose another with --host"),
-        ("a" * 100 + ".b", 0, "no address of this machine; choose another with --host"),
+        ("192.0.2.1", 0, "not an address of this machine; choose another with --host"),
+        ("no-such-host.invalid", 0, "not an address of this machine; choose another with --host"),
+        ("a" * 100 + ".b", 0, "not an address of this machine; choose another with --host"),
     ],
 )
 def test_an_address_that_cannot_be_listened_on_is_explained(host: str, port: int, said: str) -> None:

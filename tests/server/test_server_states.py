@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 from simulator.server.limits import HttpLimits, HttpRefusal
-from simulator.server.reading import Reader
+from simulator.server.reading import RequestReader
 from simulator.server.states import CLOSED, DEAF, IDLE, LATE_HEAD, LINGERING, LOST, OPENED, READING, Reading
-
-from .wire import request
+from tests.support.echo_server import request
 
 
 def reachable(start: Reading) -> set[Reading]:
@@ -37,8 +36,8 @@ def test_what_reads_no_more_never_reads_again(state: Reading) -> None:
     assert reachable(state) <= {DEAF, LINGERING, CLOSED}
 
 
-def read(*packets: bytes, limits: HttpLimits | None = None) -> Reader:
-    reader = Reader(limits or HttpLimits())
+def read(*packets: bytes, limits: HttpLimits | None = None) -> RequestReader:
+    reader = RequestReader(limits or HttpLimits())
     for packet in packets:
         reader.feed(packet)
     return reader

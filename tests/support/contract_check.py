@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from simulator.contract.openapi import CONTROL, OPENAPI
-from simulator.contract.responses import response_problems
+from tests.support.responses import response_problems
 
 CONTROL_PREFIX = "/_sim"
 INBOX_PREFIX = "/_sim/inbox/"

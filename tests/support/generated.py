@@ -1,18 +1,17 @@
-"""The files that follow from contracts/ and what is in them; `make docs` runs this to write them."""
+"""The files that `make docs` generates from contracts/, and their content."""
 
 from collections.abc import Callable, Mapping
 
-from simulator.contract import assume, register
 from simulator.contract.files import data_dir
-from simulator.scenario import reference
+from tests.support import assume_section, assumptions_page, scenario_reference
 
 ROOT = data_dir("contracts").parent
 
 # In this order: the reference is rendered from the schema. Of the schema only one section is generated.
 GENERATED: Mapping[str, Callable[[], str]] = {
-    "contracts/scenario.schema.json": assume.as_json,
-    "docs/assumptions.md": register.as_markdown,
-    "docs/scenario-reference.md": reference.as_markdown,
+    "contracts/scenario.schema.json": assume_section.as_json,
+    "docs/assumptions.md": assumptions_page.as_markdown,
+    "docs/scenario-reference.md": scenario_reference.as_markdown,
 }
 
 

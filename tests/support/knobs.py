@@ -301,7 +301,7 @@ PROBES: dict[str, Probe] = {
         lambda client: look_up(client).data["Address"], (ABSENT, [{"then": {"bill": {"Address": "x"}}}])
     ),
     "voided-cost": Probe(voided_cost, world=PAID),
-    "legacy-shelves": Probe(lambda client: read(client, "/v2/product-list").data[0]["product_group"]),
+    "legacy-categories": Probe(lambda client: read(client, "/v2/product-list").data[0]["product_group"]),
     "subproduct-denomination": Probe(
         lambda client: read(client, "/v2/subproducts", product_code="DATA", account_number=PHONE).data[0][
             "denomination"

@@ -2,9 +2,9 @@
 
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build
-from simulator.scenario.document import ScenarioError
-from simulator.scenario.load import load_text
-from simulator.scenario.sources import resolved
+from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.load import load_text
+from simulator.scenario.reading.sources import resolved
 
 
 def built(text: str) -> Scenario:

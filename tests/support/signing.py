@@ -13,14 +13,19 @@ NONCE = "nonce-0123456789"
 
 
 @dataclass(frozen=True)
-class Held:
+class KeyRecord:
     """What a server knows of a key."""
 
     state: str
     secret_bytes: bytes = SECRET
 
 
-KEYS = {KEY: Held("active"), "gone": Held("revoked"), "bare": Held("no_secret", b""), "dark": Held("undecryptable")}
+KEYS = {
+    KEY: KeyRecord("active"),
+    "gone": KeyRecord("revoked"),
+    "bare": KeyRecord("no_secret", b""),
+    "dark": KeyRecord("undecryptable"),
+}
 
 
 def sign(

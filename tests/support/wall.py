@@ -1,4 +1,4 @@
-"""A wall clock that moves when it is told."""
+"""A wall clock that moves only when a test sets it."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.commands import CreatePayment, EndDelivery, PassTime, PaymentAnswer, PaymentRefused
+from simulator.domain.commands import CreatePayment, EndDelivery, PassTime
 from simulator.domain.due import Fired
+from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.bills import BillField, BillProfile
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import (

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from simulator.domain import commands as c
 from simulator.domain.model.cases import CaseKind
-from simulator.domain.model.catalog import Adjustment, Discount, Overlay, TreeKind
-from simulator.domain.model.effects import Ending, Outcome
+from simulator.domain.model.catalog import Adjustment, Discount, Overlay
+from simulator.domain.model.effects import Outcome, OutcomeKind
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import KeyStart, ResellerStart
+from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import WebhookStart
 from simulator.domain.sandbox import Sandbox
@@ -108,13 +109,14 @@ CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
     ([], lambda box: c.SpendNonce("RS001", "key", b"nonce-0123456789", 1_800_000_000, 1_800_000_000.25)),
     ([c.SpendNonce("RS001", "key", b"nonce", 1, 1.5)], lambda box: c.ReturnNonce("RS001", "key", b"nonce")),
     ([c.AddRule("faults", {"then": {"status": 500}})], lambda box: c.CountFault(("added-1",), "added-1")),
+    ([c.AddRule("faults", {"then": {"status": 500}})], lambda box: c.CountFault((), "added-1", picked=True)),
     ([paid(account="0120000011")], lambda box: c.PassTime()),
     ([paid()], lambda box: c.PassTime(1)),
     ([paid()], lambda box: c.SeeTime()),
     (
         [c.SetWebhook("RS001", "http://127.0.0.1:9/"), c.Credit("RS001", Decimal(5)), c.PassTime()],
         lambda box: c.EndDelivery(
-            next(iter(box.state.in_flight)), 1, Outcome(Ending.ANSWERED, 500, "böse", "", (("a", "b"),))
+            next(iter(box.state.in_flight)), 1, Outcome(OutcomeKind.ANSWERED, 500, "böse", "", (("a", "b"),))
         ),
     ),
 ]
@@ -180,6 +182,6 @@ def test_whatever_a_client_sends_reads_back_as_it_was(command: c.CreatePayment) 
 
 
 @pytest.mark.parametrize("line", [b"", b"{}", b'{"command": "Nonsense"}', b'{"command": "Credit"}', b"[1]", b"\xff"])
-def test_what_is_no_command_is_refused(line: bytes) -> None:
+def test_bytes_that_are_not_a_command_are_refused(line: bytes) -> None:
     with pytest.raises((msgspec.ValidationError, msgspec.DecodeError)):
         read(line)

@@ -36,6 +36,6 @@ def test_a_day_or_a_range(text: str, days: tuple[date, date]) -> None:
         ("2026-11-02 - 2026-11-01", "must not end before it begins"),
     ],
 )
-def test_what_is_neither_is_told(text: str, reason: str) -> None:
+def test_text_that_is_neither_is_reported(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         day_range(text)

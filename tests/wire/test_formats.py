@@ -54,7 +54,7 @@ def callback(status: Status, method: str = "POST", url: str = "https://shop.exam
         Decimal("10.50"),
     )
     result = Result(AT, status, 53, Decimal("9.70"), Decimal("90.30"), "step", "note", "SN", "", date(2027, 1, 2))
-    return Callback("cb-1", transaction, result, url, method)
+    return Callback(id="cb-1", transaction=transaction, result=result, url=url, method=method)
 
 
 @pytest.mark.parametrize(

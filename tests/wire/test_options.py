@@ -66,7 +66,9 @@ def test_what_an_option_has_not_is_left_out() -> None:
         (5, 9, 1, 5, (0, 0)),
     ],
 )
-def test_pages(total: int, current: int, size: int, last: int, bounds: tuple[int, int]) -> None:
+def test_a_page_knows_its_last_page_and_its_bounds(
+    total: int, current: int, size: int, last: int, bounds: tuple[int, int]
+) -> None:
     page = Page.of(total, current, size)
     assert (page.last, page.bounds) == (last, bounds)
     shown = list(range(1, total + 1))[page.items]

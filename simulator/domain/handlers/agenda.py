@@ -5,12 +5,12 @@ from datetime import datetime
 
 from simulator.domain.commands import ChangeProduct, ChangeTree, Credit, EndDelivery, PassTime, SeeTime
 from simulator.domain.due import (
+    AgendaItem,
     AttemptDue,
     CaseDue,
     DeliveryDue,
     DepositDue,
     Fired,
-    Item,
     ProductDue,
     StepDue,
     TreeDue,
@@ -55,7 +55,7 @@ def end_delivery(state: State, command: EndDelivery, now: datetime) -> None:
             deliveries.delivered(state, delivery, send.attempt, command.outcome, now)
 
 
-def _happen(state: State, item: Item, now: datetime) -> Fired | None:
+def _happen(state: State, item: AgendaItem, now: datetime) -> Fired | None:
     match item:
         case StepDue():
             return Fired(now, item) if timeline.step_due(state, item, now) else None
@@ -78,7 +78,7 @@ def _happen(state: State, item: Item, now: datetime) -> Fired | None:
             return Fired(now, item)
 
 
-def _sent(state: State, now: datetime, item: Item, send: Send | None) -> Fired:
+def _sent(state: State, now: datetime, item: AgendaItem, send: Send | None) -> Fired:
     if send is not None:
         state.in_flight[send.job.id] = send
     return Fired(now, item, send)

@@ -10,7 +10,7 @@ from decimal import Decimal
 from simulator.domain.commands import SetThreshold
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.money import CENT, is_bounded, is_whole_cents
-from simulator.domain.model.notifications import Kind
+from simulator.domain.model.notifications import NotificationKind
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.state import State
 
@@ -41,4 +41,11 @@ def _alert(state: State, reseller: Reseller, now: datetime) -> None:
     wallet = reseller.wallet
     balance, threshold = f"RM {wallet.balance:.2f}", f"RM {wallet.threshold:.2f}"
     text = f"The balance of {reseller.code} is {balance}, below the threshold of {threshold}."
-    state.notifications.add(now, Kind.LOW_BALANCE, reseller.code, [reseller.email], "Low balance", text)
+    state.notifications.add(
+        at=now,
+        kind=NotificationKind.LOW_BALANCE,
+        reseller=reseller.code,
+        to=[reseller.email],
+        subject="Low balance",
+        text=text,
+    )

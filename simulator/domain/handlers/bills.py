@@ -1,34 +1,36 @@
-"""Looking bills up (SPEC 4.10): rules first, then the checks in their order, then the bill less what was paid of it."""
+"""Bill look-up (SPEC 4.10): rules first, then the checks in order, then the bill minus its payments."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
 
-from simulator.domain.commands import BillFound, LookUpBill
+import msgspec
+
+from simulator.domain.commands import LookUpBill
 from simulator.domain.handlers.amounts import bad_money, beyond_limits, no_amount
 from simulator.domain.handlers.checks import bad_account, fits
 from simulator.domain.handlers.extras import SECOND_REFERENCE, bad_extra, bad_option, extra_field
-from simulator.domain.handlers.sold import not_on_sale
+from simulator.domain.model.answers import BillFound
 from simulator.domain.model.bills import (
     Bill,
     BillError,
     BillKey,
     BillProfile,
     BillRefused,
-    drawn_bill,
+    draw_bill,
 )
 from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import ZERO, parse_amount
-from simulator.domain.model.options import biller_field, limits, offered
+from simulator.domain.model.options import biller_field, limiting_biller, limits, offered
 from simulator.domain.model.transactions import Status, Transaction
+from simulator.domain.questions import not_on_sale
 from simulator.domain.state import State
 
 
-class Inquiry(NamedTuple):
-    """A look-up that is being judged. `profile` is None for a product without bills, `biller` when there is none."""
+class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
+    """A look-up under validation. `profile` is None for a product without bills, `biller` for one without billers."""
 
     state: State
     asked: LookUpBill
@@ -38,18 +40,24 @@ class Inquiry(NamedTuple):
 
 
 def note_payment(state: State, product: Product, transaction: Transaction) -> None:
-    """Remember a new payment of a product that has bills."""
+    """Index a new payment of a product that has bills."""
     key = _key(product, transaction.account, transaction.extras.get("biller_code"))
     state.bill_payments.setdefault(key, []).append(transaction)
 
 
 def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillRefused:
-    """The bill as it stands. A rule's word comes before every check but that the product exists."""
+    """The current bill, or the refusal. A rule takes precedence over every check except that the product exists."""
     product = state.resellers[asked.reseller].sees(state.catalog, asked.product)
     if product is None:
         return BillRefused(BillError.PRODUCT, detail=not_on_sale(state, None, asked.product))
     rule = state.bills.choose(lambda: _facts(asked), asked.rule, asked.account)
-    inquiry = Inquiry(state, asked, product, product.bill, _biller(state, product, asked.biller_code))
+    inquiry = Inquiry(
+        state=state,
+        asked=asked,
+        product=product,
+        profile=product.bill,
+        biller=_biller(state, product, asked.biller_code),
+    )
     if rule is None:
         for check in CHECKS:
             if refused := check(inquiry):
@@ -57,7 +65,7 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
         return BillFound(_less_payments(state, inquiry, _drawn(state, inquiry, now)), "", _ignored(inquiry))
     if rule.then.refused is not None:
         return replace(rule.then.refused, rule=rule.label)
-    bill = replace(_drawn(state, inquiry, now), **rule.then.changes)  # type: ignore[arg-type]  # read as such
+    bill = replace(_drawn(state, inquiry, now), **rule.then.changes)  # type: ignore[arg-type]  # the compiler checked their types
     return BillFound(_less_payments(state, inquiry, bill), rule.label)
 
 
@@ -72,7 +80,7 @@ def _facts(asked: LookUpBill) -> dict[str, object]:
 
 
 def _key(product: Product, account: str, biller_code: object) -> BillKey:
-    """A biller counts for products that have several."""
+    """The key includes the biller only for products that have billers."""
     counts = isinstance(biller_code, str) and biller_field(product) is not None
     return product.code, account, str(biller_code) if counts else ""
 
@@ -89,18 +97,18 @@ def _drawn(state: State, inquiry: Inquiry, now: datetime) -> Bill:
         return Bill(inquiry.product.name)
     key = _key(inquiry.product, asked.account, asked.biller_code)
     name = inquiry.biller.label if inquiry.biller else profile.biller_name or inquiry.product.name
-    return drawn_bill(_payable(profile, *limits(inquiry.product, inquiry.biller)), name, key, state.seed, now)
+    return draw_bill(_payable(profile, *limits(inquiry.product, inquiry.biller)), name, key, state.seed, now)
 
 
 def _payable(profile: BillProfile, low: Decimal | None, high: Decimal | None) -> BillProfile:
-    """The profile within the limits of a payment, so that a drawn bill can be paid at once."""
+    """The profile within the limits of a payment, so that a generated bill can be paid."""
     lowest = profile.lowest if low is None else max(profile.lowest, low)
     highest = profile.highest if high is None else min(profile.highest, high)
     return replace(profile, lowest=lowest, highest=max(lowest, highest))
 
 
 def _less_payments(state: State, inquiry: Inquiry, bill: Bill) -> Bill:
-    """The bill less its successful payments, by any reseller. One that failed or was voided counts no more."""
+    """The bill minus its successful payments by any reseller; failed and voided payments do not count."""
     if bill.outstanding is None:
         return bill
     key = _key(inquiry.product, inquiry.asked.account, inquiry.asked.biller_code)
@@ -110,7 +118,7 @@ def _less_payments(state: State, inquiry: Inquiry, bill: Bill) -> Bill:
 
 
 def _ignored(inquiry: Inquiry) -> Detail | None:
-    """What counted for nothing: a biller or a second reference of a product that has no billers."""
+    """The parameters that were ignored: biller and second reference of a product without billers."""
     asked, product = inquiry.asked, inquiry.product
     known = product.fulfillment.extras
     names = tuple(name for name in ("biller_code", SECOND_REFERENCE) if getattr(asked, name) and name not in known)
@@ -166,9 +174,7 @@ def _check_amount(inquiry: Inquiry) -> BillRefused | None:
     if amount is None:
         wrong: Detail | None = no_amount(sent)
     else:
-        has_limits = biller is not None and (biller.min_amount or biller.max_amount)
-        named = biller.code if biller and has_limits else ""
-        wrong = bad_money(amount) or beyond_limits(amount, *limits(inquiry.product, biller), named)
+        wrong = bad_money(amount) or beyond_limits(amount, *limits(inquiry.product, biller), limiting_biller(biller))
     return BillRefused(BillError.AMOUNT, detail=wrong) if wrong else None
 
 

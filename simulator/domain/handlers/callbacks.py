@@ -17,7 +17,7 @@ from simulator.domain.model.transactions import Result, Status, Transaction
 from simulator.domain.state import State
 
 
-def announce(state: State, transaction: Transaction, now: datetime) -> None:
+def schedule(state: State, transaction: Transaction, now: datetime) -> None:
     """Schedule the callbacks of the latest result, as the transaction's rule distorts them.
 
     In reverse order nothing is sent until the transaction is settled; then the latest status goes first. A later void
@@ -39,7 +39,14 @@ def _add_copies(state: State, transaction: Transaction, result: Result, now: dat
     plan = transaction.callbacks
     for copy in range(plan.duplicates + 1):
         state.callbacks_made += 1
-        callback = Callback(f"cb-{state.callbacks_made}", transaction, result, config.url, config.method, copy)
+        callback = Callback(
+            id=f"cb-{state.callbacks_made}",
+            transaction=transaction,
+            result=result,
+            url=config.url,
+            method=config.method,
+            copy=copy,
+        )
         state.callbacks.add(callback)
         if plan.drop:
             callback.state = CallbackState.DROPPED

@@ -10,9 +10,10 @@ from datetime import datetime
 
 import msgspec
 
-from simulator.domain.commands import CaseAnswer, NoSuchTransaction, OpenCase
+from simulator.domain.commands import OpenCase
 from simulator.domain.due import CaseDue
-from simulator.domain.handlers.timeline import changed, template_facts
+from simulator.domain.handlers.timeline import propagate_change, template_facts
+from simulator.domain.model.answers import CaseAnswer, NoSuchTransaction
 from simulator.domain.model.cases import (
     REFUND_AFTER,
     Case,
@@ -22,7 +23,7 @@ from simulator.domain.model.cases import (
 )
 from simulator.domain.model.details import NEAR_WORDS_MAX, Detail, What, detail, near
 from simulator.domain.model.money import ZERO
-from simulator.domain.model.notifications import Kind
+from simulator.domain.model.notifications import NotificationKind
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.rules import Rule, RuleBook
 from simulator.domain.model.transactions import Status, Transaction, may_follow
@@ -70,11 +71,18 @@ def open_case(state: State, command: OpenCase, now: datetime) -> CaseAnswer | No
         return NoSuchTransaction("trxid" if command.trxid else "refid", _unknown(state, command))
     if objection := _objection(state, command.kind, transaction):
         state.noted[_NOTED[command.kind, False]] += 1
-        return CaseAnswer(transaction, False, *objection)
+        message, wrong = objection
+        return CaseAnswer(transaction=transaction, is_taken=False, message=message, rule="", detail=wrong)
     rule = _book(state, command.kind).choose(lambda: _facts(command, transaction), command.rule, transaction.account)
     case = _record(state, command, transaction, rule, now)
     state.noted[_NOTED[command.kind, case.is_taken]] += 1
-    return CaseAnswer(transaction, case.is_taken, case.message, case.rule, _ignored(command, transaction))
+    return CaseAnswer(
+        transaction=transaction,
+        is_taken=case.is_taken,
+        message=case.message,
+        rule=case.rule,
+        detail=_ignored(command, transaction),
+    )
 
 
 def case_due(state: State, due: CaseDue, now: datetime) -> None:
@@ -120,25 +128,24 @@ def _ignored(command: OpenCase, transaction: Transaction) -> Detail | None:
     return detail(What.REFID_IGNORED, refid=command.refid, kept=transaction.refid)
 
 
-def _objection(state: State, kind: CaseKind, transaction: Transaction) -> tuple[str, str, Detail] | None:
-    """Why the request is refused regardless of the rules, as message, no rule and detail; None when the rules
-    decide."""
+def _objection(state: State, kind: CaseKind, transaction: Transaction) -> tuple[str, Detail] | None:
+    """Why the request is refused regardless of the rules, as message and detail; None when the rules decide."""
     status = transaction.result.status
     if status is not Status.SUCCESSFUL:
         wrong = detail(What.NOT_SUCCESSFUL, trxid=transaction.trxid, status=status, done=_DONE[kind])
-        return _NOT_SUCCESSFUL[status], "", wrong
+        return _NOT_SUCCESSFUL[status], wrong
     earlier = [case for case in state.cases.get(transaction.trxid, ()) if case.kind is kind]
     if state.assumes("case-lifecycle", "again_after_refusal"):
         earlier = [case for case in earlier if case.state is not CaseState.REFUSED]
     if earlier:
         state_, id_ = earlier[-1].state.value, earlier[-1].id
         wrong = detail(What.CASE_EXISTS, trxid=transaction.trxid, kind=kind.value, case=id_, state=state_)
-        return f"A {kind.value} of this transaction was requested already.", "", wrong
+        return f"A {kind.value} of this transaction was requested already.", wrong
     product = state.catalog.products.get(transaction.product)
     if kind is CaseKind.VOID and (product is None or not product.voidable):
         able = tuple(one.code for one in state.catalog.products.values() if one.voidable and not one.is_hidden)
         wrong = detail(What.NOT_VOIDABLE, product=transaction.product, able=able)
-        return "Payments of this product cannot be voided.", "", wrong
+        return "Payments of this product cannot be voided.", wrong
     return None
 
 
@@ -216,7 +223,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
         cause="void",
     )
     transaction.results.append(voided)
-    changed(state, transaction, now)
+    propagate_change(state, transaction, now)
 
 
 def _notify(state: State, case: Case, now: datetime, text: str) -> None:
@@ -225,12 +232,12 @@ def _notify(state: State, case: Case, now: datetime, text: str) -> None:
     to = dict.fromkeys((*case.user_email, state.resellers[transaction.reseller].email))
     subject = f"{case.kind.value.capitalize()} of {transaction.product_name}, reference {transaction.refid}"
     state.notifications.add(
-        now,
-        Kind(case.kind.value),
-        transaction.reseller,
-        tuple(to),
-        subject,
-        text,
+        at=now,
+        kind=NotificationKind(case.kind.value),
+        reseller=transaction.reseller,
+        to=tuple(to),
+        subject=subject,
+        text=text,
         trxid=transaction.trxid,
         refid=transaction.refid,
     )

@@ -1,7 +1,7 @@
 """Changes to the catalog: products, for everybody or for one reseller, and its tree (SPEC 2.1, 6.4)."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -9,50 +9,15 @@ from typing import Any
 from simulator.domain.commands import ChangeProduct, ChangeTree
 from simulator.domain.errors import Unacceptable, Unknown
 from simulator.domain.handlers import catalog_events
-from simulator.domain.handlers.catalog_times import later
-from simulator.domain.handlers.resellers import reseller_of
-from simulator.domain.model.catalog import Catalog, Category, Group, Option, OptionList, Overlay, Product, TreeKind
+from simulator.domain.model.answers import OptionChange, ProductChange, TreeChange
+from simulator.domain.model.catalog import Catalog, OptionList, Overlay, Product
 from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.tree import Category, Group, TreeKind
+from simulator.domain.questions import later, product_of, reseller_of
 from simulator.domain.state import State
 
 OF_PRODUCT = frozenset({"is_active", "name", "note", "price_adjustment", "discount"})
 OF_OVERLAY = frozenset({"is_active", "price_adjustment"})
-
-
-@dataclass(frozen=True, slots=True)
-class OptionChange:
-    """An option of a field before and after."""
-
-    field_id: str
-    before: Option
-    after: Option
-
-
-@dataclass(frozen=True, slots=True)
-class ProductChange:
-    """The effect of a `ChangeProduct`: the product before and after, as seen by `reseller` when that is set.
-
-    `changed` names the product's own properties that differ now, `options` lists changed options. Both are empty when
-    the command changed nothing.
-    """
-
-    before: Product
-    after: Product
-    changed: tuple[str, ...]
-    options: tuple[OptionChange, ...] = ()
-    reseller: str | None = None
-
-    def __bool__(self) -> bool:
-        """True when something changed."""
-        return bool(self.changed or self.options)
-
-
-def product_of(state: State, code: str) -> Product:
-    """The product with this code. Raises `Unknown`."""
-    product = state.catalog.products.get(code)
-    if product is None:
-        raise Unknown("unknown_product", f"this sandbox has no product {code!r}")
-    return product
 
 
 def change_product(state: State, command: ChangeProduct, now: datetime) -> ProductChange:
@@ -80,7 +45,7 @@ def put_catalog(state: State, catalog: Catalog, now: datetime) -> None:
     before = state.catalog
     state.catalog = catalog
     state.catalog_updated = later(state, now)
-    catalog_events.announce(state, before, now)
+    catalog_events.publish(state, before, now)
 
 
 def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, now: datetime) -> ProductChange:
@@ -97,7 +62,7 @@ def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, no
     change = ProductChange(before, after, _differing(before, after, command.changes), reseller=reseller.code)
     if change:
         reseller.overlay_updated = later(state, now)
-        catalog_events.announce_overlay(state, reseller, overlay_before, now)
+        catalog_events.publish_overlay(state, reseller, overlay_before, now)
     return change
 
 
@@ -148,35 +113,12 @@ CHANGEABLE: Mapping[TreeKind, frozenset[str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TreeChange:
-    """The effect of a `ChangeTree`: the category or group after it, and which of its properties differ."""
-
-    after: Category | Group
-    changed: tuple[str, ...]
-
-
-def of_kind(catalog: Catalog, kind: TreeKind) -> Sequence[Category | Group]:
-    """All groups, or all categories, in display order."""
-    if kind is TreeKind.GROUP:
-        return catalog.groups
-    return [category for group in catalog.groups for category in group.categories]
-
-
-def find(catalog: Catalog, kind: TreeKind, id_: str) -> Category | Group:
-    """The category or group with this id. Raises `Unknown`."""
-    for one in of_kind(catalog, kind):
-        if one.id == id_:
-            return one
-    raise Unknown(f"unknown_{kind}", f"this sandbox has no {kind} {id_!r}")
-
-
 def change_tree(state: State, command: ChangeTree, now: datetime) -> TreeChange:
     """Change a category or group; `last_updated` moves and events are published only when something differs.
 
     Raises `Unknown` for an unknown one and for an unknown product code, `Unacceptable` for any other property.
     """
-    before = find(state.catalog, command.kind, command.id)
+    before = state.catalog.part(command.kind, command.id)
     if refused := set(command.changes) - CHANGEABLE[command.kind]:
         raise Unacceptable("unacceptable_change", f"{min(refused)!r} cannot be changed", min(refused))
     for code in command.changes.get("product_codes", ()):

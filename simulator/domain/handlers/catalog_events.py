@@ -12,19 +12,12 @@ from decimal import Decimal
 from typing import NamedTuple, TypeVar
 
 from simulator.domain.handlers import deliveries
-from simulator.domain.handlers.catalog_times import version_switch
 from simulator.domain.model import pricing
-from simulator.domain.model.catalog import (
-    Catalog,
-    Category,
-    Group,
-    Option,
-    Overlay,
-    Product,
-    tree_of,
-)
+from simulator.domain.model.catalog import Catalog, Option, Overlay, Product
 from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.tree import Category, Group, tree_of
 from simulator.domain.model.webhooks import CatalogEntry
+from simulator.domain.questions import version_switch
 from simulator.domain.state import State
 
 CREATED, UPDATED, DELETED = "created", "updated", "deleted"
@@ -50,7 +43,7 @@ class Offer(NamedTuple):
     cost: Decimal | None = None
 
 
-def announce(state: State, before: Catalog, now: datetime) -> None:
+def publish(state: State, before: Catalog, now: datetime) -> None:
     """Publish how the catalog differs from `before`: to everybody, and further differences to resellers with an
     overlay."""
     if not state.catalog_webhook.enabled:
@@ -59,7 +52,7 @@ def announce(state: State, before: Catalog, now: datetime) -> None:
     whole_tree = _has_whole_tree(state)
     shared = list(changes(before, state.catalog, whole_tree=whole_tree))
     _send(state, shared, "", now)
-    if state.assumes("catalog-overlay-events", "not_told"):
+    if state.assumes("catalog-overlay-events", "not_published"):
         return
     published = {(change.type, change.key) for change in shared}
     touched = _touched(before, state.catalog)
@@ -69,9 +62,9 @@ def announce(state: State, before: Catalog, now: datetime) -> None:
             _send(state, [change for change in own if (change.type, change.key) not in published], reseller.code, now)
 
 
-def announce_overlay(state: State, reseller: Reseller, before: Mapping[str, Overlay], now: datetime) -> None:
+def publish_overlay(state: State, reseller: Reseller, before: Mapping[str, Overlay], now: datetime) -> None:
     """Publish how one reseller's view of the catalog differs from its view under the overlay `before`."""
-    if not state.catalog_webhook.enabled or state.assumes("catalog-overlay-events", "not_told"):
+    if not state.catalog_webhook.enabled or state.assumes("catalog-overlay-events", "not_published"):
         return
     state.catalog_changes += 1
     views = _seen(state.catalog, before), _seen(state.catalog, reseller.overlay)

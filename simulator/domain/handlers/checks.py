@@ -1,7 +1,7 @@
-"""What a new payment of a product that is sold is held against, in the documented order (SPEC 4.11).
+"""The checks of a new payment for a product on sale, in their documented order (SPEC 4.11).
 
-The first check that fails refuses it; that the wallet covers the cost is asked after all of them. A check looks only
-at what the product has: most have no extras, no plans and no options that belong to one account.
+The first check that fails refuses the payment. The balance is checked last, by `payments`. A check costs little for a
+product that it does not concern: most have no extras, no plans and no options of single accounts.
 """
 
 from collections.abc import Callable
@@ -9,16 +9,17 @@ from decimal import Decimal
 
 from simulator.domain.handlers.amounts import bad_money, beyond_limits, no_amount, not_sold
 from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.handlers.extras import biller_limits, check_extras, limiting_biller
+from simulator.domain.handlers.extras import check_extras, chosen
 from simulator.domain.handlers.plans import check_plan_code, check_plan_needed
 from simulator.domain.model.catalog import FormField, Product
 from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import is_whole_cents
+from simulator.domain.model.options import limiting_biller, limits
 from simulator.domain.model.transactions import Reason, Refusal
 
 
 def check_account(draft: Draft) -> Refusal | None:
-    """There is an account, and it looks as the product's account field says; a product without one takes any."""
+    """The account is present and matches the product's account field; a product without that field accepts any."""
     field = draft.product.account
     if draft.account and fits(field, draft.account):
         return None
@@ -26,12 +27,12 @@ def check_account(draft: Draft) -> Refusal | None:
 
 
 def fits(field: FormField | None, account: str) -> bool:
-    """True when an account looks as its form field says."""
+    """True when an account matches the pattern of its form field."""
     return field is None or field.accepts is None or field.accepts(account)
 
 
 def bad_account(field: FormField | None, account: str) -> Detail:
-    """What an account had to be."""
+    """What the account must be."""
     what = What.ACCOUNT_PATTERN if account else What.NO_ACCOUNT
     return detail(what, pattern=field and field.pattern, message=field and field.message)
 
@@ -44,7 +45,7 @@ def check_number(draft: Draft) -> Refusal | None:
 def check_amount(draft: Draft) -> Refusal | None:
     """Denomination, minimum and maximum: all are an invalid denomination (SPEC 7.3)."""
     amount, field = draft.amount, draft.product.pricing
-    assert amount is not None, "what is no number was refused"
+    assert amount is not None, "an amount that is not a number was refused"
     if amount > 0:
         if field is None:
             return None
@@ -52,37 +53,30 @@ def check_amount(draft: Draft) -> Refusal | None:
             is_sold = amount in offered_to(draft, field.id).by_denomination
         else:
             is_sold = _is_sold_in(field, amount)
-        if is_sold and (_is_unlimited(draft.product, field) or beyond_limits(amount, *_limits(draft, field)) is None):
+        if is_sold and (
+            _is_unlimited(draft.product, field) or beyond_limits(amount, *limits(draft.product, *chosen(draft))) is None
+        ):
             return None
     return Refusal(Reason.DENOMINATION, detail=_bad_amount(draft, field, amount))
 
 
 def _is_unlimited(product: Product, field: FormField) -> bool:
-    """True when nothing but the amount's being on sale counts."""
+    """True when no minimum or maximum applies."""
     named = product.min_amount or product.max_amount or field.minimum or field.maximum
     return not named and not product.fulfillment.extras
 
 
 def _is_sold_in(field: FormField, amount: Decimal) -> bool:
-    """A money field takes whole cents, a number field whole units."""
+    """A money field accepts whole cents, a number field whole units."""
     return amount == amount.to_integral_value() if field.type == "number" else is_whole_cents(amount)
-
-
-def _limits(draft: Draft, field: FormField) -> tuple[Decimal | None, Decimal | None]:
-    """A biller's limits come before the product's, and those before the field's (SPEC 2.1, 2.2)."""
-    product = draft.product
-    low = product.min_amount.amount if product.min_amount else field.minimum
-    high = product.max_amount.amount if product.max_amount else field.maximum
-    if product.fulfillment.extras:
-        return biller_limits(draft, low, high)
-    return low, high
 
 
 def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detail | None:
     code = draft.product.code
     if field is None or amount <= 0:
         return bad_money(amount)
-    low, high = _limits(draft, field)
+    billers = chosen(draft)
+    low, high = limits(draft.product, *billers)
     if field.type == "select":
         every = offered_to(draft, field.id).by_denomination
         sold = [one for one in every if beyond_limits(one, low, high) is None]
@@ -91,7 +85,7 @@ def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detai
         wrong = None if _is_sold_in(field, amount) else detail(What.NOT_WHOLE, product=code, amount=amount)
     else:
         wrong = bad_money(amount)
-    return wrong or beyond_limits(amount, low, high, limiting_biller(draft))
+    return wrong or beyond_limits(amount, low, high, limiting_biller(*billers))
 
 
 Check = Callable[[Draft], Refusal | None]
@@ -106,7 +100,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def first_failure(draft: Draft) -> Refusal | None:
-    """What the first check that fails says; None when all hold."""
+    """The refusal of the first check that fails; None when all pass."""
     for check in CHECKS:
         if refusal := check(draft):
             return refusal

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import datetime
-from enum import StrEnum
 
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.due import DeliveryDue
@@ -25,23 +24,13 @@ from simulator.domain.model.webhooks import (
     DeliveryState,
     Event,
     EventData,
+    ReplayRefused,
     Webhook,
 )
 from simulator.domain.state import State
 
 
-class ReplayRefused(StrEnum):
-    """Why a job is not replayed; the value is its code in the control API."""
-
-    UNKNOWN = "unknown_delivery"
-    SUCCEEDED = "delivery_succeeded"
-    UNDER_WAY = "delivery_under_way"
-    NO_WEBHOOK = "no_webhook"
-    DISABLED = "webhook_disabled"
-    LIMIT = "replay_limit_reached"
-
-
-def credited(state: State, reseller: Reseller, entry: Entry, now: datetime) -> None:
+def publish_credit(state: State, reseller: Reseller, entry: Entry, now: datetime) -> None:
     """Publish a credit to the reseller's webhook, if its type is eligible."""
     is_eligible = entry.type is EntryType.DEPOSIT or (
         entry.type is EntryType.COMMISSION and state.assumes("webhook-credits", "deposits_and_commissions")

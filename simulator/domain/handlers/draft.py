@@ -6,7 +6,7 @@ from decimal import Decimal
 import msgspec
 
 from simulator.domain.model.catalog import OptionList, Product
-from simulator.domain.model.options import NOTHING, account_source, offered
+from simulator.domain.model.options import NO_OPTIONS, account_source, offered
 from simulator.domain.state import State
 
 
@@ -25,7 +25,7 @@ def offered_to(draft: Draft, field_id: str) -> OptionList:
     """The options of a select field for this payment; those of a dynamic field depend on its other values."""
     product = draft.product
     if field_id not in product.drawn and not product.options_for:
-        return product.options.get(field_id, NOTHING)
+        return product.options.get(field_id, NO_OPTIONS)
     source = account_source(product, field_id)
     return offered(draft.state.seed, product, field_id, _value(draft, source) if source else "")
 

@@ -1,14 +1,11 @@
-"""What some products need beside account and amount (SPEC 4.11, "Extras by product kind").
+"""The extras that some products need besides account and amount (SPEC 4.11, "Extras by product kind").
 
-A product's fulfillment says which extras it has and which form field each comes from; the field says what it accepts
-and whether it may be left out.
+A product's fulfillment lists its extras and the form field of each. The field defines the accepted values and whether
+the extra is optional.
 """
 
-from collections.abc import Mapping
-from decimal import Decimal
-
 from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.handlers.plans import PLAN_CODE, is_checked_all_the_same, plan_field
+from simulator.domain.handlers.plans import PLAN_CODE, is_checked_anyway, plan_field
 from simulator.domain.model.catalog import (
     FormField,
     Option,
@@ -20,12 +17,12 @@ from simulator.domain.model.transactions import Reason, Refusal
 
 SECOND_REFERENCE = "ref2"
 
-# Of the extras that are ignored, this many are compared with those that there are.
+# At most this many ignored extras are compared with the known ones, to suggest what was meant.
 NAMES_MAX = 5
 
 
 def check_extras(draft: Draft) -> Refusal | None:
-    """Each extra must be there when it is needed, be text, and be what its form field accepts or offers."""
+    """Each required extra must be present. Each extra must be text that its form field accepts or offers."""
     sources = draft.product.fulfillment.extras
     if draft.extras and draft.state.assumes("unsupported-extras", "reject") and (others := _unsupported(draft)):
         names, known = tuple(map(_path, others)), tuple(map(_path, sources))
@@ -35,32 +32,25 @@ def check_extras(draft: Draft) -> Refusal | None:
     for name, source in sources.items():
         if wrong := _wrong(draft, name, source):
             return _refusal(wrong)
-    for option in _chosen(draft):
+    for option in chosen(draft):
         if option.needs_ref2 and not draft.extras.get(SECOND_REFERENCE):
             return _refusal(detail(What.MISSING, name=_path(SECOND_REFERENCE), biller=option.code))
     return _check_account_of_option(draft)
 
 
 def ignored_extras(draft: Draft) -> Detail | None:
-    """The extras that count for nothing, if there are any, and which were probably meant."""
+    """The extras that are ignored, if any, and those that were probably meant."""
     known = draft.product.fulfillment.extras
     if draft.extras.keys() <= known.keys() or draft.state.assumes("unsupported-extras", "reject"):
         return None
     ignored = _unsupported(draft)
-    if PLAN_CODE in ignored and is_checked_all_the_same(draft):
+    if PLAN_CODE in ignored and is_checked_anyway(draft):
         ignored.remove(PLAN_CODE)
     if not ignored:
         return None
-    missing = [name for name in known if extra(draft.extras, name) is None]
-    likely = dict.fromkeys(near(name, missing) for name in ignored[:NAMES_MAX])
-    meant = tuple(_path(name) for name in likely if name)
+    likely = dict.fromkeys(near(name, known) for name in ignored[:NAMES_MAX])
+    meant = tuple(_path(name) for name in likely if name and name not in draft.extras)
     return detail(What.IGNORED_EXTRAS, product=draft.product.code, names=tuple(map(_path, ignored)), near=meant)
-
-
-def extra(extras: Mapping[str, object], name: str) -> object:
-    """What an extra says; None when it is absent or an empty text, which count alike."""
-    value = extras.get(name)
-    return None if value == "" else value
 
 
 def _unsupported(draft: Draft) -> list[str]:
@@ -68,21 +58,21 @@ def _unsupported(draft: Draft) -> list[str]:
     return sorted(draft.extras.keys() - draft.product.fulfillment.extras.keys())
 
 
-def biller_limits(draft: Draft, low: Decimal | None, high: Decimal | None) -> tuple[Decimal | None, Decimal | None]:
-    """The least and the greatest amount that the chosen biller takes; `low` and `high` where it says nothing."""
-    for option in _chosen(draft):
-        low = option.min_amount.amount if option.min_amount else low
-        high = option.max_amount.amount if option.max_amount else high
-    return low, high
-
-
-def limiting_biller(draft: Draft) -> str:
-    """The code of the chosen biller that has limits of its own; empty when there is none."""
-    return next((option.code for option in _chosen(draft) if option.min_amount or option.max_amount), "")
+def chosen(draft: Draft) -> list[Option]:
+    """The options on sale that the extras name, without plans."""
+    product, plans = draft.product, plan_field(draft.product)
+    found = []
+    for name, source in product.fulfillment.extras.items():
+        if source.from_field in product.options and (plans is None or source.from_field != plans.id):
+            code = draft.extras.get(name)
+            option = offered_to(draft, source.from_field).active.by_code.get(code) if isinstance(code, str) else None
+            if option is not None:
+                found.append(option)
+    return found
 
 
 def bad_option(code: str, every: tuple[Option, ...], name: str, product: str) -> Detail:
-    """Why the option with this code cannot be had: `every` are those of its field, on sale or not."""
+    """Why no option with this code can be bought. `every` are the options of its field, inactive ones included."""
     if any(option.code == code and not option.is_active for option in every):
         return detail(What.INACTIVE_OPTION, name=name, code=code)
     likely = near(code, (option.code for option in every if option.is_active))
@@ -90,7 +80,7 @@ def bad_option(code: str, every: tuple[Option, ...], name: str, product: str) ->
 
 
 def bad_extra(field: FormField | None, name: str) -> Detail:
-    """What an extra had to be that is called `name`."""
+    """What the extra called `name` must be."""
     return detail(What.EXTRA_PATTERN, name=name, pattern=field and field.pattern, message=field and field.message)
 
 
@@ -101,14 +91,14 @@ def extra_field(product: Product, name: str) -> FormField | None:
 
 
 def _wrong(draft: Draft, name: str, source: Source) -> Detail | None:
-    value, field = extra(draft.extras, name), _field(draft.product, source)
+    value, field = draft.extras.get(name), _field(draft.product, source)
     if value is None:
         is_needed = _is_needed(draft, field, source)
         return detail(What.MISSING, name=_path(name), product=draft.product.code) if is_needed else None
     if not isinstance(value, str):
         return detail(What.EXTRA_NO_TEXT, name=_path(name))
     if field.type == "select":
-        # Whether a plan is one of the product's is asked with the amount.
+        # The plan code is checked together with the amount.
         if field is plan_field(draft.product) or value in offered_to(draft, field.id).active.by_code:
             return None
         return bad_option(value, offered_to(draft, field.id), _path(name), draft.product.code)
@@ -133,27 +123,12 @@ def _field(product: Product, source: Source) -> FormField:
     for field in product.fields:
         if field.id == source.from_field:
             return field
-    raise AssertionError("a scenario's mappings name fields that there are")
-
-
-def _chosen(draft: Draft) -> list[Option]:
-    """The options that the extras name, plans excepted; none for a code that is not on sale."""
-    product, plans = draft.product, plan_field(draft.product)
-    found = []
-    for name, source in product.fulfillment.extras.items():
-        if source.from_field in product.options and (plans is None or source.from_field != plans.id):
-            code = draft.extras.get(name)
-            option = offered_to(draft, source.from_field).active.by_code.get(code) if isinstance(code, str) else None
-            if option is not None:
-                found.append(option)
-    return found
+    raise AssertionError("the fields of a scenario's mappings exist")
 
 
 def _check_account_of_option(draft: Draft) -> Refusal | None:
-    """Where the account is that of a selected option, it must be one of this code; an identity may have several.
-
-    A magic account belongs to everybody.
-    """
+    """Where the account is that of a selected option, it must be an account of this option; an identity may have
+    several. Magic accounts are accepted for every option."""
     product, source = draft.product, draft.product.fulfillment.account
     if source is None or source.path != "account_number" or draft.state.is_magic(draft.account):
         return None

@@ -8,18 +8,15 @@ from simulator.domain.state import State
 
 def count_request(state: State, command: CountRequest, now: datetime) -> bool:
     """Count one request of an address; True when the rate limit blocks it."""
-    return state.rates is not None and not state.rates.admit(command.address, now)
+    return state.rates is not None and not state.rates.allow(command.address, now)
 
 
 def spend_nonce(state: State, command: SpendNonce, now: datetime) -> bool:
     """Check and spend a nonce; False when it was spent recently."""
-    return state.nonces.spend(_scope(state, command), command.nonce, command.timestamp_s, now, command.signing_s)
+    scope = command.reseller if state.nonces_by_reseller else command.api_key
+    return state.nonces.spend(scope, command.nonce, command.timestamp_s, now, command.signing_s)
 
 
 def return_nonce(state: State, command: ReturnNonce, now: datetime) -> None:
     """Release the latest nonce."""
-    state.nonces.take_back(_scope(state, command), command.nonce)
-
-
-def _scope(state: State, command: SpendNonce | ReturnNonce) -> str:
-    return command.reseller if state.nonces_by_reseller else command.api_key
+    state.nonces.take_back(command.reseller if state.nonces_by_reseller else command.api_key, command.nonce)

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from simulator.domain.commands import SetNetwork
-from simulator.domain.handlers.catalog import product_of
+from simulator.domain.questions import product_of
 from simulator.domain.state import State
 
 

@@ -1,7 +1,7 @@
 """Creating and re-querying payments (SPEC 4.11).
 
-An existing refid is looked up before anything is judged. A new payment is then checked in `checks.CHECKS`' order, and
-the first failure wins. Nothing changes before all checks have passed.
+An existing refid is looked up before any check. A new payment is checked in the order of `checks.CHECKS`, and the first
+failure wins. Nothing changes before all checks have passed.
 """
 
 from datetime import datetime
@@ -9,29 +9,30 @@ from decimal import Decimal
 
 import msgspec
 
-from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused
+from simulator.domain.commands import CreatePayment
 from simulator.domain.handlers import plans
 from simulator.domain.handlers.bills import note_payment
 from simulator.domain.handlers.checks import first_failure
 from simulator.domain.handlers.draft import Draft
-from simulator.domain.handlers.extras import extra, ignored_extras
-from simulator.domain.handlers.price_amount import mistaken, priced_option
-from simulator.domain.handlers.sold import not_on_sale
-from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requeried
+from simulator.domain.handlers.extras import ignored_extras
+from simulator.domain.handlers.price_amount import price_detail, priced_option
+from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requery
 from simulator.domain.model import draw, pricing
+from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, What, detail
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import CallbackPlan, Reason, Refusal, Transaction
 from simulator.domain.model.wallet import TRANSACTION
+from simulator.domain.questions import not_on_sale
 from simulator.domain.state import State
 
 _AS_USUAL = CallbackPlan()
 
 
 def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
-    """Create the payment, or answer with the one that has this refid."""
+    """Create the payment, or return the existing one with this refid."""
     reseller = state.resellers[command.reseller]
     existing = reseller.refids.get(command.refid)
     if existing is not None:
@@ -55,14 +56,14 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
 
 
 def _judge(draft: Draft, reseller: Reseller, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
-    """Hold a payment of a product that is sold against all checks, and create it when they pass."""
+    """Run all checks of a payment for a product on sale, and create it when they pass."""
     state, product, note = draft.state, draft.product, None
     refused = first_failure(draft)
     if refused is not None:
-        draft, refused, note = _price_taken(draft, refused)
+        draft, refused, note = _take_price(draft, refused)
         if refused is not None:
             return _refuse(state, refused, reseller, product)
-    assert draft.amount is not None, "what is no number was refused"
+    assert draft.amount is not None, "an amount that is not a number was refused"
     cost = pricing.cost(product, draft.amount)
     if not reseller.wallet.covers(cost):
         wanting = detail(What.BALANCE, balance=Money(reseller.wallet.balance), cost=Money(cost))
@@ -70,19 +71,19 @@ def _judge(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
     return _create(draft, reseller, cost, command, now, note)
 
 
-def _price_taken(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, Detail | None]:
-    """The payment, its refusal and what is said about it once an option's price was seen in its amount; the same when
-    there is none, or when its denomination is not to be had either."""
+def _take_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, Detail | None]:
+    """Handle an amount that is an option's price: return the payment, its refusal and a note about the price. Without
+    such an option, or when its denomination is refused too, the payment and its refusal are unchanged."""
     option = priced_option(draft, refused)
     if option is None:
         return draft, refused, None
-    meant = msgspec.structs.replace(draft, amount=option.denomination)
-    refused_too = first_failure(meant)
+    corrected = msgspec.structs.replace(draft, amount=option.denomination)
+    refused_too = first_failure(corrected)
     if refused_too is not None and refused_too.reason is Reason.DENOMINATION:
         return draft, refused, None
     if not draft.state.assumes("price-amount", "taken"):
-        return draft, refused._replace(detail=mistaken(What.PRICE_AMOUNT, draft, option)), None
-    return meant, refused_too, mistaken(What.PRICE_AMOUNT_TAKEN, draft, option)
+        return draft, msgspec.structs.replace(refused, detail=price_detail(What.PRICE_AMOUNT, draft, option)), None
+    return corrected, refused_too, price_detail(What.PRICE_AMOUNT_TAKEN, draft, option)
 
 
 def _requery(
@@ -92,17 +93,23 @@ def _requery(
     if kept and state.assumes("refid-reused-with-other-parameters", "reject") and kept.keys() != {"remarks"}:
         other = detail(What.REFID_CONFLICT, refid=transaction.refid, kept=kept)
         return PaymentRefused(
-            Reason.REFID, state.codes[Reason.REFID], reseller.wallet.balance, transaction.product_name, detail=other
+            reason=Reason.REFID,
+            code=state.codes[Reason.REFID],
+            balance=reseller.wallet.balance,
+            product_name=transaction.product_name,
+            detail=other,
         )
-    requeried(state, transaction, now)
+    requery(state, transaction, now)
     note = detail(What.REFID_EXISTS, refid=transaction.refid, kept=kept) if kept else None
-    result = transaction.result
+    result = transaction.results[-1]
     balance = result.balance if state.assumes("requery-balance", "own_entry") else reseller.wallet.balance
-    return PaymentAnswer(transaction, result, balance, False, transaction.rule, note)
+    return PaymentAnswer(
+        transaction=transaction, result=result, balance=balance, created=False, rule=transaction.rule, detail=note
+    )
 
 
 def _kept(state: State, transaction: Transaction, command: CreatePayment) -> dict[str, object]:
-    """What the payment was made with, where the request says otherwise."""
+    """The payment's values that differ from those of the request, by name."""
     kept: dict[str, object] = {}
     if transaction.product != command.product:
         kept["product"] = transaction.product
@@ -114,9 +121,9 @@ def _kept(state: State, transaction: Transaction, command: CreatePayment) -> dic
     if transaction.extras != command.extras:
         names = {**transaction.extras, **command.extras}
         kept |= {
-            f"extras.{name}": extra(transaction.extras, name)
+            f"extras.{name}": transaction.extras.get(name)
             for name in names
-            if extra(transaction.extras, name) != extra(command.extras, name)
+            if transaction.extras.get(name) != command.extras.get(name)
         }
     if transaction.remarks != command.remarks:
         kept["remarks"] = transaction.remarks
@@ -124,7 +131,7 @@ def _kept(state: State, transaction: Transaction, command: CreatePayment) -> dic
 
 
 def _is_taken_price(state: State, transaction: Transaction, amount: Decimal | None) -> bool:
-    """True for the price of what was bought where that is taken for its denomination."""
+    """True when the amount is the option's price and the scenario accepts that in place of the denomination."""
     if not state.assumes("price-amount", "taken"):
         return False
     product = state.resellers[transaction.reseller].sees(state.catalog, transaction.product)
@@ -136,7 +143,15 @@ def _refuse(
 ) -> PaymentRefused:
     code = state.codes[refusal.reason] if refusal.code is None else refusal.code
     name = product.name if product else ""
-    return PaymentRefused(refusal.reason, code, reseller.wallet.balance, name, refusal.remarks, rule, refusal.detail)
+    return PaymentRefused(
+        reason=refusal.reason,
+        code=code,
+        balance=reseller.wallet.balance,
+        product_name=name,
+        remarks=refusal.remarks,
+        rule=rule,
+        detail=refusal.detail,
+    )
 
 
 def _create(
@@ -149,9 +164,9 @@ def _create(
     if rule is not None and rule.then.refusal is not None:
         refusal = rule.then.refusal
         said = refusal.remarks or plans.remarks(refusal.reason, command.extras, amount)
-        return _refuse(state, refusal._replace(remarks=said), reseller, product, rule.label)
+        return _refuse(state, msgspec.structs.replace(refusal, remarks=said), reseller, product, rule.label)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
-    assert trxid not in state.transactions, "two refids drew the same trxid"
+    assert trxid not in state.transactions, "two refids have the same trxid"
     entry = reseller.wallet.post(TRANSACTION, -cost, now, f"{product.name} {command.account}", trxid)
     transaction = Transaction(
         trxid=trxid,
@@ -179,8 +194,14 @@ def _create(
         note_payment(state, product, transaction)
     begin(state, transaction, rule.then.steps if rule else ORDINARY_STEPS, now)
     reseller.records.add(transaction)
-    balance = reseller.wallet.balance
-    return PaymentAnswer(transaction, transaction.results[-1], balance, True, transaction.rule, note)
+    return PaymentAnswer(
+        transaction=transaction,
+        result=transaction.results[-1],
+        balance=reseller.wallet.balance,
+        created=True,
+        rule=transaction.rule,
+        detail=note,
+    )
 
 
 def _facts(command: CreatePayment, amount: Decimal) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """Plan codes: which option of the pricing field a payment buys (SPEC 4.11, rules 2 and 3).
 
-A product has plans when its fulfillment maps `extras.subproduct_code` from its pricing field. A code that is sent is
-checked before the amount, so that whatever does not fit it is its fault; one that is missing after it.
+A product has plans when its fulfillment maps `extras.subproduct_code` from its pricing field. A plan code is checked
+before the amount, so any mismatch is reported for the code. A missing code is reported after the amount was checked.
 """
 
 from collections.abc import Mapping
@@ -24,9 +24,9 @@ def plan_field(product: Product) -> FormField | None:
 
 
 def check_plan_code(draft: Draft) -> Refusal | None:
-    """A code that is sent must be one that is on sale, in the very letters, at this amount."""
+    """A plan code, if sent, must be that of a plan on sale at this amount; it is case-sensitive."""
     code = draft.extras.get(PLAN_CODE)
-    if code is None or code == "" or not (plan_field(draft.product) or is_checked_all_the_same(draft)):
+    if code is None or not (plan_field(draft.product) or is_checked_anyway(draft)):
         return None
     plan = named_plan(draft)
     if plan is None:
@@ -38,7 +38,7 @@ def check_plan_code(draft: Draft) -> Refusal | None:
 
 
 def check_plan_needed(draft: Draft) -> Refusal | None:
-    """Without a code the amount must be that of a single plan."""
+    """Without a plan code, exactly one plan may have this amount."""
     product = draft.product
     if not product.fulfillment.extras or draft.extras.get(PLAN_CODE):
         return None
@@ -54,13 +54,13 @@ def check_plan_needed(draft: Draft) -> Refusal | None:
 
 
 def named_plan(draft: Draft) -> Option | None:
-    """The option on sale that the payment's plan code names; None for none."""
+    """The option on sale with the payment's plan code, or None."""
     code = draft.extras.get(PLAN_CODE)
     return _offered(draft).active.by_code.get(code) if isinstance(code, str) else None
 
 
-def is_checked_all_the_same(draft: Draft) -> bool:
-    """True when a code is held against the options of a product that does not ask for one."""
+def is_checked_anyway(draft: Draft) -> bool:
+    """True when a plan code is checked although the product has no plans (knob `unsupported-extras`)."""
     field = draft.product.pricing
     is_unsupported = PLAN_CODE not in draft.product.fulfillment.extras
     return (
@@ -72,7 +72,7 @@ def is_checked_all_the_same(draft: Draft) -> bool:
 
 
 def remarks(reason: Reason, extras: Mapping[str, object], amount: Decimal) -> str:
-    """What a refusal for the sake of a plan code says; empty for other reasons. Long codes are shortened."""
+    """The remarks of a refusal because of a plan code; empty for other reasons. Long codes are truncated."""
     code = str(extras.get(PLAN_CODE, ""))[:SHOWN_LENGTH_MAX]
     match reason:
         case Reason.PLAN_REQUIRED:
@@ -91,7 +91,7 @@ def _offered(draft: Draft) -> OptionList:
 
 
 def _unknown(draft: Draft, code: object) -> Detail:
-    """Why this is the code of no plan that can be bought."""
+    """Why no plan with this code can be bought."""
     product, name = draft.product, f"extras.{PLAN_CODE}"
     if not isinstance(code, str):
         return detail(What.EXTRA_NO_TEXT, name=name)

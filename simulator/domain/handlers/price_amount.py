@@ -1,5 +1,5 @@
-"""Payments of an option's `price.amount` instead of its denomination, which clients send that read the catalog as it is
-before the version that shows the denomination (SPEC 2.1, 9)."""
+"""Payments of an option's `price.amount` instead of its denomination. Clients do so that read the catalog in the shape
+of the older API version, which has no denomination (SPEC 2.1, 9)."""
 
 from decimal import Decimal
 
@@ -15,8 +15,8 @@ _OF_THE_AMOUNT = (Reason.DENOMINATION, Reason.PLAN_MISMATCH)
 
 
 def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
-    """The option that the refused amount is the price of: the one that a plan code names, else the only one; None when
-    the amount is nothing of that kind, or is on sale itself."""
+    """The option whose price is the refused amount: the one that the plan code names, else the only one at this price.
+    None when there is no such option, or when the amount is itself a denomination on sale."""
     field = draft.product.pricing
     if refusal.reason not in _OF_THE_AMOUNT or draft.amount is None or field is None or field.type != "select":
         return None
@@ -31,16 +31,16 @@ def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
     return priced[0] if len(priced) == 1 else None
 
 
-def mistaken(what: What, draft: Draft, option: Option) -> Detail:
-    """What is said about it."""
+def price_detail(what: What, draft: Draft, option: Option) -> Detail:
+    """The detail for a payment of this option's price."""
     assert draft.amount is not None
     price = Money(draft.amount, draft.product.currency)
     return detail(what, price=price, code=option.code, denomination=option.denomination)
 
 
 def _between(draft: Draft) -> tuple[Decimal, Decimal]:
-    """Where the denominations lie that may have this price, which is rounded; there may be thousands of others, whose
-    own prices would take long to reckon."""
+    """The range of denominations that may have this price, which is rounded. It saves computing the prices of all
+    options, of which there may be thousands."""
     amount, adjustment = draft.amount, draft.product.price_adjustment
     assert amount is not None
     slope = draft.product.denomination_unit_price

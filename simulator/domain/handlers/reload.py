@@ -55,7 +55,7 @@ def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
     _catalog(state, old, new, now)
     deferred += _schedule(state, old, new, now)
     if old.webhooks.catalog != new.webhooks.catalog:
-        state.catalog_webhook = webhooks.opened(state, new.webhooks.catalog)
+        state.catalog_webhook = webhooks.initial_webhook(state, new.webhooks.catalog)
     deferred += _resellers(state, old, new, now)
     return tuple(deferred)
 
@@ -97,7 +97,7 @@ def _sections(scenario: Scenario) -> tuple[tuple[Rule[Any], ...], ...]:
 
 
 def _limits(state: State, old: Limits, new: Limits) -> None:
-    state.nonces.bound(new.nonce_window, new.timestamp_tolerance_s, new.nonces)
+    state.nonces.bound(new.nonce_window, new.timestamp_tolerance.total_seconds(), new.nonces)
     rates = ("requests_per_interval", "rate_limit_interval", "rate_limit_block")
     if any(getattr(old, name) != getattr(new, name) for name in rates):
         state.rates = request_rates(new)

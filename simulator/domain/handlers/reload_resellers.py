@@ -10,13 +10,13 @@ from datetime import datetime
 from simulator.domain.commands import ChangeSettings
 from simulator.domain.errors import Conflict
 from simulator.domain.handlers import catalog_events, webhooks
-from simulator.domain.handlers.catalog_times import later
 from simulator.domain.handlers.resellers import add_key, change_settings, open_account
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.webhooks import WebhookStart
+from simulator.domain.questions import later
 from simulator.domain.state import State
 
 
@@ -83,7 +83,7 @@ def _settings(state: State, reseller: Reseller, was: ResellerStart, start: Resel
 def _overlay(state: State, reseller: Reseller, start: ResellerStart, now: datetime) -> None:
     before, reseller.overlay = reseller.overlay, start.overlay
     reseller.overlay_updated = later(state, now)
-    catalog_events.announce_overlay(state, reseller, before, now)
+    catalog_events.publish_overlay(state, reseller, before, now)
 
 
 def _webhook(state: State, reseller: Reseller, start: WebhookStart | None, now: datetime) -> None:
@@ -92,7 +92,7 @@ def _webhook(state: State, reseller: Reseller, start: WebhookStart | None, now: 
     if start is None:
         webhook.enabled, webhook.url = False, ""
     elif not webhook.url:
-        reseller.webhook = webhooks.opened(state, start, reseller.code)
+        reseller.webhook = webhooks.initial_webhook(state, start, reseller.code)
     else:
         webhook.url, webhook.enabled, webhook.updated = start.url, start.enabled, now
         webhook.secret = start.secret or webhook.secret

@@ -1,13 +1,12 @@
 """Commands about a reseller's account: opening it, credits, keys, settings, where callbacks go."""
 
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from dataclasses import replace
 from datetime import datetime
 
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetCallback
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.handlers import alerts, deliveries, webhooks
-from simulator.domain.model import draw
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.money import (
     CENT,
@@ -22,17 +21,10 @@ from simulator.domain.model.resellers import (
     Reseller,
     Settings,
 )
-from simulator.domain.model.scenario import KeyStart, ResellerStart
+from simulator.domain.model.scenario import KeyStart, ResellerStart, draw_key
 from simulator.domain.model.wallet import Entry, Wallet
+from simulator.domain.questions import reseller_of
 from simulator.domain.state import State
-
-
-def reseller_of(state: State, code: str) -> Reseller:
-    """The reseller with this code, or `Unknown`."""
-    reseller = state.resellers.get(code)
-    if reseller is None:
-        raise Unknown("unknown_reseller", f"this sandbox has no reseller {code!r}")
-    return reseller
 
 
 def open_account(state: State, start: ResellerStart) -> Reseller:
@@ -52,7 +44,7 @@ def open_account(state: State, start: ResellerStart) -> Reseller:
         keys=[],
         users=start.users,
         callback=start.callback,
-        webhook=webhooks.opened(state, start.webhook, start.code),
+        webhook=webhooks.initial_webhook(state, start.webhook, start.code),
         settings=Settings(start.require_api_key_for_topup, start.ip_allowlist),
         closed_to_tokens=DelayedSwitch(start.require_api_key_for_topup),
         overlay=start.overlay,
@@ -83,7 +75,7 @@ def credit(state: State, command: Credit, now: datetime) -> Entry:
     if not is_bounded(reseller.wallet.balance + amount):
         raise Unacceptable("invalid_amount", f"a balance has at most {DIGITS_BEFORE_MAX} digits", "amount")
     entry = reseller.wallet.post(command.type, amount.quantize(CENT), now, command.description)
-    deliveries.credited(state, reseller, entry, now)
+    deliveries.publish_credit(state, reseller, entry, now)
     return entry
 
 
@@ -98,13 +90,7 @@ def add_api_key(state: State, command: AddApiKey, now: datetime) -> ApiKey:
     """Draw another key pair for a reseller."""
     reseller = reseller_of(state, command.reseller)
     state.keys_made += 1
-    return add_key(state, reseller, drawn_key(state.seed, state.key_scope, reseller.code, state.keys_made))
-
-
-def drawn_key(seed: int, *identity: object) -> KeyStart:
-    """Draw a key pair from the seed and `identity`."""
-    key = "rk_" + draw.alphanumeric(seed, 24, "api-key", *identity).lower()
-    return KeyStart(key, b64encode(draw.secret(seed, "api-secret", *identity)).decode())
+    return add_key(state, reseller, draw_key(state.seed, state.key_scope, reseller.code, state.keys_made))
 
 
 def revoke_api_key(state: State, command: RevokeApiKey, now: datetime) -> None:

@@ -61,9 +61,9 @@ def step_due(state: State, due: StepDue, now: datetime) -> bool:
     return follows
 
 
-def requeried(state: State, transaction: Transaction, now: datetime) -> None:
+def requery(state: State, transaction: Transaction, now: datetime) -> None:
     """Count a re-query and process the step that waited for it."""
-    if transaction.is_settled:
+    if transaction.results[-1].status in SETTLED:
         return
     transaction.requeries += 1
     for step in transaction.steps:
@@ -94,13 +94,13 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
     if status in SETTLED:
         _clear(state, transaction)
     if cause != "creation":
-        changed(state, transaction, now)
+        propagate_change(state, transaction, now)
 
 
-def changed(state: State, transaction: Transaction, now: datetime) -> None:
+def propagate_change(state: State, transaction: Transaction, now: datetime) -> None:
     """Apply the consequences of a status change after the creation, whatever caused it."""
     state.resellers[transaction.reseller].records.note_change(transaction)
-    callbacks.announce(state, transaction, now)
+    callbacks.schedule(state, transaction, now)
 
 
 def _clear(state: State, transaction: Transaction) -> None:

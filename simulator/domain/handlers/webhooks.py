@@ -9,11 +9,11 @@ from simulator.domain.model.webhooks import Webhook, WebhookStart
 from simulator.domain.state import State
 
 
-def opened(state: State, start: WebhookStart | None, code: str = "") -> Webhook:
+def initial_webhook(state: State, start: WebhookStart | None, code: str = "") -> Webhook:
     """The webhook that a reseller starts with; without `code`, the webhook of catalog events."""
     if start is None:
         return Webhook()
-    webhook = Webhook(start.url, start.secret, start.enabled, state.now, state.now)
+    webhook = Webhook(url=start.url, secret=start.secret, enabled=start.enabled, created=state.now, updated=state.now)
     if not webhook.secret:
         _draw_secret(state, webhook, code)
     return webhook

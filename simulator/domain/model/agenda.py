@@ -6,12 +6,14 @@ will happen without new input.
 
 import heapq
 from datetime import datetime
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
+
+import msgspec
 
 Item = TypeVar("Item")
 
 
-class Due(NamedTuple, Generic[Item]):
+class Due(msgspec.Struct, Generic[Item], frozen=True):
     """A popped agenda entry: when it was due, and the item."""
 
     at: datetime
@@ -72,4 +74,4 @@ class Agenda(Generic[Item]):
         item: Item = ticket[2]
         ticket[2] = None
         self._pending -= 1
-        return Due(due, item)
+        return Due(at=due, item=item)

@@ -98,7 +98,7 @@ class BillThen:
     refused: BillRefused | None = None
 
 
-def drawn_bill(profile: BillProfile, biller_name: str, key: BillKey, seed: int, now: datetime) -> Bill:
+def draw_bill(profile: BillProfile, biller_name: str, key: BillKey, seed: int, now: datetime) -> Bill:
     """Draw the bill from the seed."""
     identity = ("bill", *key)
     returned, people = profile.returned, profile.people

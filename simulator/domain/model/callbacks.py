@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from simulator.domain.model.effects import Attempt, Ending, Outcome
+from simulator.domain.model.effects import Attempt, Outcome, OutcomeKind
 from simulator.domain.model.transactions import Result, Transaction
 
 _TEMPORARY = frozenset({408, 429})
@@ -30,7 +30,7 @@ class CallbackConfig:
     updated: datetime | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Callback:
     """One notification of one status change. `copy` is 0 for the original, 1 and more for duplicates."""
 
@@ -62,12 +62,12 @@ def is_retried(outcome: Outcome, *, redirects: bool = False) -> bool:
 
     Statuses from 600 on do not count as 5xx. Redirects are not followed; SPEC does not say whether they are retried.
     """
-    if outcome.ending is Ending.ANSWERED:
+    if outcome.kind is OutcomeKind.ANSWERED:
         assert outcome.status is not None
         is_redirect = 300 <= outcome.status < 400
         is_server_error = 500 <= outcome.status < 600
         return is_server_error or outcome.status in _TEMPORARY or (redirects and is_redirect)
-    return outcome.ending is not Ending.BLOCKED
+    return outcome.kind is not OutcomeKind.BLOCKED
 
 
 class CallbackLog:

@@ -3,17 +3,18 @@
 A change creates a new `Catalog`; a reseller's overlay is applied to a product when it is read.
 """
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
-from enum import StrEnum
 from functools import cached_property
 
 import msgspec
 
+from simulator.domain.errors import Unknown
 from simulator.domain.model.bills import BillProfile
 from simulator.domain.model.rules import Text
+from simulator.domain.model.tree import Category, Group, TreeKind
 
 PARTS_MAX = 64
 
@@ -236,45 +237,6 @@ class Overlay:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
-    """A category of products."""
-
-    id: str
-    name: str
-    product_codes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A row of categories; groups and categories are in display order."""
-
-    id: str
-    name: str
-    icon_url: str
-    categories: tuple[Category, ...]
-
-
-def tree_of(groups: tuple[Group, ...], codes: Container[str]) -> tuple[Group, ...]:
-    """The groups reduced to the products in `codes`; empty categories stay."""
-    return tuple(
-        replace(group, categories=tuple(_category_of(category, codes) for category in group.categories))
-        for group in groups
-    )
-
-
-def _category_of(category: Category, codes: Container[str]) -> Category:
-    shown = tuple(code for code in category.product_codes if code in codes)
-    return category if shown == category.product_codes else replace(category, product_codes=shown)
-
-
-class TreeKind(StrEnum):
-    """The kinds of nodes of the tree; the value is the prefix of its events (SPEC 6.4)."""
-
-    CATEGORY = "category"
-    GROUP = "group"
-
-
 @dataclass(frozen=True)
 class Catalog:
     """Groups in display order and products by code. Compared by identity: equal contents may be different objects."""
@@ -291,6 +253,19 @@ class Catalog:
                 for code in category.product_codes:
                     found.setdefault(code, category)
         return found
+
+    def parts(self, kind: TreeKind) -> Sequence[Category | Group]:
+        """All groups, or all categories, in display order."""
+        if kind is TreeKind.GROUP:
+            return self.groups
+        return [category for group in self.groups for category in group.categories]
+
+    def part(self, kind: TreeKind, id_: str) -> Category | Group:
+        """The category or group with this id. Raises `Unknown`."""
+        for one in self.parts(kind):
+            if one.id == id_:
+                return one
+        raise Unknown(f"unknown_{kind}", f"this sandbox has no {kind} {id_!r}")
 
     __hash__ = object.__hash__
     __eq__ = object.__eq__

@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from enum import StrEnum, auto
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
+
+import msgspec
 
 # Above these, fuzzy matching is skipped, which takes milliseconds; above `FOLDED_WORDS_MAX`, case folding, too.
 NEAR_WORDS_MAX = 100
@@ -60,7 +61,7 @@ class What(StrEnum):
     IGNORED_BILLER = auto()
 
 
-class Detail(NamedTuple):
+class Detail(msgspec.Struct, frozen=True):
     """A kind with its facts: texts, Decimals (amounts), `Money`, statuses, tuples of these, and mappings of field names
     to values. An empty fact omits the part of the sentence that would name it."""
 
@@ -70,7 +71,7 @@ class Detail(NamedTuple):
 
 def detail(what: What, **facts: object) -> Detail:
     """Create a detail with these facts."""
-    return Detail(what, facts)
+    return Detail(what=what, facts=facts)
 
 
 def near(word: str, known: Iterable[str]) -> str:

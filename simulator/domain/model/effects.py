@@ -16,7 +16,7 @@ class Outgoing:
     body: bytes | None = None
 
 
-class Ending(StrEnum):
+class OutcomeKind(StrEnum):
     """How an attempt ended."""
 
     ANSWERED = "answered"  # a status line arrived, even if the rest failed
@@ -31,7 +31,7 @@ class Outcome:
     """The outcome of one attempt. `status` is the receiver's HTTP status; `body` the start of its answer; `error` says
     what failed, or what was wrong with the answer after its status line."""
 
-    ending: Ending
+    kind: OutcomeKind
     status: int | None = None
     body: str = ""
     error: str = ""
@@ -79,4 +79,4 @@ class Send:
 
 def is_accepted(outcome: Outcome) -> bool:
     """True for any 2xx."""
-    return outcome.ending is Ending.ANSWERED and outcome.status is not None and 200 <= outcome.status < 300
+    return outcome.kind is OutcomeKind.ANSWERED and outcome.status is not None and 200 <= outcome.status < 300

@@ -8,7 +8,7 @@ from enum import StrEnum
 from simulator.domain.model.rules import Fields
 
 
-class Kind(StrEnum):
+class ExpectationKind(StrEnum):
     """The subject of an expectation; the value is its key in a scenario."""
 
     CALLS = "calls"
@@ -47,7 +47,7 @@ class Expectation:
     `label` is the rule, outcome or reseller; `amount` is the expected wallet balance."""
 
     name: str
-    kind: Kind
+    kind: ExpectationKind
     count: Count = Count()
     test: Callable[[Fields], bool] = _always
     label: str = ""

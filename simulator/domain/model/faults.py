@@ -46,7 +46,7 @@ class InternalError:
 
 
 Denial = NonceServiceDown | InternalError
-Damage = ScriptedAnswer | NoAnswer | CutAnswer | MalformedAnswer | DrippingAnswer
+Failure = ScriptedAnswer | NoAnswer | CutAnswer | MalformedAnswer | DrippingAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,12 @@ class FaultThen:
     is damaged in these ways, in order. With `after_commit` it is executed first and then waits; a refusal is then left
     unchanged."""
 
-    damages: tuple[Damage, ...] = ()
+    failures: tuple[Failure, ...] = ()
     denial: Denial | None = None
     delay: tuple[timedelta, timedelta] | None = None
     after_commit: bool = False
 
     @property
-    def comes_instead(self) -> bool:
+    def prevents_execution(self) -> bool:
         """True when the request is not executed at all."""
-        return not self.after_commit and any(isinstance(one, ScriptedAnswer | NoAnswer) for one in self.damages)
+        return not self.after_commit and any(isinstance(one, ScriptedAnswer | NoAnswer) for one in self.failures)

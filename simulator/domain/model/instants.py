@@ -42,6 +42,11 @@ def day(text: str) -> date:
     """Parse `yyyy-MM-dd`, and no other form of ISO 8601."""
     if not looks_like_day(text):
         raise ValueError("must be a day such as 2026-11-21")
+    return iso_day(text)
+
+
+def iso_day(text: str) -> date:
+    """Parse a day in any form of ISO 8601, such as `20261121`."""
     try:
         return date.fromisoformat(text)
     except ValueError:

@@ -39,15 +39,16 @@ class Nonces:
 
         `now` is the sandbox's time, `signing_s` the Unix time that `timestamp_s` was compared with.
         """
-        key = (scope, nonce)
-        known = self._spent.get(key)
+        key, spent = (scope, nonce), self._spent
+        known = spent.get(key)
         if known is not None:
             spent_at, newest_s = known
             if now - spent_at < self._window or timestamp_s <= newest_s:
                 return False
-            del self._spent[key]  # keeps the newest last
-        self._forget(now, signing_s)
-        self._spent[key] = (now, timestamp_s)
+            del spent[key]  # keeps the newest last
+        if now >= self._oldest_until or len(spent) >= self._count_max:
+            self._forget(now, signing_s)
+        spent[key] = (now, timestamp_s)
         self._latest = (key, known)
         return True
 
@@ -62,8 +63,6 @@ class Nonces:
 
     def _forget(self, now: datetime, signing_s: float) -> None:
         spent = self._spent
-        if now < self._oldest_until and len(spent) < self._count_max:
-            return
         while spent:
             spent_at, timestamp_s = next(iter(spent.values()))
             is_alive = now - spent_at < self._window or signing_s - timestamp_s <= self._tolerance_s
@@ -100,7 +99,7 @@ class RequestRates:
     def __len__(self) -> int:
         return len(self._windows) + len(self._blocked)
 
-    def admit(self, address: str, now: datetime) -> bool:
+    def allow(self, address: str, now: datetime) -> bool:
         """Count one request; False when its address is blocked, by this or an earlier request."""
         if self._blocked and self.blocked_until(address, now) is not None:
             return False

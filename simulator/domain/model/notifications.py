@@ -2,12 +2,13 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+import msgspec
 
-class Kind(StrEnum):
+
+class NotificationKind(StrEnum):
     """The cause of a notification."""
 
     LOW_BALANCE = "low_balance"
@@ -15,13 +16,12 @@ class Kind(StrEnum):
     VOID = "void"
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One e-mail. `n` counts from 1 within the sandbox; `trxid` and `refid` are empty when it has no transaction."""
 
     n: int
     at: datetime
-    kind: Kind
+    kind: NotificationKind
     reseller: str
     to: tuple[str, ...]
     subject: str
@@ -50,18 +50,28 @@ class NotificationLog:
 
     def add(
         self,
+        *,
         at: datetime,
-        kind: Kind,
+        kind: NotificationKind,
         reseller: str,
         to: Sequence[str],
         subject: str,
         text: str,
-        *,
         trxid: str = "",
         refid: str = "",
     ) -> Notification:
         """Record an e-mail to all of `to`."""
         self._count += 1
-        notification = Notification(self._count, at, kind, reseller, tuple(to), subject, text, trxid, refid)
+        notification = Notification(
+            n=self._count,
+            at=at,
+            kind=kind,
+            reseller=reseller,
+            to=tuple(to),
+            subject=subject,
+            text=text,
+            trxid=trxid,
+            refid=refid,
+        )
         self._kept.append(notification)
         return notification

@@ -12,7 +12,7 @@ from simulator.domain.model.catalog import (
     Product,
 )
 
-NOTHING = OptionList()
+NO_OPTIONS = OptionList()
 
 
 def offered(seed: int, product: Product, field_id: str, account_number: str = "") -> OptionList:
@@ -25,7 +25,7 @@ def offered(seed: int, product: Product, field_id: str, account_number: str = ""
     written = product.options_for.get((field_id, account_number))
     if written is not None:
         return written
-    options = product.options.get(field_id, NOTHING)
+    options = product.options.get(field_id, NO_OPTIONS)
     if field_id not in product.drawn:
         return options
     identity = (product.code, field_id, account_number)
@@ -76,15 +76,22 @@ def biller_product(catalog: Catalog) -> Product | None:
     return min(found, key=lambda product: not product.is_active, default=None)
 
 
-def limits(product: Product, option: Option | None = None) -> tuple[Decimal | None, Decimal | None]:
-    """The minimum and maximum amount: the biller's own, else the product's, else those of the pricing field."""
+def limits(product: Product, *options: Option | None) -> tuple[Decimal | None, Decimal | None]:
+    """The minimum and maximum amount (SPEC 2.1, 2.2): those of the selected options, which are billers, else the
+    product's, else those of the pricing field."""
     field = product.pricing
-    low = (option and option.min_amount) or product.min_amount
-    high = (option and option.max_amount) or product.max_amount
-    return (
-        low.amount if low else field.minimum if field else None,
-        high.amount if high else field.maximum if field else None,
-    )
+    low = product.min_amount.amount if product.min_amount else field.minimum if field else None
+    high = product.max_amount.amount if product.max_amount else field.maximum if field else None
+    for option in options:
+        if option is not None:
+            low = option.min_amount.amount if option.min_amount else low
+            high = option.max_amount.amount if option.max_amount else high
+    return low, high
+
+
+def limiting_biller(*options: Option | None) -> str:
+    """The code of the first selected option that has limits of its own; empty when there is none."""
+    return next((option.code for option in options if option and (option.min_amount or option.max_amount)), "")
 
 
 def _is_for(seed: int, option: Option, identity: tuple[str, str, str]) -> bool:

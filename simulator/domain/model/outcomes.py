@@ -39,7 +39,7 @@ class Noted(StrEnum):
     __hash__ = str.__hash__  # the enum's own is slow Python code, and every callback hashes one
 
 
-class Story(NamedTuple):
+class PaymentCourse(NamedTuple):
     """The course of a payment. `is_stuck`: no further step is scheduled; `is_requeried`: it was re-queried before it
     was settled."""
 
@@ -48,7 +48,7 @@ class Story(NamedTuple):
     is_requeried: bool
 
 
-class Answered(NamedTuple):
+class AnswerKind(NamedTuple):
     """One kind of answer. `path` is as the contract writes it, `*` for an unknown one, and so is `method`; `ending` is
     how the connection ended: `abort` or `cut` by a fault, `gone` when the client left."""
 
@@ -66,11 +66,11 @@ class KnownOutcome:
     id: str
     group: str
     text: str
-    of_story: Callable[[Story], bool] | None = None
-    of_answer: Callable[[Answered], bool] | None = None
+    of_story: Callable[[PaymentCourse], bool] | None = None
+    of_answer: Callable[[AnswerKind], bool] | None = None
 
 
-def _went(*statuses: Status) -> Callable[[Story], bool]:
+def _went(*statuses: Status) -> Callable[[PaymentCourse], bool]:
     """Matches a payment with these statuses in sequence."""
     count = len(statuses)
     return lambda story: any(
@@ -78,31 +78,31 @@ def _went(*statuses: Status) -> Callable[[Story], bool]:
     )
 
 
-def _began(status: Status) -> Callable[[Story], bool]:
+def _began(status: Status) -> Callable[[PaymentCourse], bool]:
     return lambda story: story.statuses[0] is status
 
 
-def _refused(*errors: str) -> Callable[[Answered], bool]:
+def _refused(*errors: str) -> Callable[[AnswerKind], bool]:
     return lambda answered: answered.error in errors
 
 
-def _status(low: int, high: int) -> Callable[[Answered], bool]:
+def _status(low: int, high: int) -> Callable[[AnswerKind], bool]:
     return lambda answered: low <= answered.status <= high and answered.ending in ("", "cut")
 
 
-def _ended(ending: str) -> Callable[[Answered], bool]:
+def _ended(ending: str) -> Callable[[AnswerKind], bool]:
     return lambda answered: answered.ending == ending
 
 
-def _bill(status: int) -> Callable[[Answered], bool]:
+def _bill(status: int) -> Callable[[AnswerKind], bool]:
     return lambda answered: answered.path == BILLS_PATH and answered.status == status
 
 
-def _payment(id_: str, text: str, of_story: Callable[[Story], bool]) -> KnownOutcome:
+def _payment(id_: str, text: str, of_story: Callable[[PaymentCourse], bool]) -> KnownOutcome:
     return KnownOutcome(f"payment-{id_}", "payments", text, of_story=of_story)
 
 
-def _answer(id_: str, group: str, text: str, of_answer: Callable[[Answered], bool]) -> KnownOutcome:
+def _answer(id_: str, group: str, text: str, of_answer: Callable[[AnswerKind], bool]) -> KnownOutcome:
     return KnownOutcome(id_, group, text, of_answer=of_answer)
 
 

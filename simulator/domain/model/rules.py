@@ -9,7 +9,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from simulator.domain.model import draw
 
@@ -25,7 +27,8 @@ def anything(facts: Fields) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Then]):
-    """`nth`, `every` and `chance` depend on how often `when` matched, `times` on how often the rule was chosen.
+    """`nth`, `every` and `chance` depend on how often `when` matched, `times` on how often the rule was chosen without
+    being named.
 
     A `fallback` is tried after all others, the magic accounts included. `before_body` is the part of `when` that can be
     evaluated before a request's body is known; None when all of it can.
@@ -61,10 +64,12 @@ class Rule(Generic[Then]):
 
 @dataclass(slots=True)
 class RuleCount:
-    """How often a rule's `when` matched and how often the rule was chosen."""
+    """How often a rule's `when` matched, how often the rule was chosen, and how often of these a request picked it by
+    its name."""
 
     matched: int = 0
     chosen: int = 0
+    picked: int = 0
 
 
 class MagicRules(Generic[Then]):
@@ -89,17 +94,18 @@ class MagicRules(Generic[Then]):
         return frozenset(self._by_name)
 
 
-class Choice(NamedTuple, Generic[Then]):
+class Choice(msgspec.Struct, Generic[Then], frozen=True):
     """The result of a search in a book. `matched` are the ids of the rules whose `when` matched; `waits` means that the
-    search needs the body to continue."""
+    search needs the body to continue; `is_picked` means that the request named the rule, and none was evaluated."""
 
     rule: Rule[Then] | None
     matched: tuple[str, ...] = ()
     waits: bool = False
+    is_picked: bool = False
 
 
-NOTHING: Choice[Any] = Choice(None)
-WAITING: Choice[Any] = Choice(None, waits=True)
+NO_CHOICE: Choice[Any] = Choice(rule=None)
+WAITING: Choice[Any] = Choice(rule=None, waits=True)
 
 
 class RuleBook(Generic[Then]):
@@ -156,7 +162,8 @@ class RuleBook(Generic[Then]):
         return self._magic.of(account) is not None
 
     def choose(self, gather: Callable[[], Fields], wanted: str = "", account: object = None) -> Rule[Then] | None:
-        """The first rule that a request matches, or the one that it names in `wanted`; counts it.
+        """The first rule that a request matches, or the one that it names in `wanted`; counts it. One that is named is
+        chosen whatever its counts, and moves no rule's `nth`, `every`, `times` or `chance`.
 
         `gather` builds the facts of the request lazily, only when a rule needs them.
         """
@@ -166,8 +173,9 @@ class RuleBook(Generic[Then]):
             if (always := self._always) is not None:
                 self.count((always.id,), always.id)
                 return always
-        rule, matched, _ = self.find(gather, wanted, account)
-        self.count(matched, rule.id if rule is not None else "")
+        choice = self.find(gather, wanted, account)
+        rule = choice.rule
+        self.count(choice.matched, rule.id if rule is not None else "", picked=choice.is_picked)
         return rule
 
     def find(
@@ -182,11 +190,11 @@ class RuleBook(Generic[Then]):
         """The same without counting. With `before_body` the facts are those known before the body; rules whose ids are
         in `passed` were evaluated then."""
         if wanted and (named := self.named(wanted)):
-            return Choice(named, (named.id,))
+            return Choice(rule=named, is_picked=True)
         waits = before_body and self._has_magic
         magic = None if before_body else self._magic.of(account)
         if magic is None and not self._has_rules:
-            return WAITING if waits else NOTHING
+            return WAITING if waits else NO_CHOICE
         facts = gather()
         matched: list[str] = []
         chosen: Rule[Then] | None = None
@@ -195,14 +203,14 @@ class RuleBook(Generic[Then]):
                 continue
             if before_body and rule.before_body is not None:
                 if chosen is None and rule.before_body(facts):
-                    return Choice(None, tuple(matched), waits=True)
+                    return Choice(rule=None, matched=tuple(matched), waits=True)
             elif rule.when(facts):
                 matched.append(rule.id)
                 if chosen is None and self._takes_part(rule):
                     chosen = rule
-        return Choice(chosen, tuple(matched), waits=waits and chosen is None)
+        return Choice(rule=chosen, matched=tuple(matched), waits=waits and chosen is None)
 
-    def count(self, matched: Collection[str], chosen: str) -> None:
+    def count(self, matched: Collection[str], chosen: str, *, picked: bool = False) -> None:
         """Count the result of `find`: rules by their ids, "" for none."""
         counts = self.counts
         for rule_id in matched:
@@ -210,6 +218,7 @@ class RuleBook(Generic[Then]):
                 counts[rule_id].matched += 1
         if chosen in counts:
             counts[chosen].chosen += 1
+            counts[chosen].picked += picked
         elif chosen:
             self.magic_chosen[chosen] += 1
 
@@ -228,6 +237,6 @@ class RuleBook(Generic[Then]):
             return False
         if rule.every is not None and matched % rule.every:
             return False
-        if rule.times is not None and count.chosen >= rule.times:
+        if rule.times is not None and count.chosen - count.picked >= rule.times:
             return False
         return rule.chance is None or draw.fraction(self._seed, rule.id, matched) < rule.chance

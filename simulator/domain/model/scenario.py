@@ -1,15 +1,17 @@
 """A loaded scenario: the frozen values that a sandbox starts from (DESIGN 9)."""
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from simulator.domain.model import draw
 from simulator.domain.model.bills import BillThen
 from simulator.domain.model.callbacks import CallbackConfig, RetryPolicy
 from simulator.domain.model.cases import CaseThen
-from simulator.domain.model.catalog import Catalog, Overlay, TreeKind
+from simulator.domain.model.catalog import Catalog, Overlay
 from simulator.domain.model.expectations import Expectation
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.magic import NO_MAGIC, Magic
@@ -17,6 +19,7 @@ from simulator.domain.model.network import Plan
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import PaymentThen
+from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
 
@@ -28,6 +31,12 @@ class KeyStart:
     key: str
     secret: str
     state: KeyState = KeyState.ACTIVE
+
+
+def draw_key(seed: int, *identity: object) -> KeyStart:
+    """Draw a key pair from the seed and `identity`."""
+    key = "rk_" + draw.alphanumeric(seed, 24, "api-key", *identity).lower()
+    return KeyStart(key, b64encode(draw.secret(seed, "api-secret", *identity)).decode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +128,6 @@ class Limits:
     journal_bytes: int = 64 * 1024 * 1024
     inbox: int = 10_000
     inbox_bytes: int = 64 * 1024 * 1024
-
-    @property
-    def timestamp_tolerance_s(self) -> float:
-        """`timestamp_tolerance` in seconds."""
-        return self.timestamp_tolerance.total_seconds()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,13 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
 
 import msgspec
 
 from simulator.domain.model.agenda import Ticket
-from simulator.domain.model.catalog import Category
 from simulator.domain.model.details import Detail
 from simulator.domain.model.rules import Text
+from simulator.domain.model.tree import Category
 
 
 class Status(StrEnum):
@@ -113,7 +112,7 @@ class CallbackPlan:
     reverse: bool = False
 
 
-class Refusal(NamedTuple):
+class Refusal(msgspec.Struct, frozen=True):
     """Why no payment is created; `code` and `remarks` default to the reason's own."""
 
     reason: Reason

@@ -9,13 +9,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
-from simulator.domain.model.catalog import (
-    Category,
-    Group,
-    Option,
-    Product,
-)
+from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.effects import Attempt
+from simulator.domain.model.tree import Category, Group
 
 BALANCE_ADDED = "balance.added"
 REPLAYS_MAX = 3
@@ -113,6 +109,17 @@ class DeliveryState(StrEnum):
     UNDER_WAY = "pending"
     SUCCEEDED = "success"
     FAILED = "failed"
+
+
+class ReplayRefused(StrEnum):
+    """Why a job is not replayed; the value is its code in the control API."""
+
+    UNKNOWN = "unknown_delivery"
+    SUCCEEDED = "delivery_succeeded"
+    UNDER_WAY = "delivery_under_way"
+    NO_WEBHOOK = "no_webhook"
+    DISABLED = "webhook_disabled"
+    LIMIT = "replay_limit_reached"
 
 
 @dataclass(slots=True)

@@ -1,6 +1,6 @@
 """How often a sandbox used its rules, met each answer of the endpoints, and met each known outcome.
 
-The figures of several sandboxes can be added, so that a run in which each test has its own sandbox has one report.
+The coverage of several sandboxes can be added, so that a run in which each test has its own sandbox has one report.
 """
 
 from collections import Counter
@@ -10,9 +10,9 @@ from datetime import datetime
 
 from simulator.domain.model.outcomes import (
     OUTCOMES,
-    Answered,
+    AnswerKind,
     Noted,
-    Story,
+    PaymentCourse,
 )
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.model.transactions import Transaction
@@ -32,7 +32,7 @@ class RuleKey:
 
 
 @dataclass(slots=True)
-class MagicFigures:
+class MagicCoverage:
     """The meaning of two digits of a magic account, and how often each section with a rule for them chose it."""
 
     text: str
@@ -47,18 +47,18 @@ class MagicFigures:
 
 
 @dataclass(slots=True)
-class Figures:
+class Coverage:
     """How often each rule matched and was chosen, by key; each magic outcome by its digits; each kind of answer; each
     outcome by its id. Zero counts have entries only for rules and magic outcomes."""
 
     sandboxes: int = 0
     rules: dict[RuleKey, RuleCount] = field(default_factory=dict)
-    magic: dict[str, MagicFigures] = field(default_factory=dict)
-    answers: Counter[Answered] = field(default_factory=Counter)
+    magic: dict[str, MagicCoverage] = field(default_factory=dict)
+    answers: Counter[AnswerKind] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)
 
-    def add(self, other: "Figures") -> None:
-        """Add the figures of other sandboxes."""
+    def add(self, other: "Coverage") -> None:
+        """Add the coverage of other sandboxes."""
         self.sandboxes += other.sandboxes
         self.answers.update(other.answers)
         self.outcomes.update(other.outcomes)
@@ -66,17 +66,17 @@ class Figures:
             mine = self.rules.setdefault(key, RuleCount())
             mine.matched += count.matched
             mine.chosen += count.chosen
-        for digits, figures in other.magic.items():
-            self.magic.setdefault(digits, MagicFigures(figures.text)).chosen.update(figures.chosen)
+        for digits, coverage in other.magic.items():
+            self.magic.setdefault(digits, MagicCoverage(coverage.text)).chosen.update(coverage.chosen)
 
 
-def figures(state: State, answers: Mapping[tuple[str, str, int, str, str], int]) -> Figures:
-    """The figures of one sandbox; `answers` counts its answers by the members of `Answered`.
+def coverage(state: State, answers: Mapping[tuple[str, str, int, str, str], int]) -> Coverage:
+    """The coverage of one sandbox; `answers` counts its answers by the members of `AnswerKind`.
 
     Scans all payments, so call it at the end of a run, not periodically.
     """
-    counted = Counter({Answered(*key): count for key, count in answers.items()})
-    return Figures(1, _rules(state), _magic(state), counted, _outcomes(state, counted))
+    counted = Counter({AnswerKind(*key): count for key, count in answers.items()})
+    return Coverage(1, _rules(state), _magic(state), counted, _outcomes(state, counted))
 
 
 def _rules(state: State) -> dict[RuleKey, RuleCount]:
@@ -88,9 +88,9 @@ def _rules(state: State) -> dict[RuleKey, RuleCount]:
     return found
 
 
-def _magic(state: State) -> dict[str, MagicFigures]:
+def _magic(state: State) -> dict[str, MagicCoverage]:
     magic = state.scenario.magic
-    found = {digits: MagicFigures(text) for digits, text in magic.outcomes.items()}
+    found = {digits: MagicCoverage(text) for digits, text in magic.outcomes.items()}
     for section, rules in magic.sections.items():
         for name in rules.names():
             found[name[-2:]].chosen.setdefault(section, 0)
@@ -101,7 +101,7 @@ def _magic(state: State) -> dict[str, MagicFigures]:
     return found
 
 
-def _outcomes(state: State, answers: Counter[Answered]) -> Counter[str]:
+def _outcomes(state: State, answers: Counter[AnswerKind]) -> Counter[str]:
     stories = Counter(_story(transaction, state.now) for transaction in list(state.transactions.values()))
     found: Counter[str] = Counter()
     for outcome in OUTCOMES:
@@ -116,9 +116,9 @@ def _outcomes(state: State, answers: Counter[Answered]) -> Counter[str]:
     return found
 
 
-def _story(transaction: Transaction, now: datetime) -> Story:
+def _story(transaction: Transaction, now: datetime) -> PaymentCourse:
     statuses = tuple([result.status for result in transaction.results])
-    return Story(statuses, _is_stuck(transaction, now), transaction.requeries > 0)
+    return PaymentCourse(statuses, _is_stuck(transaction, now), transaction.requeries > 0)
 
 
 def _is_stuck(transaction: Transaction, now: datetime) -> bool:

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.commands import BillFound, LookUpBill, OpenCase
+from simulator.domain.commands import LookUpBill, OpenCase
+from simulator.domain.model.answers import BillFound
 from simulator.domain.model.bills import (
     Bill,
     BillError,
     BillField,
     BillRefused,
     BillThen,
-    drawn_bill,
+    draw_bill,
 )
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import (
@@ -92,7 +93,7 @@ def test_the_same_account_has_the_same_bill_and_another_one_another() -> None:
 
 
 def test_another_seed_makes_another_bill() -> None:
-    assert drawn_bill(PROFILE, "B", ("P", "1", ""), 1, NOON) != drawn_bill(PROFILE, "B", ("P", "1", ""), 2, NOON)
+    assert draw_bill(PROFILE, "B", ("P", "1", ""), 1, NOON) != draw_bill(PROFILE, "B", ("P", "1", ""), 2, NOON)
 
 
 def test_an_account_holder_is_asked_for_by_those_bills_alone_that_tell_one() -> None:
@@ -100,20 +101,20 @@ def test_an_account_holder_is_asked_for_by_those_bills_alone_that_tell_one() -> 
         raise AssertionError("nobody was needed")
 
     told = frozenset(BillField) - {BillField.CUSTOMER, BillField.ADDRESS}
-    made = drawn_bill(replace(PROFILE, returned=told, people=nobody, custom_field={"a": ["b"]}), "B", KEY, 1, NOON)
+    made = draw_bill(replace(PROFILE, returned=told, people=nobody, custom_field={"a": ["b"]}), "B", KEY, 1, NOON)
     assert (made.customer_name, made.address, made.custom_field) == (None, None, {"a": ["b"]})
 
 
 def test_the_identity_number_of_the_account_holder_stands_where_the_biller_tells_it() -> None:
     written = {"holder": {"ic": "{ic_number}", "all": ["no. {ic_number}", 1, None]}, "{ic_number}": "plain"}
-    made = drawn_bill(replace(PROFILE, custom_field=written), "B", KEY, 1, NOON)
+    made = draw_bill(replace(PROFILE, custom_field=written), "B", KEY, 1, NOON)
     number = PEOPLE.ic_number(1, "bill", *KEY)
     assert made.custom_field == {"holder": {"ic": number, "all": [f"no. {number}", 1, None]}, "{ic_number}": "plain"}
 
 
 @pytest.mark.parametrize("told", list(BillField))
 def test_a_biller_tells_what_its_profile_says_and_nothing_else(told: BillField) -> None:
-    made = drawn_bill(replace(PROFILE, returned=frozenset({told})), "B", ("P", "1", ""), 1, NOON)
+    made = draw_bill(replace(PROFILE, returned=frozenset({told})), "B", ("P", "1", ""), 1, NOON)
     fields = {
         BillField.CUSTOMER: made.customer_name,
         BillField.OUTSTANDING: made.outstanding,
@@ -128,16 +129,16 @@ def test_a_biller_tells_what_its_profile_says_and_nothing_else(told: BillField) 
 
 def test_amounts_are_drawn_between_the_bounds_to_the_cent() -> None:
     profile = replace(PROFILE, lowest=Decimal("1.50"), highest=Decimal("1.52"))
-    drawn = {drawn_bill(profile, "B", ("P", str(n), ""), 1, NOON).outstanding for n in range(60)}
+    drawn = {draw_bill(profile, "B", ("P", str(n), ""), 1, NOON).outstanding for n in range(60)}
     assert drawn == {Decimal("1.50"), Decimal("1.51"), Decimal("1.52")}
 
 
 def test_a_bill_is_due_on_its_own_day_of_the_month_which_never_has_passed() -> None:
-    due = {n: drawn_bill(PROFILE, "B", ("P", str(n), ""), 1, NOON).due_date for n in range(60)}
+    due = {n: draw_bill(PROFILE, "B", ("P", str(n), ""), 1, NOON).due_date for n in range(60)}
     for n, day in due.items():
         assert isinstance(day, date)
         assert date(2026, 11, 21) <= day <= date(2026, 12, 20)
-        later = drawn_bill(PROFILE, "B", ("P", str(n), ""), 1, NOON.replace(year=2027, month=1, day=31)).due_date
+        later = draw_bill(PROFILE, "B", ("P", str(n), ""), 1, NOON.replace(year=2027, month=1, day=31)).due_date
         assert isinstance(later, date)
         assert (later.day, later.month) == (day.day, 2)
     assert len(set(due.values())) > 15
@@ -212,7 +213,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("asked", "error"), REFUSALS)
-def test_the_first_fault_of_a_look_up_is_told(asked: dict[str, Any], error: BillError) -> None:
+def test_the_first_failed_check_of_a_look_up_is_reported(asked: dict[str, Any], error: BillError) -> None:
     assert look_up(sandbox(catalog=SOLD), **asked) == BillRefused(error)
 
 

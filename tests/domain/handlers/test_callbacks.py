@@ -1,4 +1,4 @@
-"""Transaction callbacks: which are sent, and what an outcome leads to (SPEC 6.1)."""
+"""Transaction callbacks: which are sent, and how an outcome determines the next attempt (SPEC 6.1)."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ from simulator.domain.model.callbacks import (
     CallbackState,
     RetryPolicy,
 )
-from simulator.domain.model.effects import Ending, Outcome, Send
+from simulator.domain.model.effects import Outcome, OutcomeKind, Send
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import CallbackPlan, Status, Step
 from simulator.domain.sandbox import Sandbox
@@ -28,7 +28,7 @@ from tests.support.worlds import (
     seconds,
 )
 
-OK = Outcome(Ending.ANSWERED, 200)
+OK = Outcome(OutcomeKind.ANSWERED, 200)
 STEPS = (ACCEPTED, after(2, Status.PROCESSING), after(5, Status.SUCCESSFUL))
 
 
@@ -45,13 +45,13 @@ def told(all_: list[Send]) -> list[Status]:
     return [callback_of(send).result.status for send in all_]
 
 
-def test_each_status_after_the_creating_answer_is_told_once() -> None:
+def test_each_status_after_the_creating_answer_causes_one_callback() -> None:
     box = sandbox(rule(*STEPS))
     pay(box)
     assert told(sends(box, 60)) == [Status.PROCESSING, Status.SUCCESSFUL]
 
 
-def test_a_status_that_a_requery_brought_is_told_too() -> None:
+def test_a_status_that_a_requery_brought_causes_a_callback_too() -> None:
     box = sandbox(rule(ACCEPTED, Step(Status.SUCCESSFUL, requery=1)))
     pay(box)
     assert sends(box, 1) == []
@@ -111,21 +111,21 @@ def test_a_dropped_callback_is_recorded_as_such() -> None:
 
 
 RETRIED = [
-    (Outcome(Ending.ANSWERED, 500), True),
-    (Outcome(Ending.ANSWERED, 503), True),
-    (Outcome(Ending.ANSWERED, 599), True),
-    (Outcome(Ending.ANSWERED, 408), True),
-    (Outcome(Ending.ANSWERED, 429), True),
-    (Outcome(Ending.TIMEOUT), True),
-    (Outcome(Ending.CONNECTION), True),
-    (Outcome(Ending.DNS), True),
-    (Outcome(Ending.BLOCKED), False),
-    (Outcome(Ending.ANSWERED, 400), False),
-    (Outcome(Ending.ANSWERED, 404), False),
-    (Outcome(Ending.ANSWERED, 410), False),
-    (Outcome(Ending.ANSWERED, 302), False),
-    (Outcome(Ending.ANSWERED, 600), False),
-    (Outcome(Ending.ANSWERED, 999), False),
+    (Outcome(OutcomeKind.ANSWERED, 500), True),
+    (Outcome(OutcomeKind.ANSWERED, 503), True),
+    (Outcome(OutcomeKind.ANSWERED, 599), True),
+    (Outcome(OutcomeKind.ANSWERED, 408), True),
+    (Outcome(OutcomeKind.ANSWERED, 429), True),
+    (Outcome(OutcomeKind.TIMEOUT), True),
+    (Outcome(OutcomeKind.CONNECTION), True),
+    (Outcome(OutcomeKind.DNS), True),
+    (Outcome(OutcomeKind.BLOCKED), False),
+    (Outcome(OutcomeKind.ANSWERED, 400), False),
+    (Outcome(OutcomeKind.ANSWERED, 404), False),
+    (Outcome(OutcomeKind.ANSWERED, 410), False),
+    (Outcome(OutcomeKind.ANSWERED, 302), False),
+    (Outcome(OutcomeKind.ANSWERED, 600), False),
+    (Outcome(OutcomeKind.ANSWERED, 999), False),
 ]
 
 
@@ -147,7 +147,7 @@ def test_a_retry_counts_from_the_end_of_the_attempt_before() -> None:
     box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)))
     pay(box)
     (send,) = sends(box, 1)
-    delivered(box, send, Outcome(Ending.TIMEOUT), seconds(31))
+    delivered(box, send, Outcome(OutcomeKind.TIMEOUT), seconds(31))
     assert box.next_due == seconds(91)
 
 
@@ -164,7 +164,7 @@ def test_redirects_are_retried_when_the_scenario_assumes_so() -> None:
     box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)), assume={"callback-redirect": "retry"})
     pay(box)
     (send,) = sends(box, 1)
-    delivered(box, send, Outcome(Ending.ANSWERED, 302), seconds(1))
+    delivered(box, send, Outcome(OutcomeKind.ANSWERED, 302), seconds(1))
     assert box.next_due == seconds(61)
 
 
@@ -174,7 +174,7 @@ def test_the_retry_policy_is_the_scenarios() -> None:
     pay(box)
     for at in (1, 6):
         (send,) = sends(box, at)
-        delivered(box, send, Outcome(Ending.DNS), seconds(at))
+        delivered(box, send, Outcome(OutcomeKind.DNS), seconds(at))
     assert box.next_due is None
 
 

@@ -1,4 +1,4 @@
-"""Disputes and voids in the domain: who may ask, which refusal comes first, what a refund does."""
+"""Disputes and voids in the domain: who may open one, which refusal comes first, how a refund works."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.commands import CaseAnswer, NoSuchTransaction, OpenCase
+from simulator.domain.commands import OpenCase
+from simulator.domain.model.answers import CaseAnswer, NoSuchTransaction
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import CaseKind, CaseState, CaseThen
 from simulator.domain.model.rules import Rule
@@ -224,7 +225,9 @@ def test_a_rule_words_the_answer_and_a_request_may_name_it() -> None:
     rules = (case_rule(CaseThen(is_taken=False, message=message), when=lambda facts: False, name="stubborn"),)
     box, transaction = paid(voids=rules)
     answer = ask(box, rule="stubborn")
-    assert answer == CaseAnswer(transaction, False, "no to ref-1 of 123456", "stubborn")
+    assert answer == CaseAnswer(
+        transaction=transaction, is_taken=False, message="no to ref-1 of 123456", rule="stubborn"
+    )
     assert box.state.cases[transaction.trxid][0].rule == "stubborn"
 
 
@@ -267,7 +270,7 @@ def statuses_sent(box: Sandbox, until: float) -> list[Status]:
         (CallbackPlan(duplicates=1), [*[Status.PROCESSING] * 2, *[Status.SUCCESSFUL] * 2, *[Status.REFUNDED] * 2]),
     ],
 )
-def test_a_void_is_told_once_after_everything_else(plan: CallbackPlan, told: list[Status]) -> None:
+def test_a_void_causes_one_callback_after_all_others(plan: CallbackPlan, told: list[Status]) -> None:
     box, _ = paid(rule=rule(ACCEPTED, after(1, Status.PROCESSING), after(2, Status.SUCCESSFUL), callbacks=plan))
     sent = statuses_sent(box, 2)
     ask(box, at=2)

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.domain.commands import ChangeProduct
 from simulator.domain.errors import Unacceptable, Unknown
-from simulator.domain.handlers.catalog import ProductChange
+from simulator.domain.model.answers import ProductChange
 from simulator.domain.model.catalog import (
     Adjustment,
     Catalog,

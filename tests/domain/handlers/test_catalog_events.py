@@ -1,4 +1,4 @@
-"""Catalog change events: every difference between two catalogs is told once, to the scenario's target (SPEC 6.4)."""
+"""Catalog change events: each difference of two catalogs is published once, to the scenario's target (SPEC 6.4)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,19 +7,10 @@ from decimal import Decimal
 import pytest
 
 from simulator.contract.validate import validator
-from simulator.domain.handlers.catalog_events import announce, changes
+from simulator.domain.handlers.catalog_events import changes, publish
 from simulator.domain.handlers.deliveries import emit
-from simulator.domain.model.catalog import (
-    Adjustment,
-    Catalog,
-    Category,
-    Discount,
-    Fulfilled,
-    Group,
-    Option,
-    OptionList,
-    Product,
-)
+from simulator.domain.model.catalog import Adjustment, Catalog, Discount, Fulfilled, Option, OptionList, Product
+from simulator.domain.model.tree import Category, Group
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
 from simulator.domain.sandbox import Sandbox
 from simulator.wire import webhooks
@@ -32,8 +23,8 @@ from tests.support.worlds import (
     seconds,
 )
 
-SHELF = Category("shelf", "TransactionIndex", ("BILL", "CARD"))
-GROUP = Group("group", "Group", "https://img.example/g.png", (SHELF,))
+CATEGORY = Category("category", "Category", ("BILL", "CARD"))
+GROUP = Group("group", "Group", "https://img.example/g.png", (CATEGORY,))
 BEFORE = Catalog((GROUP,), {"BILL": money_product(), "CARD": fixed_product()})
 
 
@@ -59,12 +50,12 @@ CASES: list[tuple[str, Catalog, list[str]]] = [
     (
         "a product goes off sale, and leaves the tree",
         with_products(BILL=money_product(is_active=False)),
-        ["group.updated group", "category.updated shelf", "product.updated BILL"],
+        ["group.updated group", "category.updated category", "product.updated BILL"],
     ),
     (
         "a product is hidden",
         with_products(BILL=replace(BEFORE.products["BILL"], is_hidden=True)),
-        ["group.updated group", "category.updated shelf", "product.deleted BILL"],
+        ["group.updated group", "category.updated category", "product.deleted BILL"],
     ),
     (
         "what nobody is shown",
@@ -75,7 +66,7 @@ CASES: list[tuple[str, Catalog, list[str]]] = [
     (
         "a product goes with its options",
         with_products(CARD=None),
-        ["group.updated group", "category.updated shelf", "product.deleted CARD"],
+        ["group.updated group", "category.updated category", "product.deleted CARD"],
     ),
     (
         "a price adjustment changes the price of each option",
@@ -109,17 +100,17 @@ CASES: list[tuple[str, Catalog, list[str]]] = [
     ),
     (
         "a category is renamed, and with it its group changes",
-        with_groups(replace(GROUP, categories=(replace(SHELF, name="Other"),))),
-        ["group.updated group", "category.updated shelf"],
+        with_groups(replace(GROUP, categories=(replace(CATEGORY, name="Other"),))),
+        ["group.updated group", "category.updated category"],
     ),
     ("a group is renamed", with_groups(replace(GROUP, name="Other")), ["group.updated group"]),
-    ("a group goes", with_groups(), ["group.deleted group", "category.deleted shelf"]),
+    ("a group goes", with_groups(), ["group.deleted group", "category.deleted category"]),
     ("a group comes", with_groups(GROUP, replace(GROUP, id="g2", categories=())), ["group.created g2"]),
 ]
 
 
 @pytest.mark.parametrize(("after", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_differences(after: Catalog, expected: list[str]) -> None:
+def test_each_difference_is_one_event(after: Catalog, expected: list[str]) -> None:
     found = list(changes(BEFORE, after))
     assert [" ".join((change.type, *change.key)) for change in found] == expected
     back = [" ".join((change.type, *change.key)) for change in changes(after, BEFORE)]
@@ -139,7 +130,7 @@ def test_each_event_is_a_delivery_to_the_scenarios_target_in_the_shape_of_the_co
     before = box.state.catalog
     for _, after, expected in CASES:
         box.state.catalog = after
-        announce(box.state, before, START)
+        publish(box.state, before, START)
         told = [fired.send.job for fired in fire_due(box, seconds(0)) if fired.send]
         assert len(told) == len(expected)
         box.state.catalog = before
@@ -150,10 +141,10 @@ def test_each_event_is_a_delivery_to_the_scenarios_target_in_the_shape_of_the_co
         assert validator("catalog-event").problems(webhooks.event(one.event)) == {}
 
 
-def test_an_option_is_told_with_what_it_is_an_option_of() -> None:
+def test_an_event_of_an_option_names_its_field_and_product() -> None:
     box = box_with(WebhookStart("inbox:catalog"))
     box.state.catalog = with_options(lambda old: OptionList((replace(old[0], label="Five"), *old[1:])))
-    announce(box.state, BEFORE, START)
+    publish(box.state, BEFORE, START)
     (one,) = box.state.deliveries
     data = webhooks.event(one.event)["data"]
     assert (data["product_code"], data["field_id"], data["code"], data["label"]) == ("CARD", "amount", "CARD-5", "Five")
@@ -161,10 +152,10 @@ def test_an_option_is_told_with_what_it_is_an_option_of() -> None:
 
 
 @pytest.mark.parametrize("target", [None, WebhookStart("inbox:catalog", enabled=False)])
-def test_without_an_enabled_target_nothing_is_told(target: WebhookStart | None) -> None:
+def test_without_an_enabled_target_nothing_is_published(target: WebhookStart | None) -> None:
     box = box_with(target)
     box.state.catalog = with_products(CARD=None)
-    announce(box.state, BEFORE, START)
+    publish(box.state, BEFORE, START)
     assert len(box.state.deliveries) == 0
 
 
@@ -185,7 +176,7 @@ def test_an_event_keeps_no_list_of_options_alive_that_it_does_not_show() -> None
         assert product.options_for == {}
 
 
-def test_a_product_is_told_with_the_loss_risk_that_its_options_have() -> None:
+def test_a_published_product_has_the_loss_risk_of_its_options() -> None:
     loss = replace(CARD, price_adjustment=Adjustment("percentage", Decimal("0.1")))
     change, *_ = changes(BEFORE, with_products(CARD=loss))
     box = box_with(WebhookStart("inbox:catalog"))
@@ -193,7 +184,7 @@ def test_a_product_is_told_with_the_loss_risk_that_its_options_have() -> None:
     assert webhooks.event(told.event)["data"]["pricing"]["has_loss_risk"] is True
 
 
-def test_a_loss_risk_that_goes_with_a_plan_is_told_of_the_product() -> None:
+def test_a_loss_risk_that_ends_with_a_plan_is_published_for_the_product() -> None:
     """5.00 is sold for 4.50 and costs 4.60, 10.00 for 9.50 and costs 9.20."""
     discount = Discount("percentage", Decimal("0.92"), "8%")
     card = replace(CARD, price_adjustment=Adjustment("fixed", Decimal("-0.50")), discount=discount)
@@ -207,7 +198,7 @@ def test_a_loss_risk_that_goes_with_a_plan_is_told_of_the_product() -> None:
     assert found[0].entry.has_loss_risk is True
 
 
-def test_a_deleted_option_is_told_with_the_prices_that_it_had() -> None:
+def test_a_deleted_option_is_published_with_the_prices_that_it_had() -> None:
     five, ten = CARD.options["amount"]
     after = replace(CARD, price_adjustment=Adjustment("fixed", Decimal(1)), options={"amount": OptionList((ten,))})
     gone = list(changes(BEFORE, with_products(CARD=after)))[-1]

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.domain.commands import CreatePayment, PaymentAnswer, PaymentRefused
+from simulator.domain.commands import CreatePayment
+from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import (
     Catalog,
     FormField,

@@ -7,7 +7,7 @@ import pytest
 from simulator.domain.model.expectations import (
     Count,
     Expectation,
-    Kind,
+    ExpectationKind,
     judge_balance,
     judge_count,
 )
@@ -27,17 +27,17 @@ from simulator.domain.model.expectations import (
     ],
 )
 def test_a_count_is_met_between_its_bounds(count: Count, actual: int, is_met: bool, message: str) -> None:
-    verdict = judge_count(Expectation("it", Kind.PAYMENTS, count), actual)
+    verdict = judge_count(Expectation("it", ExpectationKind.PAYMENTS, count), actual)
     assert (verdict.ok, verdict.message) == (is_met, message)
 
 
 def test_a_count_says_what_it_may_have_missed() -> None:
-    verdict = judge_count(Expectation("it", Kind.CALLBACKS), 3, "7 were forgotten")
+    verdict = judge_count(Expectation("it", ExpectationKind.CALLBACKS), 3, "7 were forgotten")
     assert verdict.message == "it: expected at least 1, got 3 (7 were forgotten)"
 
 
 @pytest.mark.parametrize(("actual", "is_met"), [("4990.25", True), ("4990.250", True), ("4990.26", False)])
 def test_a_balance_is_met_to_the_sen(actual: str, is_met: bool) -> None:
-    verdict = judge_balance(Expectation("it", Kind.BALANCE, amount=Decimal("4990.25")), Decimal(actual))
+    verdict = judge_balance(Expectation("it", ExpectationKind.BALANCE, amount=Decimal("4990.25")), Decimal(actual))
     assert verdict.ok is is_met
     assert verdict.message == f"it: expected 4990.25, got {Decimal(actual):.2f}"

@@ -32,29 +32,29 @@ COURSES: list[tuple[str, list[tuple[float, bool]]]] = [
 @pytest.mark.parametrize(("what", "course"), COURSES, ids=[what for what, _ in COURSES])
 def test_an_address_is_counted_and_blocked(what: str, course: list[tuple[float, bool]]) -> None:
     kept = rates()
-    assert [kept.admit("192.0.2.1", seconds(at)) for at, _ in course] == [admitted for _, admitted in course]
+    assert [kept.allow("192.0.2.1", seconds(at)) for at, _ in course] == [admitted for _, admitted in course]
 
 
 def test_addresses_are_counted_apart() -> None:
     kept = rates(1)
-    assert kept.admit("a", seconds(0))
-    assert kept.admit("b", seconds(0))
-    assert not kept.admit("a", seconds(1))
+    assert kept.allow("a", seconds(0))
+    assert kept.allow("b", seconds(0))
+    assert not kept.allow("a", seconds(1))
     assert kept.blocked_until("a", seconds(1)) == seconds(1 + BLOCK_S)
     assert kept.blocked_until("b", seconds(1)) is None
-    assert kept.admit("c", seconds(1))
+    assert kept.allow("c", seconds(1))
 
 
 def test_intervals_and_blocks_that_ended_are_forgotten() -> None:
     kept = rates(1)
     for number in range(100):
-        kept.admit(f"quiet {number}", seconds(number / 100))
-        kept.admit(f"loud {number}", seconds(number / 100))
-        kept.admit(f"loud {number}", seconds(number / 100))
+        kept.allow(f"quiet {number}", seconds(number / 100))
+        kept.allow(f"loud {number}", seconds(number / 100))
+        kept.allow(f"loud {number}", seconds(number / 100))
     assert len(kept) == 200
-    kept.admit("later", seconds(INTERVAL_S + 1))
+    kept.allow("later", seconds(INTERVAL_S + 1))
     assert len(kept) == 101
-    kept.admit("much later", seconds(BLOCK_S + 1))
+    kept.allow("much later", seconds(BLOCK_S + 1))
     assert len(kept) == 1
 
 
@@ -62,13 +62,13 @@ def test_memory_is_bounded_by_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "ADDRESSES_MAX", 10)
     kept = rates(1)
     for number in range(50):
-        assert kept.admit(str(number), seconds(number))
-        assert not kept.admit(str(number), seconds(number))
-        assert kept.admit(f"quiet {number}", seconds(number))
+        assert kept.allow(str(number), seconds(number))
+        assert not kept.allow(str(number), seconds(number))
+        assert kept.allow(f"quiet {number}", seconds(number))
     assert len(kept) <= 20
     assert kept.blocked_until("49", seconds(50)) is not None
 
 
 def test_an_interval_of_nothing_never_fills() -> None:
     kept = RequestRates(1, timedelta(0), timedelta(0))
-    assert all(kept.admit("a", seconds(0)) for _ in range(10))
+    assert all(kept.allow("a", seconds(0)) for _ in range(10))

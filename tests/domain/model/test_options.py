@@ -43,7 +43,7 @@ def test_a_static_field_offers_its_options_to_everybody() -> None:
 
 
 @pytest.mark.parametrize("field", ["account", "amount", "nothing"])
-def test_a_field_that_is_no_select_offers_nothing(field: str) -> None:
+def test_a_field_that_is_not_a_select_offers_nothing(field: str) -> None:
     assert offered(1, product(Option("a", "A")), field) == ()
 
 

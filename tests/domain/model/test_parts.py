@@ -90,7 +90,7 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize(("raw", "expected"), NUMBERS, ids=lambda one: repr(one)[:30])
-def test_numbers_that_are_no_amounts_are_read_to_be_echoed(raw: object, expected: str | None) -> None:
+def test_numbers_that_are_not_amounts_are_parsed_for_the_echo(raw: object, expected: str | None) -> None:
     assert parse_amount(raw) is None
     assert str(parse_number(raw)) == str(expected)
 
@@ -152,7 +152,7 @@ def test_a_ledger_adds_up() -> None:
 
 
 @pytest.mark.parametrize("amount", ["0", "-1", "0.001", "NaN", "1E400", "999999999999999"])
-def test_what_is_no_credit_is_refused(amount: str) -> None:
+def test_a_credit_that_is_not_positive_cents_is_refused(amount: str) -> None:
     box = sandbox()
     with pytest.raises(Unacceptable):
         box.apply(Credit("R1", Decimal(amount)), START)

@@ -48,7 +48,9 @@ COSTS: list[tuple[Discount, str, str, str]] = [
 
 
 @pytest.mark.parametrize(("discount", "unit", "amount", "expected"), COSTS)
-def test_cost(discount: Discount, unit: str, amount: str, expected: str) -> None:
+def test_the_cost_is_the_face_value_less_the_discount(
+    discount: Discount, unit: str, amount: str, expected: str
+) -> None:
     product = money_product(discount=discount, denomination_unit_price=Decimal(unit))
     assert pricing.cost(product, Decimal(amount)) == Decimal(expected)
 
@@ -70,7 +72,9 @@ PRICES: list[tuple[Adjustment | None, str, str, str]] = [
 
 
 @pytest.mark.parametrize(("adjustment", "unit", "amount", "expected"), PRICES)
-def test_price(adjustment: Adjustment | None, unit: str, amount: str, expected: str) -> None:
+def test_the_price_is_the_face_value_with_the_adjustment(
+    adjustment: Adjustment | None, unit: str, amount: str, expected: str
+) -> None:
     product = money_product(price_adjustment=adjustment, denomination_unit_price=Decimal(unit))
     assert pricing.price(product, Decimal(amount)) == Decimal(expected)
 
@@ -125,5 +129,5 @@ RISKS: list[tuple[Product, bool]] = [
 
 
 @pytest.mark.parametrize(("product", "expected"), RISKS)
-def test_loss_risk(product: Product, expected: bool) -> None:
+def test_a_product_has_a_loss_risk_when_its_price_can_be_below_its_cost(product: Product, expected: bool) -> None:
     assert pricing.has_loss_risk(product) is expected

@@ -1,6 +1,9 @@
 """Which rule is chosen, and how often."""
 
 from decimal import Decimal
+from typing import Any
+
+import pytest
 
 from simulator.domain.model.rules import Rule, RuleBook
 
@@ -47,6 +50,18 @@ def test_a_request_may_pick_a_rule_by_name_whatever_its_when_says() -> None:
     book = RuleBook(1, (never, Rule("b", always, "b")))
     assert chosen(book, 1, "picked") == ["a"]
     assert chosen(book, 1) == ["b"]
+
+
+@pytest.mark.parametrize("counted", [{"times": 1}, {"nth": 2}, {"every": 2}, {"chance": Decimal("0.4")}])
+def test_picking_a_rule_by_name_moves_no_rule_s_counts(counted: dict[str, Any]) -> None:
+    def rules() -> tuple[Rule[str], ...]:
+        return Rule("a", always, "a", name="picked", **counted), Rule("b", always, "b", nth=3)
+
+    unpicked, book = RuleBook(1, rules()), RuleBook(1, rules())
+    assert chosen(book, 5, "picked") == ["a"] * 5
+    assert chosen(book, 8) == chosen(unpicked, 8)
+    assert chosen(book, 3, "picked") == ["a"] * 3
+    assert chosen(book, 8) == chosen(unpicked, 8)
 
 
 def test_rules_are_placed_first_and_taken_out() -> None:

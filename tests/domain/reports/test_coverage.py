@@ -1,4 +1,4 @@
-"""Coverage in the domain: each outcome is recognised when it happens, rules are counted, figures add up."""
+"""Coverage in the domain: each outcome is recognised when it happens, rules are counted, coverage add up."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -8,12 +8,12 @@ import pytest
 
 from simulator.domain.commands import Credit, OpenCase, PassTime, ReplayDelivery, SetWebhook
 from simulator.domain.model.cases import CaseKind, CaseThen
-from simulator.domain.model.effects import Ending, Outcome
+from simulator.domain.model.effects import Outcome, OutcomeKind
 from simulator.domain.model.outcomes import IDS, OUTCOMES, Noted
 from simulator.domain.model.rules import Rule, RuleCount
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import CallbackPlan, Status, Step
-from simulator.domain.reports.coverage import Figures, RuleKey, figures
+from simulator.domain.reports.coverage import Coverage, RuleKey, coverage
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
     ACCEPTED,
@@ -29,13 +29,13 @@ from tests.support.worlds import (
 )
 
 PROCESSING, SUCCESSFUL, FAILED = Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED
-OK = Outcome(Ending.ANSWERED, 200)
-BUSY = Outcome(Ending.ANSWERED, 503)
-NO = Outcome(Ending.ANSWERED, 400)
+OK = Outcome(OutcomeKind.ANSWERED, 200)
+BUSY = Outcome(OutcomeKind.ANSWERED, 503)
+NO = Outcome(OutcomeKind.ANSWERED, 400)
 
 
 def met(box: Sandbox, answers: dict[tuple[str, str, int, str, str], int] | None = None) -> set[str]:
-    return set(figures(box.state, answers or {}).outcomes)
+    return set(coverage(box.state, answers or {}).outcomes)
 
 
 def run(box: Sandbox, *endings: Outcome, until: float = 100_000) -> None:
@@ -107,7 +107,7 @@ def test_what_was_noted_stays_when_the_callbacks_are_forgotten() -> None:
         pay(box, order(f"ref-{number}"))
     run(box, OK)
     assert len(box.state.callbacks) == 1
-    assert figures(box.state, {}).outcomes[Noted.CALLBACK_DELIVERED] == 5
+    assert coverage(box.state, {}).outcomes[Noted.CALLBACK_DELIVERED] == 5
 
 
 def case(box: Sandbox, kind: CaseKind) -> None:
@@ -182,7 +182,7 @@ def test_rules_are_counted_by_section_in_the_order_in_which_they_are_tried() -> 
     box = sandbox(last, first)
     for number in range(3):
         pay(box, order(f"ref-{number}"))
-    told = figures(box.state, {}).rules
+    told = coverage(box.state, {}).rules
     assert [(key.section, key.id, key.name, count.matched, count.chosen) for key, count in told.items()] == [
         ("payments", "first", "once", 3, 1),
         ("payments", "last", "", 2, 2),
@@ -190,12 +190,12 @@ def test_rules_are_counted_by_section_in_the_order_in_which_they_are_tried() -> 
 
 
 def test_figures_add_up() -> None:
-    total = Figures()
+    total = Coverage()
     for _ in range(2):
         box = sandbox(rule(Step(SUCCESSFUL)), url="")
         pay(box)
         refused(box, order("ref-2", product="NONE"))
-        total.add(figures(box.state, {("POST", "/v2/topup", 200, "", ""): 1}))
+        total.add(coverage(box.state, {("POST", "/v2/topup", 200, "", ""): 1}))
     assert total.sandboxes == 2
     assert total.rules == {RuleKey("test", "payments", "r1", ""): RuleCount(2, 2)}
     assert list(total.answers.values()) == [2]

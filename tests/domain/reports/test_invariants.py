@@ -1,4 +1,4 @@
-"""The ledger's own proof finds what is wrong; each case breaks one thing by hand."""
+"""The ledger's invariants detect each violation; each case breaks one by hand."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -75,7 +75,7 @@ def test_each_kind_of_damage_is_found(damage: Callable[[Sandbox, Transaction], N
     assert any(told in text for text in box.violations()), box.violations()
 
 
-def test_a_delivery_with_too_many_attempts_and_an_event_replayed_too_often_are_told() -> None:
+def test_too_many_attempts_or_replays_are_reported() -> None:
     box = sandbox()
     box.apply(SetWebhook("R1", "inbox:w"), START)
     box.apply(Credit("R1", Decimal(1)), START)

@@ -6,7 +6,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import IntEnum
 from itertools import groupby
-from typing import NamedTuple
+
+import msgspec
 
 from simulator.domain.model.history.indexes import (
     BlockCounter,
@@ -40,7 +41,7 @@ HISTORY_STATUSES: Mapping[Status, HistoryStatus] = {
 }
 
 
-class Wanted(NamedTuple):
+class HistoryQuery(msgspec.Struct, frozen=True):
     """A query: transactions created from the day `first` to the day `last`, inclusive, with one of `statuses` and,
     where given, this product and this account."""
 
@@ -51,7 +52,7 @@ class Wanted(NamedTuple):
     account: str = ""
 
 
-class Figures(NamedTuple):
+class Figures(msgspec.Struct, frozen=True):
     """Totals of a whole search: the count of each status, and the sums of the successful ones, in ringgit."""
 
     counts: Mapping[HistoryStatus, int]
@@ -100,7 +101,7 @@ class TransactionIndex:
             self.amounts.add(day, -one.face)
             self.prices.add(day, -one.cost)
 
-    def figures(self, wanted: Wanted, low: int, high: int) -> Figures:
+    def figures(self, wanted: HistoryQuery, low: int, high: int) -> Figures:
         """Totals of what matches between two places of this index, which belong to its days."""
         counts = {
             status: self.statuses.count(status, low, high) if status in wanted.statuses else 0
@@ -172,7 +173,7 @@ class History:
         return product in self._of_product
 
     def find(
-        self, wanted: Wanted, offset: int, limit: int, *, newest_first: bool = True
+        self, wanted: HistoryQuery, offset: int, limit: int, *, newest_first: bool = True
     ) -> tuple[list[Transaction], Figures]:
         """`limit` transactions after the first `offset`, and the totals of the whole search."""
         self.catch_up()
@@ -190,7 +191,7 @@ class History:
             page = [self._all[index.places[at]] for at in found]
         return (page[::-1] if newest_first else page), figures
 
-    def _index_for(self, wanted: Wanted) -> TransactionIndex:
+    def _index_for(self, wanted: HistoryQuery) -> TransactionIndex:
         if wanted.account:
             return self._of_regular[wanted.account].get(wanted.product) or TransactionIndex()
         return self._of_product.get(wanted.product, TransactionIndex()) if wanted.product else self._whole
@@ -219,7 +220,7 @@ class History:
     def _make_regular(self, account: str) -> None:
         """Build an account's own indexes from all its transactions."""
         by_product = self._of_regular[account] = {"": TransactionIndex()}
-        whole = list(self._of_account(Wanted(date.min, date.max, account=account), 0, len(self._all)))[::-1]
+        whole = list(self._of_account(HistoryQuery(date.min, date.max, account=account), 0, len(self._all)))[::-1]
         for day, of_day in groupby(whole, lambda one: self._days.of(one.place)):
             ones = list(of_day)
             _index(by_product[""], by_product, ones, bytes([self._whole.statuses[one.place] for one in ones]), day)
@@ -234,7 +235,7 @@ class History:
         for index in (self._whole, self._of_product[one.product], *of_account):
             index.move(one, before, after, day)
 
-    def _of_account(self, wanted: Wanted, low: int, high: int) -> Iterator[Transaction]:
+    def _of_account(self, wanted: HistoryQuery, low: int, high: int) -> Iterator[Transaction]:
         """Matching transactions of one account, newest first."""
         statuses = self._whole.statuses
         place = self._latest_of.get(wanted.account, -1)

@@ -4,7 +4,8 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
-from typing import NamedTuple
+
+import msgspec
 
 from simulator.domain.model.history.indexes import (
     BlockCounter,
@@ -18,7 +19,7 @@ from simulator.domain.model.wallet import Entry, EntryType, Wallet
 _MARKS = {type_: mark for mark, type_ in enumerate(EntryType)}
 
 
-class Totals(NamedTuple):
+class Totals(msgspec.Struct, frozen=True):
     """The count and the sum of one type's entries in a search."""
 
     entries: int

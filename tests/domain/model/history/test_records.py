@@ -1,4 +1,4 @@
-"""History and statement of one reseller against a walk over everything, and what a page costs."""
+"""History and statement of one reseller, compared with a scan of everything; and the cost of a page."""
 
 import sys
 from collections.abc import Callable
@@ -15,8 +15,8 @@ from simulator.domain.model.history import records as records_module
 from simulator.domain.model.history.history import (
     HISTORY_STATUSES,
     Figures,
+    HistoryQuery,
     HistoryStatus,
-    Wanted,
 )
 from simulator.domain.model.history.records import Records
 from simulator.domain.model.transactions import CallbackPlan, Result, Status, Transaction
@@ -92,9 +92,9 @@ def test_a_search_finds_what_a_walk_over_all_finds(
     assert_same(books, draw_search(data), 0, 1000)
 
 
-def draw_search(data: st.DataObject) -> Wanted:
+def draw_search(data: st.DataObject) -> HistoryQuery:
     first, last = sorted(data.draw(st.tuples(st.integers(-2, 40), st.integers(-2, 40))))
-    return Wanted(
+    return HistoryQuery(
         FIRST + timedelta(days=first),
         FIRST + timedelta(days=last),
         frozenset(data.draw(st.sets(st.sampled_from(list(HistoryStatus)), min_size=1))),
@@ -103,7 +103,7 @@ def draw_search(data: st.DataObject) -> Wanted:
     )
 
 
-def assert_same(books: Books, wanted: Wanted, offset: int, limit: int) -> None:
+def assert_same(books: Books, wanted: HistoryQuery, offset: int, limit: int) -> None:
     matching = [one for one in books.all if matches(one, wanted)]
     for newest_first in (True, False):
         page, figures = books.records.history.find(wanted, offset, limit, newest_first=newest_first)
@@ -112,7 +112,7 @@ def assert_same(books: Books, wanted: Wanted, offset: int, limit: int) -> None:
         assert figures == Figures.of(matching)
 
 
-def matches(one: Transaction, wanted: Wanted) -> bool:
+def matches(one: Transaction, wanted: HistoryQuery) -> bool:
     day = (one.created + timedelta(hours=8)).date()
     return (
         wanted.first <= day <= wanted.last
@@ -162,17 +162,19 @@ def steps_of(question: Callable[[], Any]) -> int:
 @pytest.mark.parametrize(
     "wanted",
     [
-        Wanted(FIRST, LAST),
-        Wanted(date(2026, 11, 10), date(2026, 11, 20)),
-        Wanted(FIRST, LAST, product="P3"),
-        Wanted(FIRST, LAST, frozenset({HistoryStatus.SUCCESSFUL, HistoryStatus.PENDING})),
-        Wanted(FIRST, LAST, account="A8"),
-        Wanted(FIRST, LAST, account="regular"),
-        Wanted(FIRST, LAST, frozenset({HistoryStatus.PENDING}), "P3", "regular"),
+        HistoryQuery(FIRST, LAST),
+        HistoryQuery(date(2026, 11, 10), date(2026, 11, 20)),
+        HistoryQuery(FIRST, LAST, product="P3"),
+        HistoryQuery(FIRST, LAST, frozenset({HistoryStatus.SUCCESSFUL, HistoryStatus.PENDING})),
+        HistoryQuery(FIRST, LAST, account="A8"),
+        HistoryQuery(FIRST, LAST, account="regular"),
+        HistoryQuery(FIRST, LAST, frozenset({HistoryStatus.PENDING}), "P3", "regular"),
     ],
     ids=["all", "ten days", "one product", "two statuses", "one account", "a regular", "all of a regular's"],
 )
-def test_a_page_of_history_takes_as_many_steps_of_many_as_of_few(sizes: tuple[Books, Books], wanted: Wanted) -> None:
+def test_a_page_of_history_takes_as_many_steps_of_many_as_of_few(
+    sizes: tuple[Books, Books], wanted: HistoryQuery
+) -> None:
     few, many = (steps_of(lambda b=books: b.records.history.find(wanted, 0, 20)) for books in sizes)  # type: ignore[misc]
     assert many < 1.5 * few + 100
 
@@ -193,4 +195,4 @@ def test_a_reader_never_finds_more_than_the_greatest_lag(monkeypatch: pytest.Mon
             books.set(books.all[number - 100], START, Status.SUCCESSFUL)
         lags.append(books.records.history.note_change(books.all[-1]))
     assert max(lags) < 50
-    assert_same(books, Wanted(FIRST, LAST), 0, 1000)
+    assert_same(books, HistoryQuery(FIRST, LAST), 0, 1000)

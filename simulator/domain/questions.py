@@ -1,0 +1,61 @@
+"""Questions about a sandbox's state, for handlers and for those who read from outside; nothing here changes it."""
+
+from datetime import UTC, datetime, timedelta
+
+from simulator.domain.errors import Unknown
+from simulator.domain.model.catalog import Product
+from simulator.domain.model.details import Detail, What, detail, near
+from simulator.domain.model.money import SERVICE_ZONE
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.state import State
+
+TICK = timedelta(milliseconds=1)  # the smallest difference that is visible to clients
+
+SWITCH_IN_SERVICE_ZONE = datetime(2027, 1, 11, tzinfo=SERVICE_ZONE)
+SWITCH_IN_UTC = datetime(2027, 1, 11, tzinfo=UTC)
+
+
+def reseller_of(state: State, code: str) -> Reseller:
+    """The reseller with this code, or `Unknown`."""
+    reseller = state.resellers.get(code)
+    if reseller is None:
+        raise Unknown("unknown_reseller", f"this sandbox has no reseller {code!r}")
+    return reseller
+
+
+def product_of(state: State, code: str) -> Product:
+    """The product with this code. Raises `Unknown`."""
+    product = state.catalog.products.get(code)
+    if product is None:
+        raise Unknown("unknown_product", f"this sandbox has no product {code!r}")
+    return product
+
+
+def not_on_sale(state: State, product: Product | None, code: str, *, to_buy: bool = True) -> Detail:
+    """The product does not exist or is inactive, or its code is blank. Hidden products are not suggested, and none that
+    is inactive where one is `to_buy`."""
+    if product is not None:
+        return detail(What.INACTIVE_PRODUCT, product=product.code)
+    if not code.strip():
+        return detail(What.BLANK_PRODUCT)
+    listed = (each for each in state.catalog.products.values() if not each.is_hidden)
+    likely = near(code, (each.code for each in listed if each.is_active or not to_buy))
+    return detail(What.NO_PRODUCT, product=code, near=likely)
+
+
+def version_switch(state: State) -> datetime:
+    """The moment from which every request defaults to the shapes of API version 2026-09-16."""
+    return SWITCH_IN_UTC if state.assumes("version-switch-zone", "utc") else SWITCH_IN_SERVICE_ZONE
+
+
+def last_updated(state: State, now: datetime, reseller: Reseller | None = None) -> datetime:
+    """When the catalog, the view of `reseller`, or the default shape changed last."""
+    changed = state.catalog_updated if reseller is None else reseller.catalog_updated(state.catalog_updated)
+    switch = version_switch(state)
+    return switch if changed < switch <= now else changed
+
+
+def later(state: State, now: datetime) -> datetime:
+    """`now`, or one tick after every published time: `last_updated` moves even when the clock does not."""
+    latest = max([last_updated(state, now), *(last_updated(state, now, one) for one in state.resellers.values())])
+    return max(now, latest + TICK)

@@ -1,0 +1,176 @@
+"""Validates a document against `contracts/scenario.schema.json`: each violation becomes a problem with its position."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+
+from simulator.contract.files import data_dir
+from simulator.scenario.reading.document import Document, Path, Report, shown
+from simulator.scenario.reading.patterns import finder
+
+SUGGESTED_LENGTH_MAX = 64
+COMPARED_MAX = 100
+
+_KINDS: Mapping[str, str] = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "an object",
+    "string": "text",
+}
+
+
+_RANGES: Mapping[str, str] = {
+    "minimum": "must be at least {0.limit}",
+    "maximum": "must be at most {0.limit}",
+    "exclusiveMinimum": "must be above {0.limit}",
+    "minLength": "must have at least {0.limit} characters",
+    "maxLength": "must have at most {0.limit} characters",
+    "minItems": "must have at least {0.limit} items",
+    "maxItems": "must have at most {0.limit} items",
+    "minProperties": "must have at least {0.limit} keys",
+    "maxProperties": "must have at most {0.limit} keys",
+}
+
+# Common names of several definitions.
+_SORTS: Mapping[str, str] = {
+    "span": "duration",
+    "delay": "duration",
+    "timestamp_tolerance": "duration",
+    "factor": "amount",
+    "money": "amount",
+    "Outstanding": "amount",
+    "mode": "clock",
+    "name": "text",
+    "line": "text",
+}
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The schema of scenario files. Do not modify it."""
+    found: dict[str, Any] = json.loads((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"))
+    return found
+
+
+@cache
+def _validator(definition: str) -> jsonschema_rs.Draft7Validator:
+    return jsonschema_rs.Draft7Validator(_schema_of(definition), pattern_options=jsonschema_rs.RegexOptions())
+
+
+def check(document: Document, report: Report, definition: str = "") -> None:
+    """Report every violation of the schema, or of one of its definitions."""
+    data = document.data
+    validator = _validator(definition)
+    if validator.is_valid(data):
+        return
+    for error in validator.iter_errors(data):
+        path = _keyed(error.instance_path, data)
+        rule = _at(_schema_of(definition), error.schema_path[:-1])
+        for at_key, where, code, message in _explained(error, path, rule):
+            position = document.key_position(where) if at_key else document.position(where)
+            report.add_another(position, where, code, message)
+            if report.is_full:
+                return
+
+
+def _keyed(path: list[Any], data: Any) -> Path:
+    """The path of an error with keys such as "00" as written; the validator takes them for indexes."""
+    keyed: list[str | int] = []
+    for part in path:
+        if isinstance(data, dict) and isinstance(part, int):
+            part = next((key for key in data if key.isdecimal() and int(key) == part), part)
+        keyed.append(part)
+        data = data[part]
+    return tuple(keyed)
+
+
+def _schema_of(definition: str) -> dict[str, Any]:
+    """The schema in which paths of errors are resolved."""
+    if not definition:
+        return schema()
+    return {**schema()["definitions"][definition], "definitions": schema()["definitions"]}
+
+
+def _at(found: Any, path: list[Any]) -> dict[str, Any]:
+    for part in path:
+        found = found[part]
+    assert isinstance(found, dict)
+    return found
+
+
+def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tuple[bool, Path, str, str]]:
+    """Yield (at the key?, path, code, message) for each problem behind one violation."""
+    kind, value = error.kind.name, error.instance
+    match kind:
+        case "additionalProperties":
+            for key in error.kind.unexpected:
+                unknown = _unknown_key(key, value[key], list(rule.get("properties", ())))
+                yield True, (*path, key), *unknown
+        case "required":
+            yield False, path, "missing_key", f"{error.kind.property!r} is missing"
+        case "type":
+            yield False, path, "type", _type_message(value, rule)
+        case "enum":
+            yield False, path, "unknown_value", _enum_message(value, error.kind.options)
+        case "pattern":
+            yield False, path, _pattern_code(error.schema_path), f"{shown(value)} must be {rule['title']}"
+        case _:
+            yield False, path, "out_of_range", f"{shown(value)} {_RANGES[kind].format(error.kind)}"
+
+
+def _unknown_key(key: str, value: object, known: list[str]) -> tuple[str, str]:
+    if value is None and " " in key:
+        return "unknown_key", f"there is no key {shown(key)} here; text with a comma within braces needs quotes"
+    return "unknown_key", f"there is no key {shown(key)} here{suggestion(key, known)}"
+
+
+def _type_message(value: object, rule: Mapping[str, Any]) -> str:
+    wanted = rule.get("title")
+    if wanted is None:
+        types = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
+        wanted = " or ".join(_KINDS[one] for one in types)
+    hint = "; write it in quotes" if rule["type"] == "string" and _fits_in_quotes(value, rule) else ""
+    return f"must be {wanted}, not {shown(value)}{hint}"
+
+
+def _fits_in_quotes(value: object, rule: Mapping[str, Any]) -> bool:
+    """True for a number or a word such as null that would be valid as quoted text."""
+    if isinstance(value, list | dict):
+        return False
+    return "pattern" not in rule or finder(rule["pattern"])(shown(value))
+
+
+def _enum_message(value: object, options: list[Any]) -> str:
+    names = [shown(option).strip("'") for option in options]
+    return f"{shown(value)} is not one of {', '.join(names)}{suggestion(value, names)}"
+
+
+def _pattern_code(schema_path: list[Any]) -> str:
+    """`bad_` and the expected kind: the name of the definition, or of the pattern's key."""
+    name = str(schema_path[-2])
+    return f"bad_{_SORTS.get(name, name)}"
+
+
+def suggestion(wrong: object, known: Iterable[str]) -> str:
+    """` (did you mean 'x'?)` when one of `known` is similar, else empty."""
+    import difflib  # imported lazily, only for mistakes
+    from heapq import nlargest
+
+    if not isinstance(wrong, str) or len(wrong) > SUGGESTED_LENGTH_MAX:
+        return ""
+    lower = {name.lower(): name for name in known}
+    if len(lower) > COMPARED_MAX:  # fuzzy matching with thousands would take seconds
+        lower = {name: lower[name] for name in nlargest(COMPARED_MAX, lower, lambda name: _alike(wrong.lower(), name))}
+    near = difflib.get_close_matches(wrong.lower(), lower, n=1, cutoff=0.6)
+    return f" (did you mean {lower[near[0]]!r}?)" if near else ""
+
+
+def _alike(one: str, other: str) -> int:
+    """The length of the common prefix of two texts."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

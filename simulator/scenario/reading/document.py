@@ -1,0 +1,186 @@
+"""A parsed scenario with positions: nodes with their positions, and problems that refer to them."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+Path = tuple[str | int, ...]
+Scalar = str | int | Decimal | bool | None
+
+# Limits of a scenario, from text or from an object.
+DEPTH_MAX = 32
+NODES_MAX = 25_000
+DIGITS_MAX = 40
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+PROBLEMS_MAX = 100
+
+
+class Position(NamedTuple):
+    """A place in a file; line and column count from 1. Line 0 means an object, which has no lines."""
+
+    source: str
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class Node:
+    """A value with its position; `keys` has the positions of a mapping's keys. Nodes are shared and immutable."""
+
+    value: "dict[str, Node] | list[Node] | Scalar"
+    position: Position
+    keys: dict[str, Position] = field(default_factory=dict)
+
+    def plain(self) -> Any:
+        """The value without positions: dict, list, str, int, Decimal, bool, None."""
+        if isinstance(self.value, dict):
+            return {key: node.plain() for key, node in self.value.items()}
+        if isinstance(self.value, list):
+            return [node.plain() for node in self.value]
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem. `code` is stable and for machines, `message` is for people; `path` identifies the value, such as
+    `payments[0].then[1].status`."""
+
+    source: str
+    line: int
+    column: int
+    path: str
+    code: str
+    message: str
+
+    def __str__(self) -> str:
+        where = f"{self.source}:{self.line}:{self.column}" if self.line else self.path or self.source
+        return f"{where}: {self.code} {self.message}"
+
+
+class ScenarioError(Exception):
+    """An invalid scenario; `problems` has all its problems, at least one."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class Report:
+    """Collects problems, at most `PROBLEMS_MAX`. It may start with those of another report."""
+
+    def __init__(self, found: Iterable[Problem] = ()) -> None:
+        self._found = dict.fromkeys(found)
+        self._places = {_place(problem) for problem in self._found}
+        self._settled = frozenset(self._places)
+
+    @property
+    def is_full(self) -> bool:
+        """True when further problems would be dropped."""
+        return len(self._found) >= PROBLEMS_MAX
+
+    def add(self, position: Position, path: Path, code: str, message: str) -> None:
+        """Add a problem, unless there is one at this value already."""
+        problem = Problem(*position, path_text(path), code, message)
+        if _place(problem) not in self._places:
+            self._note(problem)
+
+    def add_another(self, position: Position, path: Path, code: str, message: str) -> None:
+        """Add a problem beside others at this value, except at values that have initial problems."""
+        problem = Problem(*position, path_text(path), code, message)
+        if _place(problem) not in self._settled:
+            self._note(problem)
+
+    def raise_if_any(self) -> None:
+        """Raise `ScenarioError` with all problems, if there are any."""
+        if self._found:
+            raise ScenarioError(self.problems())
+
+    def problems(self) -> list[Problem]:
+        """All problems, grouped by file and in its order."""
+        sources = list(dict.fromkeys(problem.source for problem in self._found))
+        return sorted(self._found, key=lambda problem: (sources.index(problem.source), problem.line, problem.column))
+
+    def has_below(self, path: Path) -> bool:
+        """True when a problem was reported, or may have been dropped, at or below `path`."""
+        if self.is_full:
+            return True
+        where = path_text(path)
+        return any(problem.path.startswith(where) for problem in self._found)
+
+    def _note(self, problem: Problem) -> None:
+        if not self.is_full:
+            self._found[problem] = None
+            self._places.add(_place(problem))
+
+
+def _place(problem: Problem) -> tuple[str, int, int, str]:
+    return problem.source, problem.line, problem.column, problem.path
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A scenario as written. Paths are keys and indexes from `root`; `problems` were found by the parser."""
+
+    root: Node
+    source: str
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def data(self) -> Any:
+        """All of it as plain values."""
+        return self.root.plain()
+
+    def position(self, path: Path) -> Position:
+        """The position of the value at `path`, or of its nearest existing ancestor."""
+        node = self.root
+        for part in path:
+            below = child(node, part)
+            if below is None:
+                break
+            node = below
+        return node.position
+
+    def key_position(self, path: Path) -> Position:
+        """The position of the last key of `path`; that of the value when it has no key."""
+        parent = self.root
+        for part in path[:-1]:
+            below = child(parent, part)
+            if below is None:
+                return parent.position
+            parent = below
+        found = parent.keys.get(path[-1]) if path and isinstance(path[-1], str) else None
+        return found or self.position(path)
+
+
+def child(node: Node, part: str | int) -> Node | None:
+    """The node one step below, or None."""
+    value = node.value
+    if isinstance(value, dict) and isinstance(part, str):
+        return value.get(part)
+    if isinstance(value, list) and isinstance(part, int) and part < len(value):
+        return value[part]
+    return None
+
+
+def path_text(path: Path) -> str:
+    """`payments[0].then` for ("payments", 0, "then")."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def shown(value: object, length_max: int = 60) -> str:
+    """A value quoted for a message, truncated."""
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    names: dict[object, str] = {None: "null", True: "true", False: "false"}
+    if value is None or isinstance(value, bool):
+        return names[value]
+    text = f"'{value}'" if isinstance(value, str) else str(value)
+    return text if len(text) <= length_max else text[: length_max - 2] + "…'"

@@ -1,0 +1,200 @@
+"""Parses YAML text to a `Document`, rejecting YAML's surprising features.
+
+Only `true`, `false`, `null`, plain integers and plain decimals are not text: `NO`, `010`, `12:30`, `0x10` and dates
+stay text, and decimals keep their digits. Duplicate keys, anchors, aliases, tags and second documents are problems.
+Parsing stops at the limits below.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path as FilePath
+from typing import Any
+
+import yaml
+
+from simulator.scenario.reading.document import (
+    CONTROL,
+    DEPTH_MAX,
+    DIGITS_MAX,
+    NODES_MAX,
+    Document,
+    Node,
+    Path,
+    Position,
+    Problem,
+    Report,
+    Scalar,
+    ScenarioError,
+)
+from simulator.scenario.reading.objects import load_object
+
+__all__ = ["Document", "Problem", "ScenarioError", "load_file", "load_object", "load_text", "scalar"]
+
+BYTES_MAX = 1024 * 1024
+
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]*)", re.ASCII)
+_DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+", re.ASCII)
+_WORDS: Mapping[str, bool | None] = {"true": True, "false": False, "null": None, "": None}
+_MAYBE_NUMBER = frozenset("-0123456789")
+
+# libyaml if PyYAML was built with it: the same events, ten times as fast.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def load_file(path: FilePath, source: str = "") -> Document:
+    """Parse a scenario file; problems name it `source`, or as `path` says. Raises `ScenarioError`."""
+    source = source or str(path)
+    try:
+        if not path.is_file():
+            raise ScenarioError([Problem(source, 1, 1, "", "no_file", _why_not(path))])
+        with path.open("rb") as file:
+            text = file.read(BYTES_MAX + 1)
+    except OSError as error:
+        raise ScenarioError([Problem(source, 1, 1, "", "no_file", f"cannot be read: {error.strerror}")]) from None
+    return load_text(text, source)
+
+
+def _why_not(path: FilePath) -> str:
+    if path.is_dir():
+        return "this is a folder; name a file in it"
+    return "this is not an ordinary file" if path.exists() else "there is no such file"
+
+
+def load_text(text: str | bytes, source: str) -> Document:
+    """Parse YAML. Recoverable problems are added to the document's `problems`; others raise `ScenarioError`."""
+    report = Report()
+    root = _Composer(source, _decoded(text, source), report).document()
+    return Document(root, source, tuple(report.problems()))
+
+
+def scalar(text: str) -> Scalar:
+    """The value of an unquoted scalar. Raises `ValueError` for a number of more than `DIGITS_MAX` digits."""
+    if text[:1] not in _MAYBE_NUMBER:
+        return _WORDS.get(text, text)
+    whole = _INTEGER.fullmatch(text)
+    if whole is None and _DECIMAL.fullmatch(text) is None:
+        return text
+    if len(text) > DIGITS_MAX:
+        raise ValueError(f"a number has at most {DIGITS_MAX} digits; write it in quotes if it is text")
+    return int(text) if whole else Decimal(text)
+
+
+def _decoded(text: str | bytes, source: str) -> str:
+    if len(text) > BYTES_MAX:
+        raise ScenarioError([Problem(source, 1, 1, "", "too_big", f"a scenario has at most {BYTES_MAX} bytes")])
+    if isinstance(text, str):
+        return text.removeprefix("\ufeff")
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = text[: error.start]
+        line, column = before.count(b"\n") + 1, len(before) - (before.rfind(b"\n") + 1) + 1
+        raise ScenarioError([Problem(source, line, column, "", "encoding", "a scenario is UTF-8 text")]) from None
+
+
+class _Composer:
+    """Builds nodes from the parser's events, without lookahead."""
+
+    def __init__(self, source: str, text: str, report: Report) -> None:
+        self._source = source
+        self._text = text
+        self._report = report
+        self._events: Iterator[Any] = iter(())
+        self._nodes = 0
+
+    def document(self) -> Node:
+        """The only document of the text. Raises `ScenarioError` for unrecoverable problems."""
+        try:
+            self._events = yaml.parse(self._text, Loader=_LOADER)
+            return self._only_document()
+        except yaml.YAMLError as error:
+            line, column, message = self._syntax(error)
+            raise self._stop(Position(self._source, line, column), (), "syntax", message) from None
+        except UnicodeEncodeError:
+            raise self._stop(Position(self._source, 1, 1), (), "encoding", "a scenario is UTF-8 text") from None
+
+    def _only_document(self) -> Node:
+        next(self._events)  # the stream
+        first = next(self._events)
+        if isinstance(first, yaml.StreamEndEvent):
+            return Node({}, Position(self._source, 1, 1))
+        root = self._node(next(self._events), (), 1)
+        next(self._events)  # the document's end
+        second = next(self._events)
+        if not isinstance(second, yaml.StreamEndEvent):
+            raise self._stop(self._position(second), (), "documents", "a scenario file holds one document")
+        return root
+
+    def _node(self, event: Any, path: Path, depth: int) -> Node:
+        position = self._position(event)
+        self._nodes += 1
+        if depth > DEPTH_MAX:
+            raise self._stop(position, path, "too_deep", f"values are nested at most {DEPTH_MAX} deep")
+        if self._nodes > NODES_MAX:
+            raise self._stop(position, path, "too_big", f"a scenario has at most {NODES_MAX} values")
+        if isinstance(event, yaml.AliasEvent):
+            text = f"aliases such as *{event.anchor} are not supported; write the value out"
+            self._report.add(position, path, "alias", text)
+            return Node(None, position)
+        if event.anchor:
+            self._report.add(position, path, "anchor", f"anchors such as &{event.anchor} are not supported; remove it")
+        if event.tag is not None:
+            self._report.add(position, path, "tag", f"tags such as {event.tag} are not supported; remove it")
+        if isinstance(event, yaml.ScalarEvent):
+            return Node(self._scalar(event, position, path), position)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(position, path, depth)
+        return self._mapping(position, path, depth)
+
+    def _sequence(self, position: Position, path: Path, depth: int) -> Node:
+        items: list[Node] = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            items.append(self._node(event, (*path, len(items)), depth + 1))
+        return Node(items, position)
+
+    def _mapping(self, position: Position, path: Path, depth: int) -> Node:
+        values: dict[str, Node] = {}
+        keys: dict[str, Position] = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            key_node = self._node(event, path, depth + 1)
+            key = key_node.value
+            value = self._node(next(self._events), (*path, key) if isinstance(key, str) else path, depth + 1)
+            if not isinstance(key, str):
+                self._report.add(key_node.position, path, "key_not_text", "a key is text; write it in quotes")
+            elif key in values:
+                text = f"{key!r} is written twice; it was first on line {keys[key].line}"
+                self._report.add(key_node.position, (*path, key), "duplicate_key", text)
+            else:
+                values[key], keys[key] = value, key_node.position
+        return Node(values, position, keys)
+
+    def _scalar(self, event: Any, position: Position, path: Path) -> Scalar:
+        text: str = event.value
+        if CONTROL.search(text):
+            self._report.add(position, path, "bad_text", "text has no control characters but tab and line feed")
+            return ""
+        if not event.implicit[0]:
+            return text
+        try:
+            return scalar(text)
+        except ValueError as error:
+            self._report.add(position, path, "bad_number", str(error))
+            return 0
+
+    def _position(self, event: Any) -> Position:
+        mark = event.start_mark
+        return Position(self._source, mark.line + 1, mark.column + 1)
+
+    def _stop(self, position: Position, path: Path, code: str, message: str) -> ScenarioError:
+        self._report.add(position, path, code, message)
+        return ScenarioError(self._report.problems() or [Problem(*position, "", code, message)])
+
+    def _syntax(self, error: Exception) -> tuple[int, int, str]:
+        """Line, column and text of a parser's error; the two parsers word it differently."""
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        if mark is not None:
+            parts = (getattr(error, "context", None), getattr(error, "problem", None))
+            return mark.line + 1, mark.column + 1, "cannot be read as YAML: " + ", ".join(filter(None, parts))
+        before = self._text[: getattr(error, "position", 0)]
+        return before.count("\n") + 1, len(before) - before.rfind("\n"), "this character cannot stand in YAML"

@@ -1,0 +1,53 @@
+"""Patterns of scenarios: matched by a linear-time engine, so that none can hang the server."""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import jsonschema_rs
+
+# The maximum size of a compiled pattern and its cache; rejects `a{5000}`, realistic patterns are far below.
+COMPILED_BYTES_MAX = 512 * 1024
+
+NOT_A_PATTERN = (
+    "is not a regular expression of a linear-time engine (no look-around, no back-references, no huge repeats)"
+)
+
+
+@lru_cache(maxsize=1024)
+def finder(pattern: str) -> Callable[[str], bool]:
+    """A test for `pattern` anywhere in a text. Raises `ValueError`."""
+    options = jsonschema_rs.RegexOptions(size_limit=COMPILED_BYTES_MAX, dfa_size_limit=COMPILED_BYTES_MAX)
+    try:
+        is_valid = jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=options).is_valid
+    except (jsonschema_rs.ValidationError, ValueError):
+        raise ValueError(NOT_A_PATTERN) from None
+
+    def is_found(text: str) -> bool:
+        try:
+            return is_valid(text)
+        except UnicodeEncodeError:  # a lone surrogate matches nothing
+            return False
+
+    return is_found
+
+
+def glob(pattern: str) -> Callable[[str], bool]:
+    """A test of a whole text against `pattern`, in which `*` matches anything."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return pattern.__eq__
+    *middle, last = rest
+    length_min = sum(map(len, (first, *rest)))
+
+    def fits(text: str) -> bool:
+        if len(text) < length_min or not (text.startswith(first) and text.endswith(last)):
+            return False
+        at, end = len(first), len(text) - len(last)
+        for part in middle:
+            found = text.find(part, at, end)
+            if found < 0:
+                return False
+            at = found + len(part)
+        return True
+
+    return fits

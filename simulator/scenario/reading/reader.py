@@ -1,0 +1,148 @@
+"""Reads typed values from nodes and reports problems, so that all appear together.
+
+Values that violated the schema are silently read as absent.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import TypeVar
+
+from simulator.scenario.reading import values
+from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.document import Node, Path, Position, Report, child, shown
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One value of a scenario, possibly absent: then `node` is None. `key_position` is the position of its key."""
+
+    node: Node | None
+    path: Path
+    report: Report
+    position: Position
+    key_position: Position
+
+    @classmethod
+    def of(cls, root: Node, report: Report, path: Path = ()) -> "Reader":
+        """A reader for a whole document."""
+        return cls(root, path, report, root.position, root.position)
+
+    def __getitem__(self, key: str) -> "Reader":
+        """The member `key` of a mapping."""
+        node = child(self.node, key) if self.node is not None else None
+        key_position = self.node.keys.get(key, self.position) if self.node is not None else self.position
+        return Reader(node, (*self.path, key), self.report, node.position if node else self.position, key_position)
+
+    @property
+    def is_given(self) -> bool:
+        """True when it is present, null included."""
+        return self.node is not None
+
+    @property
+    def is_null(self) -> bool:
+        """True for null."""
+        return self.node is not None and self.node.value is None
+
+    @property
+    def is_mapping(self) -> bool:
+        """True for an object."""
+        return self.node is not None and isinstance(self.node.value, dict)
+
+    @property
+    def is_list(self) -> bool:
+        """True for a list."""
+        return self.node is not None and isinstance(self.node.value, list)
+
+    @property
+    def is_sound(self) -> bool:
+        """True when no problem was reported at or below it."""
+        return not self.report.has_below(self.path)
+
+    def items(self) -> "list[Reader]":
+        """The items of a list."""
+        found = self.node.value if self.node is not None else None
+        if not isinstance(found, list):
+            return []
+        return [
+            Reader(node, (*self.path, at), self.report, node.position, node.position) for at, node in enumerate(found)
+        ]
+
+    def entries(self) -> "Iterator[tuple[str, Reader]]":
+        """Keys and values of a mapping."""
+        if self.node is not None and isinstance(self.node.value, dict):
+            for key in self.node.value:
+                yield key, self[key]
+
+    def problem(self, code: str, message: str, *, at_key: bool = False) -> None:
+        """Report this value, or its key."""
+        self.report.add(self.key_position if at_key else self.position, self.path, code, message)
+
+    def unknown(self, what: str, name: str, where: str, known: Iterable[str], *, at_key: bool = False) -> None:
+        """Report an unknown `name`, the code of a `what`, with the most similar known one."""
+        if not self.report.is_full:  # fuzzy matching is expensive
+            text = f"there is no {what} {name!r} {where}{suggestion(name, known)}"
+            self.problem(f"unknown_{what}", text, at_key=at_key)
+
+    def text(self, default: str = "") -> str:
+        """Text; a number is returned as written."""
+        value = self.node.value if self.node is not None else None
+        if isinstance(value, str):
+            return value
+        return values.text_of(value) if isinstance(value, int | Decimal) else default
+
+    def boolean(self, default: bool = False) -> bool:
+        """True or false."""
+        value = self.node.value if self.node is not None else None
+        return value if isinstance(value, bool) else default
+
+    def integer(self, default: int) -> int:
+        """A whole number."""
+        found = self.optional_integer()
+        return default if found is None else found
+
+    def optional_integer(self) -> int | None:
+        """A whole number, or None when absent."""
+        value = self.node.value if self.node is not None else None
+        if isinstance(value, Decimal) and value == value.to_integral_value():
+            value = int(value)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def amount(self, default: Decimal = Decimal(0)) -> Decimal:
+        """A decimal number."""
+        found = self.optional_amount()
+        return default if found is None else found
+
+    def optional_amount(self) -> Decimal | None:
+        """A decimal number, or None when absent."""
+        value = self.node.value if self.node is not None else None
+        if value is None or isinstance(value, dict | list | bool):
+            return None
+        return self._read(values.amount, value, "bad_amount")
+
+    def duration(self, default: timedelta = timedelta(0)) -> timedelta:
+        """A span of time."""
+        found = self.optional_duration()
+        return default if found is None else found
+
+    def optional_duration(self) -> timedelta | None:
+        """A span of time, or None when absent."""
+        value = self.node.value if self.node is not None else None
+        return self._read(values.duration, value, "bad_duration") if isinstance(value, str) else None
+
+    def parsed(self, read: Callable[[str], T], code: str) -> T | None:
+        """Text parsed by `read`, whose `ValueError` is reported with `code`. None when absent."""
+        value = self.node.value if self.node is not None else None
+        if value is None or isinstance(value, dict | list | bool):
+            return None
+        return self._read(read, self.text(), code)
+
+    def _read(self, read: Callable[..., T], value: object, code: str) -> T | None:
+        try:
+            return read(value)
+        except ValueError as error:
+            self.problem(code, f"{shown(value)} {error}")
+            return None

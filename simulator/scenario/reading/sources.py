@@ -1,0 +1,147 @@
+"""Reads the sources of scenarios: bundled ones, files, and what they extend.
+
+A scenario that is an object may extend bundled ones only and name no file, since it may come from the network.
+"""
+
+from functools import lru_cache
+from pathlib import Path as FilePath
+
+from simulator.contract.files import data_dir
+from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.document import Document, Node, Path, Problem, ScenarioError
+from simulator.scenario.reading.load import load_file
+from simulator.scenario.reading.merge import merge
+
+CHAIN_MAX = 8
+SUFFIXES = (".yaml", ".yml")
+
+Fingerprint = tuple[tuple[str, int, int], ...]
+
+
+def names() -> list[str]:
+    """The bundled scenarios, `default` first."""
+    return sorted((path.stem for path in _bundled_files()), key=lambda name: (name != "default", name))
+
+
+def bundled_path(name: str) -> FilePath:
+    """The file of a bundled scenario."""
+    return data_dir("scenarios") / f"{name}.yaml"
+
+
+def fingerprint() -> Fingerprint:
+    """Changes when a bundled file does."""
+    return tuple((path.name, (stat := path.stat()).st_mtime_ns, stat.st_size) for path in _bundled_files())
+
+
+def read_bundled(name: str) -> Document:
+    """A bundled scenario merged with all that it extends; cached, so that everything that extends it shares its nodes.
+
+    Raises `ScenarioError`.
+    """
+    return _read_bundled(name, fingerprint())
+
+
+def read_file(path: FilePath) -> Document:
+    """A scenario file merged with all that it extends. Raises `ScenarioError`."""
+    return resolved(load_file(path), path.parent, (path.resolve(),))
+
+
+def files_behind(wanted: str) -> list[FilePath]:
+    """All files of a scenario, given by path or bundled name: its own, those it extends, and those of its catalog,
+    whether readable or not."""
+    found: list[FilePath] = []
+    waiting = [FilePath(wanted) if is_path(wanted) or wanted not in names() else bundled_path(wanted)]
+    while waiting and len(found) < 2 * CHAIN_MAX:
+        path = waiting.pop()
+        if path not in found:
+            found.append(path)
+            waiting += _named_by(path)
+    return found
+
+
+def _named_by(path: FilePath) -> list[FilePath]:
+    try:
+        root = load_file(path).root.value
+    except ScenarioError:
+        return []
+    named: list[FilePath] = []
+    for key in ("extends", "catalog"):
+        text = root[key].value if isinstance(root, dict) and key in root else None
+        if isinstance(text, str):
+            is_name = key == "extends" and not is_path(text)
+            named.append(bundled_path(text) if is_name else path.parent / text)
+    return named
+
+
+def is_path(text: str) -> bool:
+    """True for a file's path, which cannot be the name of a bundled scenario."""
+    return "/" in text or "\\" in text or text.endswith(SUFFIXES)
+
+
+@lru_cache(maxsize=64)
+def _read_bundled(name: str, current: Fingerprint) -> Document:
+    return read_file(bundled_path(name))
+
+
+def _bundled_files() -> list[FilePath]:
+    return sorted(path for path in data_dir("scenarios").iterdir() if path.suffix == ".yaml")
+
+
+def resolved(document: Document, folder: FilePath | None, chain: tuple[FilePath, ...] = ()) -> Document:
+    """The document with its catalog file included, merged over what it extends.
+
+    Paths are relative to `folder`; without one they are rejected. `chain` is the chain of extending files.
+    Raises `ScenarioError` when one of them cannot be read.
+    """
+    root, problems = _with_catalog(document, folder)
+    wanted = root.value.get("extends") if isinstance(root.value, dict) else None
+    if wanted is None or not isinstance(wanted.value, str):
+        return Document(root, document.source, problems)
+    base = _base(document, wanted, folder, chain)
+    return Document(merge(base.root, root), document.source, (*problems, *base.problems))
+
+
+def _base(document: Document, wanted: Node, folder: FilePath | None, chain: tuple[FilePath, ...]) -> Document:
+    text = str(wanted.value)
+    if not is_path(text):
+        if text not in names():
+            message = f"there is no bundled scenario {text!r}{suggestion(text, names())}"
+            raise _error(document, wanted, ("extends",), "unknown_scenario", message)
+        if bundled_path(text).resolve() in chain:
+            raise _error(document, wanted, ("extends",), "cycle", f"{text!r} leads back to itself")
+        return read_bundled(text)
+    if folder is None:
+        raise _error(document, wanted, ("extends",), "no_file", "a scenario without a file extends a bundled one only")
+    path = folder / text
+    real = path.resolve()
+    if real in chain:
+        raise _error(document, wanted, ("extends",), "cycle", f"{text!r} leads back to itself")
+    if len(chain) >= CHAIN_MAX:
+        raise _error(document, wanted, ("extends",), "cycle", f"more than {CHAIN_MAX} scenarios extend each other")
+    if not path.is_file():
+        raise _error(document, wanted, ("extends",), "no_file", f"there is no file {text!r} beside this one")
+    return resolved(load_file(path), path.parent, (*chain, real))
+
+
+def _with_catalog(document: Document, folder: FilePath | None) -> tuple[Node, tuple[Problem, ...]]:
+    """The root with the name of its catalog file replaced by that file's nodes."""
+    root = document.root
+    wanted = root.value.get("catalog") if isinstance(root.value, dict) else None
+    if wanted is None or not isinstance(wanted.value, str):
+        return root, document.problems
+    if folder is None:
+        text = "a scenario without a file has its catalog inline"
+        raise _error(document, wanted, ("catalog",), "no_file", text)
+    path = folder / wanted.value
+    if not path.is_file():
+        text = f"there is no file {wanted.value!r} beside this one"
+        raise _error(document, wanted, ("catalog",), "no_file", text)
+    inner = load_file(path)
+    assert isinstance(root.value, dict)
+    values = {**root.value, "catalog": inner.root}
+    return Node(values, root.position, root.keys), (*document.problems, *inner.problems)
+
+
+def _error(document: Document, node: Node, path: Path, code: str, message: str) -> ScenarioError:
+    problem = Problem(*node.position, ".".join(map(str, path)), code, message)
+    return ScenarioError([*document.problems, problem])

@@ -1,0 +1,111 @@
+"""Resellers of a scenario: wallet, keys, users, callback, settings and their own view of the catalog."""
+
+from collections.abc import Collection
+from ipaddress import ip_network
+from types import MappingProxyType
+
+from simulator.domain.model.callbacks import CallbackConfig
+from simulator.domain.model.catalog import Overlay
+from simulator.domain.model.money import is_whole_cents
+from simulator.domain.model.resellers import KeyState, User
+from simulator.domain.model.scenario import KeyStart, ResellerStart
+from simulator.scenario.reading.document import Position
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import secret_bytes, target
+from simulator.scenario.sections.pricing import price_adjustment
+from simulator.scenario.sections.webhooks import webhook
+
+KEYLESS = (KeyState.NO_SECRET, KeyState.UNDECRYPTABLE)
+DEFAULT_EMAIL = "owner@example.com"
+
+
+def resellers(section: Reader, products: Collection[str] | None) -> tuple[ResellerStart, ...]:
+    """All resellers. `products` are the codes that overlays may name; None allows any."""
+    refuse_repeats([item["code"] for item in section.items()], "reseller")
+    refuse_repeated_credentials(section.items())
+    return tuple(reseller(item, products) for item in section.items())
+
+
+def refuse_repeated_credentials(items: list[Reader]) -> None:
+    """Report keys and usernames that several resellers share."""
+    refuse_repeats([key["key"] for item in items for key in item["api_keys"].items()], "API key")
+    refuse_repeats([user["username"] for item in items for user in item["users"].items()], "username")
+
+
+def reseller(item: Reader, products: Collection[str] | None) -> ResellerStart:
+    """One reseller."""
+    balance = item["balance"].amount()
+    if not is_whole_cents(balance):
+        item["balance"].problem("bad_amount", f"a balance is in whole sen, not {balance}")
+    threshold = item["low_balance_threshold"].optional_amount()
+    if threshold is not None and (threshold < 1 or not is_whole_cents(threshold)):
+        text = f"a threshold is at least 1 and in whole sen, not {threshold}"
+        item["low_balance_threshold"].problem("bad_amount", text)
+    settings = item["settings"]
+    return ResellerStart(
+        code=item["code"].text(),
+        email=item["email"].text(DEFAULT_EMAIL),
+        balance=balance,
+        keys=tuple(_key(key) for key in item["api_keys"].items()),
+        users=tuple(User(user["username"].text(), user["password"].text()) for user in item["users"].items()),
+        callback=_callback(item["callback"]),
+        webhook=webhook(item["balance_webhook"]),
+        require_api_key_for_topup=settings["require_api_key_for_topup"].boolean(),
+        ip_allowlist=tuple(_network(entry) for entry in settings["ip_allowlist"].items()),
+        overlay=MappingProxyType({code: _overlay(code, entry, products) for code, entry in item["catalog"].entries()}),
+        low_balance_threshold=threshold,
+    )
+
+
+def refuse_repeats(readers: list[Reader], what: str) -> None:
+    """Report each value that repeats an earlier one."""
+    seen: dict[str, Reader] = {}
+    for reader in readers:
+        text = reader.text()
+        if text and text in seen:
+            reader.problem(
+                "duplicate", f"{what} {text!r} exists already{_where(seen[text].position, reader.position.source)}"
+            )
+        seen.setdefault(text, reader)
+
+
+def _where(position: Position, source: str) -> str:
+    if not position.line:
+        return ""
+    return f", on line {position.line}" if position.source == source else f", in {position.source}:{position.line}"
+
+
+def _key(item: Reader) -> KeyStart:
+    state = item["state"].text(KeyState.ACTIVE)
+    secret = item["secret"]
+    if not secret.is_given and state not in KEYLESS:
+        item.problem("missing_key", "'secret' is missing; a key needs one unless it is no_secret or undecryptable")
+    secret.parsed(secret_bytes, "bad_secret")
+    return KeyStart(item["key"].text(), secret.text(), _state(state))
+
+
+def _state(text: str) -> KeyState:
+    return next((state for state in KeyState if state == text), KeyState.ACTIVE)
+
+
+def _callback(item: Reader) -> CallbackConfig:
+    if not item.is_mapping:
+        return CallbackConfig()
+    url = item["url"].parsed(target, "bad_url")
+    return CallbackConfig(url or "", item["method"].text("POST"))
+
+
+def _network(entry: Reader) -> str:
+    text = entry.text()
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        entry.problem("bad_address", f"{text!r} must be an IP address or network such as 10.0.0.0/8")
+    return text
+
+
+def _overlay(code: str, entry: Reader, products: Collection[str] | None) -> Overlay:
+    if products is not None and code not in products:
+        entry.unknown("product", code, "in the catalog", products, at_key=True)
+    is_active = entry["is_active"].boolean() if entry["is_active"].is_given else None
+    return Overlay(is_active, price_adjustment(entry["price_adjustment"]))

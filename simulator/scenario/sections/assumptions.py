@@ -1,0 +1,38 @@
+"""The choices of a scenario where the specification is silent, by the id of the register."""
+
+from collections.abc import Mapping
+from ipaddress import ip_address
+from types import MappingProxyType
+
+from simulator.scenario.reading.reader import Reader
+
+# The domain's statuses by their names on the wire.
+STATUS_NAMES: Mapping[str, str] = {
+    "Accepted": "accepted",
+    "Processing": "processing",
+    "Succesful": "successful",
+    "Failed": "failed",
+    "Refund": "refunded",
+}
+
+
+def assumptions(section: Reader) -> Mapping[str, object]:
+    """The choices by id."""
+    chosen: dict[str, object] = {}
+    for id_, entry in section.entries():
+        chosen[id_] = _status_codes(entry) if id_ == "payment-status-codes" else entry.text()
+    _check_address(section["source-address"])
+    return MappingProxyType(chosen)
+
+
+def _status_codes(entry: Reader) -> Mapping[str, int]:
+    return MappingProxyType({STATUS_NAMES.get(name, name): code.integer(0) for name, code in entry.entries()})
+
+
+def _check_address(entry: Reader) -> None:
+    if not entry.is_given:
+        return
+    try:
+        ip_address(entry.text())
+    except ValueError:
+        entry.problem("bad_address", f"{entry.text()!r} must be an IP address")

@@ -1,0 +1,127 @@
+"""`expect`: what should have happened by the end of a run, compiled like the rules' `when`."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.domain.model.expectations import Count, Expectation, ExpectationKind
+from simulator.domain.model.magic import Magic
+from simulator.domain.model.outcomes import IDS
+from simulator.domain.model.rules import Rule
+from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.document import shown
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import text_of
+from simulator.scenario.sections.rules import KnownCodes, check_codes, values_of, when_of
+from simulator.scenario.sections.steps import STATUSES
+
+NAME_CHARS_MAX = 200
+
+PAYMENT_STATUSES = (*STATUSES, "Refund")
+CALLBACK_STATES = ("pending", "delivered", "failed", "dropped")
+WEBHOOK_STATES = ("pending", "success", "failed")
+
+# Matcher members with a fixed set of values.
+_KNOWN_VALUES: Mapping[tuple[str, str], Collection[str]] = {
+    ("payments", "status"): PAYMENT_STATUSES,
+    ("callbacks", "status"): tuple(status for status in STATUSES if status != "Accepted"),
+    ("callbacks", "state"): CALLBACK_STATES,
+    ("webhooks", "state"): WEBHOOK_STATES,
+}
+
+
+_NUMBERS = frozenset({("calls", "status"), ("payments", "statusCode"), ("callbacks", "statusCode")})
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """What expectations may name: codes, and labels of rules."""
+
+    known: KnownCodes
+    rules: Collection[str]
+
+
+def labels(sections: Mapping[str, Iterable[Rule[Any]]], magic: Magic) -> set[str]:
+    """All labels of rules, including magic ones."""
+    found = {label for rules in sections.values() for rule in rules for label in (rule.id, rule.name) if label}
+    return found | magic.names()
+
+
+def expectations(section: Reader, names: KnownNames) -> tuple[Expectation, ...]:
+    """The expectations in order. Invalid ones are reported."""
+    return tuple(one for item in section.items() if (one := _expectation(item, names)) is not None)
+
+
+def _expectation(item: Reader, names: KnownNames) -> Expectation | None:
+    given = [kind for kind in ExpectationKind if item[kind].is_given]
+    for other in given[1:]:
+        text = f"an expectation is about one thing; this one is about {given[0].value!r} already"
+        item[other].problem("misplaced", text, at_key=True)
+    if not given:
+        if item.is_sound:  # otherwise a misspelt key was reported
+            item.problem("missing_key", f"an expectation is about one of {', '.join(ExpectationKind)}")
+        return None
+    kind, about = given[0], item[given[0]]
+    name = item["name"].text(_described(kind, about))
+    count = _count(item["count"])
+    match kind:
+        case ExpectationKind.RULE:
+            return Expectation(name, kind, count, label=_named(about["name"], names.rules, "rule"))
+        case ExpectationKind.OUTCOME:
+            return Expectation(name, kind, count, label=_named(about, IDS, "outcome"))
+        case ExpectationKind.BALANCE:
+            return _balance(name, item, names)
+    for member, entry in about.entries():
+        _check_values(kind, member, entry)
+    return Expectation(name, kind, count, when_of(about, names.known))
+
+
+def _count(item: Reader) -> Count:
+    if item.is_mapping:
+        low, high = item["min"].integer(0), item["max"].optional_integer()
+        if high is not None and high < low:
+            item["max"].problem("out_of_range", f"max is below min, {low}")
+        return Count(low, high)
+    exactly = item.optional_integer()
+    return Count() if exactly is None else Count(exactly, exactly)
+
+
+def _balance(name: str, item: Reader, names: KnownNames) -> Expectation:
+    about = item[ExpectationKind.BALANCE]
+    if item["count"].is_given:
+        item["count"].problem("misplaced", "a balance has an amount and no count", at_key=True)
+    check_codes(about["reseller"], names.known.resellers, "reseller")
+    return Expectation(name, ExpectationKind.BALANCE, label=about["reseller"].text(), amount=about["amount"].amount())
+
+
+def _named(item: Reader, names: Collection[str], what: str) -> str:
+    name = item.text()
+    if name and name not in names:
+        text = f"there is no {what} {shown(name)}{suggestion(name, list(names))}"
+        item.problem(f"unknown_{what}", text)
+    return name
+
+
+def _check_values(kind: ExpectationKind, member: str, entry: Reader) -> None:
+    """Report an impossible value; an expectation of it would always or never be met."""
+    known = _KNOWN_VALUES.get((kind.value, member))
+    for value in values_of(entry):
+        text = value.text()
+        if known and text not in known:
+            message = f"{shown(text)} is not one of {', '.join(known)}{suggestion(text, list(known))}"
+            value.problem("unknown_value", message)
+        if (kind.value, member) in _NUMBERS and not (text.isascii() and text.isdigit()):
+            value.problem("bad_number", f"{shown(text)} must be a whole number")
+
+
+def _described(kind: ExpectationKind, about: Reader) -> str:
+    """The default name of an expectation: its subject, as written."""
+    plain = about.node.plain() if about.node is not None else ""
+    text = f"{kind.value} {_words(plain)}" if plain else kind.value
+    return text if len(text) <= NAME_CHARS_MAX else text[: NAME_CHARS_MAX - 1] + "…"
+
+
+def _words(plain: object) -> str:
+    if isinstance(plain, dict):
+        return "{" + ", ".join(f"{key}: {_words(value)}" for key, value in plain.items()) + "}"
+    return "[" + ", ".join(map(_words, plain)) + "]" if isinstance(plain, list) else text_of(plain)

@@ -1,0 +1,89 @@
+"""Clock and limits of a scenario."""
+
+from datetime import timedelta
+
+from simulator.domain.model.callbacks import RetryPolicy
+from simulator.domain.model.instants import sandbox_time
+from simulator.domain.model.scenario import ClockStart, Limits
+from simulator.scenario.reading import values
+from simulator.scenario.reading.reader import Reader
+
+# `null` as a tolerance: larger than any difference of valid times.
+ANY_TIME = timedelta(days=365_000)
+
+# The default maximum of any request (SPEC 8).
+INTEGRATION_TIMEOUT = Limits().integration_timeout or timedelta()
+
+LIFETIME_MAX = timedelta(days=3650)
+
+
+def clock(section: Reader) -> ClockStart:
+    """`manual`, `x60`, or an object with more keys."""
+    item = section["mode"] if section.is_mapping else section
+    text = item.text("real")
+    rate = section["rate"]
+    mode = "xN" if text.startswith("x") else text
+    if mode == "xN" and text != "xN":
+        speed = _rate(item, text)
+        if rate.is_given:
+            rate.problem("duplicate", f"the rate is in the mode {text} already", at_key=True)
+    else:
+        speed = float(rate.amount(values.ONE))
+        if mode == "xN" and not rate.is_given:
+            item.problem("missing_key", "mode xN needs 'rate' beside it, or a number such as x60")
+        if mode != "xN" and rate.is_given:
+            rate.problem("misplaced", f"a {mode} clock has no rate; the mode xN has", at_key=True)
+    return ClockStart(
+        mode=mode,
+        rate=speed,
+        start=section["start"].parsed(sandbox_time, "bad_time"),
+        skew=section["skew"].duration(),
+        signature=section["signature"].text("wall"),
+    )
+
+
+def _rate(item: Reader, text: str) -> float:
+    rate = float(text[1:]) if text[1:].replace(".", "", 1).isdecimal() else 0.0
+    if not 0.01 <= rate <= 100_000:
+        item.problem("bad_clock", f"{text!r}: a clock runs from x0.01 to x100000")
+    return rate
+
+
+def limits(section: Reader) -> Limits:
+    """Limits; absent ones keep their defaults."""
+    usual = Limits()
+    tolerance, integration = section["timestamp_tolerance"], section["integration_timeout"]
+    requests = section["requests_per_interval"]
+    return Limits(
+        requests_per_interval=None if requests.is_null else requests.integer(usual.requests_per_interval or 0),
+        rate_limit_interval=section["rate_limit_interval"].duration(usual.rate_limit_interval),
+        rate_limit_block=section["rate_limit_block"].duration(usual.rate_limit_block),
+        nonce_window=section["nonce_window"].duration(usual.nonce_window),
+        nonces=section["nonces"].integer(usual.nonces),
+        timestamp_tolerance=ANY_TIME if tolerance.is_null else tolerance.duration(usual.timestamp_tolerance),
+        token_lifetime=_lifetime(section["token_lifetime"], usual.token_lifetime),
+        refresh_token_lifetime=_lifetime(section["refresh_token_lifetime"], usual.refresh_token_lifetime),
+        integration_timeout=None if integration.is_null else integration.duration(INTEGRATION_TIMEOUT),
+        settings_delay=section["settings_delay"].duration(usual.settings_delay),
+        callback_timeout=section["callback_timeout"].duration(usual.callback_timeout),
+        callback_timeout_manual=section["callback_timeout_manual"].duration(usual.callback_timeout_manual),
+        callback_retry=RetryPolicy(
+            section["callback_retries"].integer(usual.callback_retry.retries),
+            section["callback_retry_after"].duration(usual.callback_retry.after),
+        ),
+        callbacks=section["callbacks"].integer(usual.callbacks),
+        deliveries=section["deliveries"].integer(usual.deliveries),
+        deliveries_bytes=section["deliveries_bytes"].integer(usual.deliveries_bytes),
+        notifications=section["notifications"].integer(usual.notifications),
+        journal=section["journal"].integer(usual.journal),
+        journal_bytes=section["journal_bytes"].integer(usual.journal_bytes),
+        inbox=section["inbox"].integer(usual.inbox),
+        inbox_bytes=section["inbox_bytes"].integer(usual.inbox_bytes),
+    )
+
+
+def _lifetime(item: Reader, usual: timedelta) -> timedelta:
+    lifetime = item.duration(usual)
+    if not timedelta(seconds=1) <= lifetime <= LIFETIME_MAX:
+        item.problem("bad_duration", f"a token lives from 1 second to {LIFETIME_MAX.days} days")
+    return lifetime

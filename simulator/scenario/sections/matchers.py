@@ -1,0 +1,173 @@
+"""Compiles `when` into one plain callable per rule, called for every request.
+
+Values are compared as text, amounts as numbers. A test of an absent value fails, so its `not` succeeds.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+
+from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
+from simulator.domain.model.rules import Fields, anything
+from simulator.scenario.reading import patterns
+from simulator.scenario.reading.values import text_of
+
+Test = Callable[[object], bool]
+When = Callable[[Fields], bool]
+
+# Facts from the request's body; a fault that tests one of these is evaluated after the body was read.
+BODY_FACTS = frozenset({"product", "account", "amount", "refid", "extras", "new"})
+COUNTS = ("nth", "every", "times", "chance")
+
+_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?", re.ASCII)
+
+
+def compile_when(when: Mapping[str, object]) -> When:
+    """The test of a rule's `when`, without its counts. Raises `ValueError` for a bad pattern."""
+    literals: list[tuple[str, object]] = []
+    tests: list[When] = []
+    for key, matcher in when.items():
+        if key in COUNTS:
+            continue
+        if key in ("extras", "headers"):
+            assert isinstance(matcher, Mapping)
+            tests += [_inner(key, name, one) for name, one in matcher.items()]
+        elif _is_literal(key, matcher):
+            literals.append((key, text_of(matcher).upper() if key == "method" else text_of(matcher)))
+        else:
+            tests.append(_outer(key, matcher))
+    return _all_of(literals, tests)
+
+
+def _all_of(literals: list[tuple[str, object]], tests: list[When]) -> When:
+    if not literals and not tests:
+        return anything
+    if len(literals) == 1 and not tests:
+        [(key, wanted)] = literals
+        return lambda facts: facts.get(key) == wanted
+    if not literals and len(tests) == 1:
+        return tests[0]
+
+    def matches(facts: Fields) -> bool:
+        for key, wanted in literals:
+            if facts.get(key) != wanted:
+                return False
+        return all(test(facts) for test in tests)
+
+    return matches
+
+
+def _is_literal(key: str, matcher: object) -> bool:
+    """True when one dict look-up and one comparison suffice."""
+    if isinstance(matcher, list | dict) or key == "amount":
+        return False
+    return not (key == "path" and "*" in text_of(matcher))
+
+
+def _outer(key: str, matcher: object) -> When:
+    test = amount_test(matcher) if key == "amount" else text_test(matcher, is_path=key == "path", upper=key == "method")
+    return lambda facts: test(facts.get(key))
+
+
+def _inner(key: str, name: str, matcher: object) -> When:
+    test = text_test(matcher)
+    member = name.lower() if key == "headers" else name
+
+    def matches(facts: Fields) -> bool:
+        members = facts.get(key)
+        return test(members.get(member) if isinstance(members, Mapping) else None)
+
+    return matches
+
+
+def text_test(matcher: object, *, is_path: bool = False, upper: bool = False) -> Test:
+    """A test of a text. Raises `ValueError` for a bad pattern."""
+    if isinstance(matcher, dict):
+        return _every([_text_part(name, wanted, is_path, upper) for name, wanted in matcher.items()])
+    values = matcher if isinstance(matcher, list) else [matcher]
+    texts = [text_of(value).upper() if upper else text_of(value) for value in values]
+    globs = [patterns.glob(text) for text in texts if is_path and "*" in text]
+    plain = frozenset(texts)
+
+    def matches(value: object) -> bool:
+        if value is None:
+            return False
+        text = text_of(value)
+        return text in plain or any(fits(text) for fits in globs)
+
+    return matches
+
+
+def _text_part(name: str, wanted: object, is_path: bool, upper: bool) -> Test:
+    match name:
+        case "not":
+            inner = text_test(wanted, is_path=is_path, upper=upper)
+            return lambda value: not inner(value)
+        case "in":
+            return text_test(wanted, is_path=is_path, upper=upper)
+        case "min" | "max":
+            return _bound(name, wanted, number)
+    return _part_of_text(name, text_of(wanted), lambda value: None if value is None else text_of(value))
+
+
+def amount_test(matcher: object) -> Test:
+    """A test of an amount, which is a Decimal or as the client sent it."""
+    if isinstance(matcher, dict):
+        return _every([_amount_part(name, wanted) for name, wanted in matcher.items()])
+    values = matcher if isinstance(matcher, list) else [matcher]
+    numbers = [found for value in values if (found := number(value)) is not None]
+    if len(numbers) == 1:
+        only = numbers[0]
+        return lambda value: parse_amount(value) == only
+    return lambda value: parse_amount(value) in numbers
+
+
+def _amount_part(name: str, wanted: object) -> Test:
+    match name:
+        case "not":
+            inner = amount_test(wanted)
+            return lambda value: not inner(value)
+        case "in":
+            return amount_test(wanted)
+        case "min" | "max":
+            return _bound(name, wanted, parse_amount)
+    return _part_of_text(name, text_of(wanted), _amount_text)
+
+
+def _every(tests: list[Test]) -> Test:
+    if len(tests) == 1:
+        return tests[0]
+    return lambda value: all(test(value) for test in tests)
+
+
+def _bound(name: str, wanted: object, read: Callable[[object], Decimal | None]) -> Test:
+    bound = number(wanted)
+    assert bound is not None
+    if name == "min":
+        return lambda value: (found := read(value)) is not None and found >= bound
+    return lambda value: (found := read(value)) is not None and found <= bound
+
+
+def _part_of_text(name: str, wanted: str, read: Callable[[object], str | None]) -> Test:
+    if name == "prefix":
+        return lambda value: (text := read(value)) is not None and text.startswith(wanted)
+    if name == "suffix":
+        return lambda value: (text := read(value)) is not None and text.endswith(wanted)
+    assert name == "pattern"
+    found_in = patterns.finder(wanted)
+    return lambda value: (text := read(value)) is not None and found_in(text)
+
+
+def _amount_text(value: object) -> str | None:
+    """With at least two decimals, independent of the client's spelling."""
+    found = parse_amount(value)
+    if found is None:
+        return None
+    return f"{found.quantize(CENT) if is_whole_cents(found) else found:f}"
+
+
+def number(value: object) -> Decimal | None:
+    """The number in a text or a plain value."""
+    if isinstance(value, str):
+        return Decimal(value) if _NUMBER.fullmatch(value) else None
+    return Decimal(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else None

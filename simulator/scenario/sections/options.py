@@ -1,0 +1,153 @@
+"""The options of select fields: listed, listed for an account number, or generated in bulk."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from types import MappingProxyType
+
+from simulator.domain.model.catalog import Money, Option, OptionList
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import ONE
+from simulator.scenario.sections.accounts import refuse_repeats
+from simulator.scenario.sections.people import business
+from simulator.scenario.sections.pricing import MYR, money
+
+FIRST_GENERATED = 100_001
+GENERATED_MAX = 100_000  # total over all fields of a catalog
+# Keys valid only for options of a dynamic field, since they depend on the account number.
+PERSONAL = ("share", "account_digits")
+
+
+def options(form: Reader, product_code: str, currency: str) -> OptionList:
+    """The options of a select field that are offered to everybody or drawn from."""
+    written = _options(form["options"], form, product_code, currency)
+    result = OptionList((*written, *_generated(form, {option.code for option in written})))
+    if not _is_dynamic(form):
+        for item in form["options"].items():
+            for key in PERSONAL:
+                if item[key].is_given:
+                    text = "only an option of a dynamic field depends on an account number"
+                    item[key].problem("misplaced", text, at_key=True)
+    return result
+
+
+def options_for(forms: list[Reader], product_code: str, currency: str) -> Mapping[tuple[str, str], OptionList]:
+    """The lists for single account numbers, by field and number."""
+    return MappingProxyType(
+        {
+            (form["id"].text(), number): _options(entry, form, product_code, currency)
+            for form in forms
+            for number, entry in form["options_for"].entries()
+        }
+    )
+
+
+def varies_by_account(form: Reader) -> bool:
+    """True when the options of a field vary by account number."""
+    return any(item[key].is_given for item in form["options"].items() for key in PERSONAL)
+
+
+def _is_dynamic(form: Reader) -> bool:
+    return form["data_source"]["type"].text() == "dynamic"
+
+
+def _options(items: Reader, form: Reader, product_code: str, currency: str) -> OptionList:
+    refuse_repeats([item["code"] if item.is_mapping else item for item in items.items()], "option")
+    is_pricing = form["role"].text() == "pricing"
+    return OptionList(_option(item, product_code, currency, is_pricing) for item in items.items())
+
+
+def _option(item: Reader, product_code: str, currency: str, is_pricing: bool) -> Option:
+    if not item.is_mapping:
+        if not is_pricing:
+            item.problem("type", "must be an object with code and label; a plain number is for a pricing field")
+        label = f"RM {item.text()}" if currency == MYR else f"{item.text()} {currency}"
+        return Option(f"{product_code}-{item.text()}", label, item.amount())
+    if is_pricing and not item["denomination"].is_given:
+        item.problem("missing_key", "'denomination' is missing; an option of the pricing field needs one")
+    if not is_pricing and item["denomination"].is_given:
+        text = "only an option of the pricing field has a denomination"
+        item["denomination"].problem("misplaced", text, at_key=True)
+    code = item["code"].text()
+    denomination = item["denomination"]
+    option = Option(
+        code=code,
+        label=item["label"].text(denomination.text(code)),
+        denomination=denomination.optional_amount(),
+        is_active=item["is_active"].boolean(True),
+        description=item["description"].text() or None,
+        validity=item["validity"].text() or None,
+        features=_lines(item["features"]),
+        rrp=money(item["rrp"], currency),
+        account_number=item["account_number"].text() or None,
+        account_digits=item["account_digits"].integer(0),
+        share=item["share"].amount(ONE),
+        min_amount=money(item["min_amount"], MYR),
+        max_amount=money(item["max_amount"], MYR),
+        needs_ref2=item["needs_ref2"].boolean(),
+        suggested_category=item["suggested_category"].text() or None,
+        additional_description=_lines(item["additional_description"]),
+    )
+    _check_option(item, option)
+    return option
+
+
+def _check_option(item: Reader, option: Option) -> None:
+    _check_limits(item, option.min_amount, option.max_amount)
+    if item["share"].is_given and not Decimal(0) <= option.share <= 1:
+        item["share"].problem("out_of_range", f"a share is between 0 and 1, not {option.share}")
+    if option.account_number and option.account_digits:
+        text = "an option has 'account_number' or 'account_digits', not both"
+        item["account_digits"].problem("misplaced", text, at_key=True)
+
+
+def _check_limits(item: Reader, low: Money | None, high: Money | None) -> None:
+    if low and high and low.amount > high.amount:
+        item["max_amount"].problem("out_of_range", "max_amount is below min_amount")
+
+
+def _lines(item: Reader) -> tuple[str, ...]:
+    return tuple(entry.text() for entry in item.items())
+
+
+def refuse_too_many(forms: list[Reader]) -> None:
+    """Report the field at which a catalog exceeds the limit of generated options."""
+    total = 0
+    for form in forms:
+        total += form["generate"]["count"].integer(0)
+        if total > GENERATED_MAX:
+            text = f"a catalog generates at most {GENERATED_MAX} options; with these it is {total}"
+            form["generate"]["count"].problem("out_of_range", text)
+
+
+def _generated(form: Reader, taken: set[str]) -> list[Option]:
+    """`generate: {count: 25000}` options with sequential codes, for large catalogs."""
+    item = form["generate"]
+    if not item.is_mapping or not item.is_sound:
+        return []
+    if form["role"].text() == "pricing":
+        item.problem("misplaced", "options of the pricing field are written: each needs a denomination", at_key=True)
+    first, count = item["first"].integer(FIRST_GENERATED), item["count"].integer(0)
+    if clash := taken & {str(number) for number in range(first, first + count)}:
+        item.problem("duplicate", f"the option {min(clash)!r} exists already; choose another 'first'")
+    low, high = money(item["min_amount"], MYR), money(item["max_amount"], MYR)
+    _check_limits(item, low, high)
+    label, every = item["label"].text(), item["needs_ref2_every"].integer(0)
+    categories = _lines(item["suggested_categories"]) or (None,)
+    named = ((number, *_named(label, number)) for number in range(first, first + count))
+    return [
+        Option(
+            code=str(number),
+            label=name,
+            description=address,
+            min_amount=low,
+            max_amount=high,
+            needs_ref2=every > 0 and (number - first + 1) % every == 0,
+            suggested_category=categories[(number - first) % len(categories)],
+        )
+        for number, name, address in named
+    ]
+
+
+def _named(label: str, number: int) -> tuple[str, str | None]:
+    """The label and description of a generated option: the scenario's label, else a fictional business."""
+    return (f"{label} {number}", None) if label else business(number)

@@ -1,0 +1,132 @@
+"""The catalog of a scenario: groups of categories, and products with their forms."""
+
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+
+from simulator.domain.model.catalog import Catalog, Fulfilled, Fulfillment, Product, Source
+from simulator.domain.model.rules import Text
+from simulator.domain.model.tree import Category, Group
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import ONE
+from simulator.scenario.sections.accounts import refuse_repeats
+from simulator.scenario.sections.bills import bill_profile
+from simulator.scenario.sections.form_fields import form_field, refuse_unknown_field
+from simulator.scenario.sections.options import options, options_for, refuse_too_many, varies_by_account
+from simulator.scenario.sections.pricing import MYR, discount, money, price_adjustment
+from simulator.scenario.sections.templates import template
+
+FULFILLED_TEXTS = ("sn", "pin", "note", "voucherlink")
+
+
+def catalog(section: Reader) -> Catalog:
+    """Groups and products."""
+    items = section["products"].items()
+    refuse_repeats([item["code"] for item in items], "product")
+    refuse_too_many([form for item in items for form in item["fields"].items()])
+    products = {item["code"].text(): product(item) for item in items}
+    groups = section["groups"].items()
+    refuse_repeats([item["id"] for item in groups], "group")
+    refuse_repeats([item["id"] for group in groups for item in group["categories"].items()], "category")
+    return Catalog(tuple(_group(item, products) for item in groups), MappingProxyType(products))
+
+
+def _group(item: Reader, products: Mapping[str, Product]) -> Group:
+    categories = tuple(_category(entry, products) for entry in item["categories"].items())
+    return Group(item["id"].text(), item["name"].text(), item["icon_url"].text(), categories)
+
+
+def _category(item: Reader, products: Mapping[str, Product]) -> Category:
+    return Category(item["id"].text(), item["name"].text(), product_codes(item["product_codes"], products))
+
+
+def product_codes(item: Reader, products: Mapping[str, Product]) -> tuple[str, ...]:
+    """The products of a category, in display order."""
+    codes = item.items()
+    refuse_repeats(codes, "product")
+    for code in codes:
+        if code.text() not in products:
+            code.unknown("product", code.text(), "in the catalog", products)
+    return tuple(code.text() for code in codes)
+
+
+def product(item: Reader) -> Product:
+    """One product. `fulfillment` need not repeat what the form's roles define."""
+    code = item["code"].text()
+    currency = item["currency"].text(MYR)
+    forms = item["fields"].items()
+    refuse_repeats([form["id"] for form in forms], "field")
+    ids = [form["id"].text() for form in forms]
+    result = Product(
+        code=code,
+        name=item["name"].text(),
+        note=item["note"].text() or None,
+        image_url=item["image_url"].text(),
+        processing_time=item["processing_time"].text(),
+        is_active=item["is_active"].boolean(True),
+        voidable=item["voidable"].boolean(),
+        bill=bill_profile(item["bill"]),
+        is_hidden=item["is_hidden"].boolean(),
+        currency=currency,
+        denomination=item["denomination"].text() or None,
+        denomination_currency=item["denomination_currency"].text() or None,
+        denomination_unit_price=item["denomination_unit_price"].amount(ONE),
+        min_amount=money(item["min_amount"], currency),
+        max_amount=money(item["max_amount"], currency),
+        discount=discount(item["discount"]),
+        price_adjustment=price_adjustment(item["price_adjustment"]),
+        fields=tuple(form_field(form, code, place, ids) for place, form in enumerate(forms, 1)),
+        options=MappingProxyType(
+            {form["id"].text(): options(form, code, currency) for form in forms if form["type"].text() == "select"}
+        ),
+        options_for=options_for(forms, code, currency),
+        drawn=frozenset(form["id"].text() for form in forms if varies_by_account(form)),
+        fulfillment=_fulfillment(item["fulfillment"], forms, ids),
+        fulfilled=_fulfilled(item["fulfilled"]),
+    )
+    _check_roles(forms)
+    if result.min_amount and result.max_amount and result.min_amount.amount > result.max_amount.amount:
+        item["max_amount"].problem("out_of_range", "max_amount is below min_amount")
+    return result
+
+
+def _check_roles(forms: list[Reader]) -> None:
+    roles = [form["role"] for form in forms if form["role"].text("none") != "none"]
+    refuse_repeats(roles, "field of the role")
+
+
+def _fulfillment(item: Reader, forms: list[Reader], ids: list[str]) -> Fulfillment:
+    extras = {name: source for name, entry in item["extras"].entries() if (source := _source(entry, ids)) is not None}
+    by_role = {form["role"].text(): form for form in forms}
+    return Fulfillment(
+        account=_source(item["account"], ids) or _source_of_role(by_role.get("account")),
+        amount=_source(item["amount"], ids) or _source_of_role(by_role.get("pricing")),
+        extras=MappingProxyType(extras),
+    )
+
+
+def _source_of_role(form: Reader | None) -> Source | None:
+    if form is None:
+        return None
+    is_choice = form["type"].text() == "select" and form["role"].text() == "pricing"
+    return Source(form["id"].text(), "denomination" if is_choice else None)
+
+
+def _source(item: Reader, ids: list[str]) -> Source | None:
+    """`phone`, or `{from_field: phone, path: …, omit_if_empty: …}`."""
+    if not item.is_given:
+        return None
+    from_field = item["from_field"] if item.is_mapping else item
+    refuse_unknown_field(from_field, ids)
+    if not item.is_mapping:
+        return Source(from_field.text())
+    return Source(from_field.text(), item["path"].text() or None, item["omit_if_empty"].boolean())
+
+
+def _fulfilled(item: Reader) -> Fulfilled:
+    texts: dict[str, Text] = {}
+    for name in FULFILLED_TEXTS:
+        compiled = item[name].parsed(partial(template, field_name=name), "bad_template")
+        if compiled is not None:
+            texts[name] = compiled
+    return Fulfilled(MappingProxyType(texts), item["valid_for"].optional_duration())

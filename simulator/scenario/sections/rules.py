@@ -1,0 +1,197 @@
+"""Reads the rules of a scenario, section by section, and compiles their `when`."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from simulator.domain.model.bills import BillThen
+from simulator.domain.model.cases import CaseThen
+from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Reason, Refusal
+from simulator.scenario.reading.patterns import finder
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.bills import bill_then
+from simulator.scenario.sections.cases import dispute, void
+from simulator.scenario.sections.faults import fault
+from simulator.scenario.sections.matchers import BODY_FACTS, COUNTS, When, compile_when, number
+from simulator.scenario.sections.steps import steps
+
+Then = TypeVar("Then")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCodes:
+    """Codes that a `when` may name; None allows any."""
+
+    products: Collection[str] | None = None
+    resellers: Collection[str] | None = None
+
+
+def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any], ...]:
+    """The rules of a section; the default ids are payments-1 and so on."""
+    make = MAKERS[section]
+    return tuple(make(item, f"{section}-{place}", known) for place, item in enumerate(items.items(), 1))
+
+
+def payment_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[PaymentThen]:
+    """One rule of `payments`."""
+    return _deciding(item, rule_id, known, payment_then(item["then"], item["callbacks"]))
+
+
+def payment_then(then: Reader, plan: Reader | None = None) -> PaymentThen:
+    """What a payment rule does: `then` is a timeline or a refusal, `plan` the handling of its callbacks."""
+    callbacks = _callbacks(plan) if plan is not None else CallbackPlan()
+    if not then.is_mapping:
+        return PaymentThen(steps(then), callbacks)
+    if plan is not None and plan.is_given:
+        plan.problem("misplaced", "a refused payment has no callbacks", at_key=True)
+    return PaymentThen((), callbacks, _refusal(then))
+
+
+def _callbacks(plan: Reader) -> CallbackPlan:
+    return CallbackPlan(
+        drop=plan["drop"].boolean(),
+        duplicates=plan["duplicate"].integer(0),
+        delay=plan["delay"].duration(),
+        reverse=plan["reverse"].boolean(),
+    )
+
+
+def _refusal(item: Reader) -> Refusal:
+    """`{refuse: Insufficient_Balance}`, optionally with its own code and remarks."""
+    names = {reason.value: reason for reason in Reason}
+    reason = names.get(item["refuse"].text(), Reason.REQUEST)
+    return Refusal(reason, item["statusCode"].optional_integer(), item["remarks"].text())
+
+
+def fault_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[FaultThen]:
+    """One rule of `faults`."""
+    rule = _rule(item, rule_id, known, fault(item["then"]))
+    # Neither the execution nor the body is known when a request arrives.
+    waits = rule.then.after_commit or _needs_body(item["when"])
+    return replace(rule, before_body=before_body(item["when"])) if waits else rule
+
+
+def _needs_body(when: Reader) -> bool:
+    return any(key in BODY_FACTS for key, _ in when.entries())
+
+
+def before_body(when: Reader) -> When:
+    """The part of a test that can be evaluated before the body of a request is known."""
+    plain = _plain(when)
+    return compile_when({key: matcher for key, matcher in plain.items() if key not in BODY_FACTS})
+
+
+def void_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
+    """One rule of `voids`."""
+    return _deciding(item, rule_id, known, void(item["then"]))
+
+
+def dispute_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
+    """One rule of `disputes`."""
+    return _deciding(item, rule_id, known, dispute(item["then"]))
+
+
+def bill_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[BillThen]:
+    """One rule of `bills`."""
+    return _deciding(item, rule_id, known, bill_then(item["then"]))
+
+
+# In the order of the sections of a scenario.
+MAKERS: Mapping[str, Callable[[Reader, str, KnownCodes], Rule[Any]]] = {
+    "payments": payment_rule,
+    "voids": void_rule,
+    "disputes": dispute_rule,
+    "bills": bill_rule,
+    "faults": fault_rule,
+}
+
+
+def _deciding(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
+    """A rule of a business outcome may be a fallback; a fault may not."""
+    return replace(_rule(item, rule_id, known, then), fallback=item["fallback"].boolean())
+
+
+def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
+    return Rule(
+        id=item["id"].text(rule_id),
+        name=item["name"].text(),
+        when=when_of(item["when"], known),
+        then=then,
+        times=_count(item, "times"),
+        nth=_count(item, "nth"),
+        every=_count(item, "every"),
+        chance=_of_both(item, "chance", lambda reader: reader.optional_amount()),
+    )
+
+
+def when_of(when: Reader, known: KnownCodes) -> When:
+    """The test of a `when`; an absent or invalid one matches everything."""
+    for key, entry in when.entries():
+        _check_matcher(key, entry, known)
+    return compile_when(_plain(when))
+
+
+def _plain(when: Reader) -> Mapping[str, Any]:
+    return when.node.plain() if when.node is not None and when.is_mapping and when.is_sound else {}
+
+
+def _count(item: Reader, key: str) -> int | None:
+    return _of_both(item, key, lambda reader: reader.optional_integer())
+
+
+Value = TypeVar("Value", int, Decimal)
+
+
+def _of_both(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> Value | None:
+    """`nth`, `times`, `every` and `chance` are valid beside `when` or in it, not both."""
+    beside, within = item[key], item["when"][key]
+    if beside.is_given and within.is_given:
+        within.problem("duplicate", f"{key!r} is also written beside 'when'; write it once", at_key=True)
+    return read(within if within.is_given else beside)
+
+
+def _check_matcher(key: str, entry: Reader, known: KnownCodes) -> None:
+    if key in COUNTS or key == "new":
+        return
+    if key in ("extras", "headers"):
+        for _, member in entry.entries():
+            _check_patterns(member)
+        return
+    _check_patterns(entry)
+    if key == "amount":
+        _check_amounts(entry)
+    if key == "product":
+        check_codes(entry, known.products, key)
+    if key == "reseller":
+        check_codes(entry, known.resellers, key)
+
+
+def _check_patterns(entry: Reader) -> None:
+    entry["pattern"].parsed(finder, "bad_pattern")
+    if entry["not"].is_given:
+        _check_patterns(entry["not"])
+
+
+def values_of(entry: Reader) -> list[Reader]:
+    """The plain values in a matcher, in any of its forms."""
+    if entry.is_mapping:
+        return [value for key in ("in", "not") if entry[key].is_given for value in values_of(entry[key])]
+    return entry.items() if entry.is_list else [entry]
+
+
+def _check_amounts(entry: Reader) -> None:
+    for value in values_of(entry):
+        if value.node is not None and number(value.node.value) is None:
+            value.problem("bad_amount", f"an amount is a number, not {value.text()!r}")
+
+
+def check_codes(entry: Reader, codes: Collection[str] | None, what: str) -> None:
+    """Report each unknown code in a matcher or a plain value."""
+    if codes is None:
+        return
+    for value in values_of(entry):
+        if (code := value.text()) and code not in codes:
+            value.unknown(what, code, "in this scenario", codes)

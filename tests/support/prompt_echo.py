@@ -1,0 +1,53 @@
+"""The tiny application of the server's tests, when it answers whole requests at once."""
+
+import asyncio
+import json
+from collections.abc import Coroutine
+from typing import Any
+
+from tests.support.echo_server import LETTERS, WHOLE, Echo, Ending
+
+Headers = list[tuple[bytes, bytes]]
+Answer = tuple[int, bytes, bytes, Ending]
+
+
+class PromptEcho(Echo):
+    """Echoes by `prompt`; what only a connection of its own can do still comes by ASGI."""
+
+    def prompt(
+        self, method: str, path: str, query: bytes, headers: Headers, client: str, body: bytes
+    ) -> Coroutine[Any, Any, Answer] | None:
+        if path in ("/asgi", "/sleep", "/pause", "/pause-for-ever", "/late-reader"):
+            return None
+        if path.startswith(("/fault", "/until", "/abort-in-body", "/cut", "/drip")):
+            return None
+        self.seen.append(path)
+        text = {
+            "method": method,
+            "path": path,
+            "query": query.decode(),
+            "body": body.decode(errors="replace"),
+            "headers": len(headers),
+            "spaced": [value.decode("latin-1") for name, value in headers if name == b"x-spaced"],
+            "client": client,
+            "prompt": True,
+        }
+        return self._made(path, json.dumps(text).encode())
+
+    async def _made(self, path: str, echo: bytes) -> Answer:
+        ending = WHOLE
+        if path in ("/slow", "/slow-error", "/slow-abort"):
+            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)
+            echo = b"slow"
+        if path in ("/error", "/slow-error"):
+            raise RuntimeError("on purpose")
+        if path in ("/abort", "/slow-abort"):
+            ending = Ending("abort")
+        if path == "/half":
+            echo, ending = LETTERS, Ending("cut")
+        if path == "/unread":
+            echo = b"early"
+        status = int(path.removeprefix("/status-")) if path.startswith("/status-") else 200
+        self.seen.append("left " + path)
+        return status, b"content-type: text/plain\r\ncontent-length: %d\r\n" % len(echo), echo, ending

@@ -1,0 +1,156 @@
+"""The commands that enter a sandbox, with their times, are all that its state depends on."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from simulator.domain.errors import DomainError
+from simulator.domain.sandbox import Sandbox
+from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.library import scenario_from_object
+from simulator.tape.inputs import read, write
+from tests.support import day_tape
+from tests.support.anatomy import anatomy
+from tests.support.client import Client, running
+
+CLOCK = "/sandboxes/default/clock"
+FIRST: dict[str, Any] = {
+    "scenario": "first",
+    "extends": "default",
+    "clock": {"mode": "manual", "start": "2026-11-21T04:00:00Z"},
+    "inboxes": {"callbacks": [{"status": 500}, {"status": 200}]},
+    "schedule": [{"at": "30s", "deposit": {"reseller": "RS001", "amount": 5, "description": "early"}}],
+}
+SECOND: dict[str, Any] = FIRST | {
+    "scenario": "second",
+    "payments": [{"name": "fails", "times": 1, "then": [{"status": "Failed"}]}],
+    "faults": [{"name": "late", "when": {"path": "/v2/balance"}, "nth": 2, "then": {"status": 504}}],
+    "inboxes": {"callbacks": [{"status": 503}], "other": [{"status": 200}]},
+    "schedule": [{"at": "2h", "deposit": {"reseller": "RS001", "amount": 7, "description": "late"}}],
+    "expect": [{"calls": {"path": "/v2/topup"}, "count": {"min": 1}}],
+}
+
+Tape = list[tuple[bytes, datetime]]
+
+
+def load(client: Client, document: dict[str, Any]) -> None:
+    async def now() -> None:
+        client.app.load(scenario_from_object(document))
+
+    client.run(now())
+
+
+def set_clock(client: Client, **wanted: Any) -> None:
+    assert client.sim("PUT", CLOCK, wanted).status == 200
+
+
+def a_load(client: Client) -> None:
+    client.pay("before")
+    load(client, SECOND)
+    client.pay("after")
+    client.call("GET", "/v2/balance")
+    client.call("GET", "/v2/balance")
+    client.advance()
+
+
+def a_clock_that_runs_jumps_and_stops(client: Client) -> None:
+    client.pay("under a manual clock")
+    set_clock(client, mode="xN", rate=60)
+    client.pass_time(1)
+    client.pay("under a fast clock")
+    set_clock(client, rate=2)
+    client.pass_time(10)
+    client.pay("under a slower clock")
+    set_clock(client, now="2026-11-23T05:00:00Z")
+    client.pay("after a jump")
+    set_clock(client, mode="manual")
+    client.pay("under a manual clock again")
+    client.advance(90)
+
+
+def new_resellers_and_refusals(client: Client) -> None:
+    path = "/sandboxes/default/resellers"
+    assert client.sim("POST", path, {"code": "RS001"}).status == 409
+    assert client.sim("POST", path, {"code": "RS002", "catalog": {"RELOAD": {"is_active": False}}}).status == 201
+    assert client.sim("POST", f"{path}/RS001/deposits", {"amount": "0.001"}).status == 400
+    client.pay("refused", product="NOTHING")
+
+
+def changes_at_run_time(client: Client) -> None:
+    for method, path, body in (
+        (
+            "POST",
+            "/rules",
+            {"section": "payments", "rule": {"name": "x", "chance": 0.5, "then": [{"status": "Failed"}]}},
+        ),
+        ("PATCH", "/catalog/products/RELOAD", {"price_adjustment": {"type": "fixed", "value": 0.5}, "note": None}),
+        ("PATCH", "/catalog/products/RELOAD?reseller=RS001", {"is_active": True}),
+        ("PATCH", "/resellers/RS001/settings", {"ip_allowlist": ["127.0.0.0/8"]}),
+        ("POST", "/resellers/RS001/api-keys", None),
+        ("PUT", "/network/RELOAD", {"status": "Interruption"}),
+    ):
+        answer = client.sim(method, f"/sandboxes/default{path}", body)
+        assert answer.status in (200, 201), (path, answer.body)
+    client.pay("changed", amount=10.5, remarks="ä", extras={"unknown": [1, {"b": None}]})
+
+
+def a_long_day(client: Client) -> None:
+    client.run(day_tape.play(client, "default"))
+
+
+def everything(client: Client) -> None:
+    a_clock_that_runs_jumps_and_stops(client)
+    set_clock(client, mode="xN", rate=30)
+    a_load(client)
+    new_resellers_and_refusals(client)
+
+
+@pytest.mark.parametrize(
+    "play",
+    [
+        a_load,
+        a_clock_that_runs_jumps_and_stops,
+        new_resellers_and_refusals,
+        changes_at_run_time,
+        a_long_day,
+        everything,
+    ],
+)
+def test_commands_that_are_read_back_lead_to_the_same_state(
+    monkeypatch: pytest.MonkeyPatch, play: Callable[[Client], None]
+) -> None:
+    tape: Tape = []
+    apply = Sandbox.apply
+
+    def recorded(box: Sandbox, command: Any, now: datetime) -> Any:
+        tape.append((write(command), now))
+        return apply(box, command, now)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Sandbox, "apply", recorded)
+        with running(FIRST) as client:
+            set_callback(client)
+            started, seed, scenario = client.live.core.state.started, client.live.seed, client.live.scenario
+            play(client)
+            lived = parts(client.live.core)
+    box = Sandbox(scenario, seed, started, "", ScenarioCompiler())
+    for line, now in tape:
+        try:
+            box.apply(read(line), now)
+        except DomainError:
+            continue  # as it was refused before, after which only the time had passed
+    assert parts(box) == lived
+
+
+def parts(box: Sandbox) -> tuple[Any, Any]:
+    """The state and its scenario, each for itself: whether they share objects depends on what was compiled before, and
+    so do the caches of its catalog. Records are indexes, which who reads the history brings up to date."""
+    return anatomy(box.state, left_out=("compiler", "scenario", "records")), anatomy(
+        box.state.scenario, left_out=("catalog",)
+    )
+
+
+def set_callback(client: Client) -> None:
+    assert client.call("POST", "/v2/callback-url?url=inbox%3Acallbacks&method=POST").status == 200
