@@ -53,6 +53,13 @@ def note_unknown_parameters(call: Call, endpoint: Endpoint) -> None:
     note_some(call, said, len(unknown), NOT_KNOWN)
 
 
+def may_have_ignored(call: Call) -> bool:
+    """False when there is nothing for `note_ignored_members`: a flat JSON body of known members, each sent once. That
+    has as many colons as members, unless a value has one."""
+    fields = call.fields
+    return call.exchange.body.count(b":") != len(fields) or not fields.keys() <= parameters(call.endpoint.schema).keys()
+
+
 def note_ignored_members(call: Call) -> None:
     """Note unknown and repeated members of the body; cheap when there are none."""
     source, sent, body = call.endpoint.source, call.fields, call.exchange.body

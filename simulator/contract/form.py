@@ -35,8 +35,11 @@ def read_members(
         return members, problems
     if may_be_form or _may_have_blank(body):
         members = _without_blanks(members, _optional_texts(name))
-    problems = validator(name).problems(members)
-    if problems and may_be_form and not looks_like_json(body):
+    checker = validator(name)
+    if checker.is_valid(members):
+        return members, problems
+    problems = checker.problems(members)
+    if may_be_form and not looks_like_json(body):
         problems = with_repeats(name, members, problems)
     return members, problems
 
