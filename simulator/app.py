@@ -141,7 +141,7 @@ async def _deliver(scope: Any, send: Any, answer: Answer) -> None:
     responder = responder_of(scope)
     if responder is not None:
         await responder.answer(status, headers, body, ending)
-    elif not ending.name:
+    elif ending is None or not ending.name:
         if status in BODYLESS:
             headers, body = unframed(headers), b""
         await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -23,7 +23,7 @@ from simulator.runtime.sandboxes import LiveSandbox
 _BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
 
 
-class Bearer(msgspec.Struct, frozen=True):
+class Bearer(msgspec.Struct, frozen=True, gc=False):
     """The caller of an unsigned request; `reseller` is None where anybody may call."""
 
     reseller: Reseller | None = None

@@ -10,7 +10,7 @@ from simulator.domain.model.options import NO_OPTIONS, account_source, offered
 from simulator.domain.state import State
 
 
-class Draft(msgspec.Struct, frozen=True):
+class Draft(msgspec.Struct, frozen=True, gc=False):
     """A payment for a product on sale. `amount` is None when `sent` is not a number."""
 
     state: State

@@ -61,7 +61,7 @@ class What(StrEnum):
     IGNORED_BILLER = auto()
 
 
-class Detail(msgspec.Struct, frozen=True):
+class Detail(msgspec.Struct, frozen=True, gc=False):
     """A kind with its facts: texts, Decimals (amounts), `Money`, statuses, tuples of these, and mappings of field names
     to values. An empty fact omits the part of the sentence that would name it."""
 

@@ -94,7 +94,7 @@ class MagicRules(Generic[Then]):
         return frozenset(self._by_name)
 
 
-class Choice(msgspec.Struct, Generic[Then], frozen=True):
+class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
     """The result of a search in a book. `matched` are the ids of the rules whose `when` matched; `waits` means that the
     search needs the body to continue; `is_picked` means that the request named the rule, and none was evaluated."""
 
