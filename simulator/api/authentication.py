@@ -103,7 +103,7 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
         timestamp_s=claim.timestamp_s,
         signing_s=claim.checked_s,
     )
-    if not call.apply(spend):
+    if not call.sandbox.apply(spend, call.now):
         return deny(call, endpoint, NONCE_REUSED)
     call.reseller = reseller
     exchange.reseller = reseller.code

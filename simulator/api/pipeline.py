@@ -156,9 +156,10 @@ def claim(call: Call) -> Reply | None:
         return refusal
     if refusal := refuse_address(call):
         return refusal
-    choose_fault(call, before_body=True)
-    if call.fault is not None and call.fault.rule.then.prevents_execution:
-        return NO_REPLY
+    if call.exchange.wanted_rule or call.sandbox.core.state.faults.rules:  # those of magic accounts need the body
+        choose_fault(call, before_body=True)
+        if call.fault is not None and call.fault.rule.then.prevents_execution:
+            return NO_REPLY
     return identify(call)
 
 

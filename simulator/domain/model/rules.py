@@ -171,7 +171,9 @@ class RuleBook(Generic[Then]):
             if not self._has_rules:
                 return None
             if (always := self._always) is not None:
-                self.count((always.id,), always.id)
+                count = self.counts[always.id]
+                count.matched += 1
+                count.chosen += 1
                 return always
         choice = self.find(gather, wanted, account)
         rule = choice.rule
