@@ -218,7 +218,11 @@ async def handle(call: Call) -> Reply:
 
 def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
     """Decode and validate the endpoint's input; the endpoint's own refusal when it violates the contract."""
-    if call.exchange.query or names.API_VERSION in call.headers or (call.exchange.body and endpoint.source != "body"):
+    exchange, source = call.exchange, endpoint.source
+    unread = (
+        exchange.query if source == "body" else exchange.body if source == "query" else exchange.query or exchange.body
+    )
+    if unread or names.API_VERSION in call.headers:
         note_unread(call, endpoint)
     if not endpoint.schema:
         return None
@@ -250,8 +254,10 @@ def _check_wanted_rule(call: Call) -> Reply | None:
 def _validate(call: Call, endpoint: Endpoint) -> Problems:
     """Decode the endpoint's input and validate it against its schema; stores the fields in the call."""
     if endpoint.source == "query":
-        call.fields, problems = read_query(call.exchange.query, endpoint.schema)
-        note_unknown_parameters(call, endpoint)
+        query = call.exchange.query
+        call.fields, problems = read_query(query, endpoint.schema)
+        if query:
+            note_unknown_parameters(call, endpoint)
         return problems
     assume = call.sandbox.scenario.assume
     call.fields, problems = read_members(
