@@ -98,8 +98,8 @@ def secrets_of(state: State) -> Iterator[str]:
 
 
 def _needles(secret: str) -> Iterator[bytes]:
-    """What to find in a text: a secret as it is, in a form, and as a header, whose bytes are read as Latin-1. What looks
-    like percent-encoding in it may be undone."""
+    """What to find in a text: a secret as it is, in a form, and as a header, whose bytes are read as Latin-1; also with
+    what looks like percent-encoding in it undone."""
     core = secret.rstrip("=")
     kept = core if len(core) >= SECRET_CHARS_MIN else secret
     for spelling in (kept, kept.replace(" ", "+"), kept.encode().decode("latin-1")):

@@ -82,8 +82,9 @@ class RequestReader:
         return state is HEAD
 
     def _pass_offer(self) -> None:
-        """Continue after an offer to upgrade or a CONNECT, at which the parser stops. A new parser reads the rest of the
-        request, as if it were another. The Java HTTP client offers h2c with any request and expects an ordinary answer."""
+        """Continue after an offer to upgrade or a CONNECT, at which the parser stops. A new parser reads the rest of
+        the request, as if it were another. The Java HTTP client offers h2c with any request and expects an ordinary
+        answer."""
         assert self.request is not None, "no request is answered while its packet is parsed"
         framing = header_lines(header for header in self.request.headers if header[0] in FRAMING)
         self._parser = HttpRequestParser(self)
