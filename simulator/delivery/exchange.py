@@ -60,9 +60,7 @@ async def _converse(session: aiohttp.ClientSession, outgoing: Outgoing, url: str
     response = await _request(session, outgoing, url)
     try:
         status = progress.line.status
-        if (
-            status is None
-        ):  # aiohttp also accepts RTSP, versions of HTTP with another framing, and status 0
+        if status is None:  # aiohttp also accepts RTSP, versions of HTTP with another framing, and status 0
             return Outcome(OutcomeKind.CONNECTION, error="the answer is not HTTP: Bad status line")
         progress.headers = _headers(response.raw_headers)
         await _read_body(response.content, progress.body)
