@@ -27,6 +27,7 @@ from simulator.domain.model.faults import (
 )
 from simulator.domain.model.rules import Fields, Rule
 from simulator.wire import errors
+from simulator.wire.headers import WITHOUT_BODY
 from simulator.wire.json import encode
 
 REFUSED_FROM = 400  # the lowest status of a refusal
@@ -109,6 +110,8 @@ def _closed(call: Call, reply: Reply, failure: NoAnswer) -> Reply:
 
 
 def _cut(call: Call, reply: Reply, failure: CutAnswer) -> Reply:
+    if not reply.body or reply.status in WITHOUT_BODY:
+        return Reply(0, b"", ending=ABORT)  # it has no middle, so nothing of it is sent
     return msgspec.structs.replace(reply, ending=CUT)
 
 

@@ -78,11 +78,16 @@ def note_ignored_members(call: Call) -> None:
 
 
 def _no_parameter(name: str) -> str:
-    return f"no parameter {shown(name) or 'without a name'}"
+    return f"no parameter {_quoted(name) or 'without a name'}"
 
 
 def _member(name: str) -> str:
-    return shown(name) or "a member without a name"
+    return _quoted(name) or "a member without a name"
+
+
+def _quoted(name: str) -> str:
+    """A name as a sentence names it, in quotes where blanks around it would not be seen."""
+    return shown(name) if name == name.strip() else f"'{shown(name)}'"
 
 
 def _of_parameters(name: str, known: Mapping[str, Schema], sent: Collection[str]) -> str:

@@ -61,7 +61,13 @@ def _mistakes(claim: Claim, method: str, path: str, query: bytes, body: bytes) -
 
 def _queries(path: str, query: bytes) -> Iterator[tuple[str, bytes]]:
     target = path.encode() + (b"?" + query if query else b"")
-    yield "the query is not sorted by key", query
+    parts = query.split(b"&")
+    yield "the query is not sorted by key", b"&".join(part for part in parts if b"=" in part)
+    for sent in (parts, sorted(parts)):
+        as_sent = b"&".join(sent)
+        if canonical_query(query) == b"&".join(part for part in sent if b"=" in part):
+            yield "a parameter without = is signed; leave it out", as_sent
+    yield "the query is signed as it is sent; sort it by key and leave out parameters without =", query
     yield "the query was left out", b""
     yield "the query keeps its question mark", b"?" + canonical_query(query)
     yield "the query is percent-decoded; sign it as it is sent", canonical_query(unquote_to_bytes(query))

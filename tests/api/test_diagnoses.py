@@ -168,6 +168,7 @@ def test_a_good_payment_has_no_diagnosis(client: Client) -> None:
 
 IGNORED = [
     (code("X"), "RELOAD has no extras.subproduct_code, ignored"),
+    ({" remarks": "x"}, "' remarks' is unknown and was ignored; did you mean remarks?"),
     ({"remark": "x"}, "remark is unknown and was ignored; did you mean remarks?"),
     ({"extras": {f"x{n:02}": "1" for n in range(20)}}, "extras.x11, 8 more, ignored"),
     ({f"z{n}": 1 for n in range(9)}, "z4 is unknown and was ignored; and 4 more that are not known"),

@@ -18,6 +18,7 @@ CATALOG_HAS = "there are product_code, is_active, include_inactive"
 NOTED: list[tuple[str, int, str]] = [
     ("/v2/catalog?is_actve=false", 200, "no parameter is_actve; did you mean is_active?"),
     ("/v2/catalog?IS_ACTIVE=false", 200, "no parameter IS_ACTIVE; did you mean is_active?"),
+    ("/v2/catalog?+is_active=false", 200, "no parameter ' is_active'; did you mean is_active?"),
     ("/v2/catalog?colour=red", 200, f"no parameter colour; {CATALOG_HAS}"),
     ("/v2/catalog?productCode=DATA", 200, "no parameter productCode; did you mean product_code?"),
     ("/v2/catalog?product_code[]=DATA", 200, "no parameter product_code[]; send product_code itself"),

@@ -94,6 +94,17 @@ def test_what_is_carried_out_before_the_wait_stands_while_the_client_waits(then:
         assert answer.status == then.get("status", 200)
 
 
+@pytest.mark.parametrize("then", [{"status": 204}, {"status": 304, "body": "text"}, {"status": 503, "body": ""}, {}])
+def test_an_answer_without_a_body_is_not_cut_but_kept_back_and_so_journaled(
+    then: dict[str, Any],
+) -> None:
+    fault = {"when": {"method": "DELETE"}, "then": {"disconnect": "body", **then}}
+    with running(faults(fault)) as client:
+        assert client.call("DELETE", "/v2/balance-webhook").status == 0
+        (row,) = client.sim("GET", "/sandboxes/default/requests").json["requests"]
+        assert (row["status"], row["fault"]) == (0, "faults-1")
+
+
 ORDER = {"refid": "r1", "product": "RELOAD", "account": "0123456789", "amount": "10"}
 
 

@@ -107,6 +107,18 @@ def test_a_control_command_does_nothing_in_a_sandbox_that_was_deleted_or_reset_m
             assert anatomy(live.core.state) == before
 
 
+def test_an_inbox_of_a_sandbox_that_was_deleted_or_reset_meanwhile_accepts_nothing() -> None:
+    for meanwhile, status, error in (
+        (("POST", "/sandboxes/mine/reset"), 409, "sandbox_reset"),
+        (("DELETE", "/sandboxes/mine"), 404, "unknown_sandbox"),
+    ):
+        with running() as client:
+            client.sandbox({"extends": "default", "clock": {"mode": "manual"}}, "mine")
+            sent = client.asend("POST", "/_sim/inbox/mine/a", "", b"{}", {}, partial(client.asim, *meanwhile))
+            answer = client.run(sent)
+            assert (answer.status, answer.json["error"]) == (status, error)
+
+
 @pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"account": "0123456789"}])
 def test_a_sandbox_that_was_reset_during_a_delay_answers_409(when: dict[str, Any]) -> None:
     faults = [{"when": when, "then": {"delay": "100ms"}}]

@@ -84,3 +84,20 @@ def test_no_diagnosis_shows_the_secret() -> None:
 @pytest.mark.parametrize("body", [b"", b"[" * 5000, b"\xff\xfe", b'{"a":"\\ud800"}', b"NaN"])
 def test_any_body_can_be_diagnosed(body: bytes) -> None:
     assert diagnose(claim_of("nothing"), METHOD, PATH, b"=&&%zz=%", body)
+
+
+SIGNED_AS_SENT = "the query is signed as it is sent; sort it by key and leave out parameters without ="
+
+
+@pytest.mark.parametrize(
+    ("query", "signed", "expected"),
+    [
+        (b"b=2&a=1&c", "b=2&a=1", "the query is not sorted by key"),
+        (b"b=2&a=1&c", "a=1&b=2&c", "a parameter without = is signed; leave it out"),
+        (b"a=1&b=2&c", "a=1&b=2&c", "a parameter without = is signed; leave it out"),
+        (b"c", "c", "a parameter without = is signed; leave it out"),
+        (b"b=2&c&a=1", "b=2&c&a=1", SIGNED_AS_SENT),
+    ],
+)  # fmt: skip
+def test_the_order_and_a_parameter_without_a_value_are_told_apart(query: bytes, signed: str, expected: str) -> None:
+    assert diagnose(claim_of(canonical(query=signed)), METHOD, PATH, query, BODY) == expected
