@@ -88,7 +88,7 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
     refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
     if refusal is not None:
         if refusal.code == "invalid_signature":
-            reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body)
+            reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body, rules)
             refusal = Denied(refusal.code, reason)
         return deny(call, endpoint, refusal)
     if fault is not None and (reply := refused_by(fault, call, endpoint)):
