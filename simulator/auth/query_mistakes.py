@@ -6,7 +6,7 @@ from urllib.parse import quote, quote_plus, unquote_to_bytes
 
 from simulator.auth.canonical import QueryRules, canonical_queries, canonical_query
 
-_NAME_SHOWN_MAX = 50
+_NAME_SHOWN_MAX = 100
 _QUERY_BYTES_MAX = 4096  # of a longer one only what costs little is tried
 
 # How clients encode a query: the function, and what it leaves as it is beside letters, digits and -._~
