@@ -43,17 +43,14 @@ def mistaken_queries(path: str, query: bytes, rules: QueryRules) -> Iterator[tup
 
 
 def _forms_that_are_refused(query: bytes, rules: QueryRules) -> Iterator[tuple[str, bytes]]:
-    """Those that SPEC allows as well, but not the choices of this sandbox."""
+    """Those that SPEC allows as well, but not the choices of this sandbox; first those that break one of them."""
+    found = []
     for order, empty in product(_ORDERS, _EMPTY_VALUES):
-        broken = [
-            texts[rule]
-            for rule, form, texts in (
-                (rules.repeated_keys, order, _ORDERS),
-                (rules.empty_values, empty, _EMPTY_VALUES),
-            )
-            if rule not in ("either", form)
-        ]
-        yield " and ".join(broken), canonical_queries(query, QueryRules(order, empty))[0]
+        chosen = ((rules.repeated_keys, order, _ORDERS), (rules.empty_values, empty, _EMPTY_VALUES))
+        if broken := [texts[rule] for rule, form, texts in chosen if rule not in ("either", form)]:
+            found.append((broken, canonical_queries(query, QueryRules(order, empty))[0]))
+    for broken, form in sorted(found, key=lambda one: len(one[0])):
+        yield " and ".join(broken), form
 
 
 def _with_parameters_that_have_no_value(query: bytes) -> Iterator[tuple[str, bytes]]:
