@@ -54,7 +54,7 @@ def check_bearer(call: Call, endpoint: Endpoint) -> Bearer | Denied | Reply:
     call.is_unsigned = call.is_deprecated = True
     token = bearer_of(call.headers.get(names.AUTHORIZATION))
     if token is None:
-        return Denied("missing_api_key", "Authorization has no bearer token")
+        return Denied("missing_api_key", "Authorization has no bearer token; write Bearer before the IdToken")
     if endpoint.access is Access.SIGNED and call.sandbox.core.state.assumes("bearer-endpoints", "legacy"):
         return Denied("missing_api_key", "a bearer token is not accepted here")
     reseller = _reseller_of(call, token)

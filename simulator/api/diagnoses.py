@@ -1,7 +1,7 @@
 """Why a request was refused or answered otherwise than it was meant, for `X-Sim-Diagnosis` and the journal."""
 
 from simulator.api.call import Call
-from simulator.api.notes import hint, note
+from simulator.api.notes import hint, note, suggestion
 from simulator.domain.model.catalog import OptionList
 from simulator.domain.model.details import Detail
 from simulator.domain.questions import not_on_sale
@@ -27,3 +27,16 @@ def no_biller(code: str, every: OptionList, listed: OptionList) -> str:
     if biller is None:
         return f"no biller {shown(code)}{hint(code, listed.by_code)}"
     return f"biller {code} is {'active, and is_active=false was asked for' if biller.is_active else 'inactive'}"
+
+
+def no_delivery(call: Call, job: str) -> str:
+    """Why this reseller has no delivery of this id."""
+    log, owner = call.sandbox.core.state.deliveries, call.owner.code
+    if found := log.find(job):
+        whose = f"belongs to reseller {found.reseller}, not to {owner}" if found.reseller else "is of a catalog event"
+        return f"delivery {job} {whose}"
+    of_event = [one for one in log if one.event.id == job and one.reseller == owner]
+    if of_event:
+        return f"{job} is the id of an event; its latest delivery is {of_event[-1].id}"
+    likely = log.find(job.lower())
+    return f"no delivery {shown(job)}{suggestion(likely.id if likely and likely.reseller == owner else '')}"

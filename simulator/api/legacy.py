@@ -27,6 +27,8 @@ def subproducts(call: Call) -> Reply:
         return refuse_parameters({"product_code": ["is not a product on sale"]})
     field_id = subproduct_field(product)
     if field_id is None:
+        if "account_number" in fields:
+            note(call, f"account_number was ignored: {product.code} has no sub-products")
         return Reply(200, wire.subproducts(product, ()))
     if problem := account_problem(state, product, field_id, fields):
         return invalid_parameters(call, {"account_number": [problem]})

@@ -246,7 +246,7 @@ def _check_wanted_rule(call: Call) -> Reply | None:
     name = next(filter(call.sandbox.core.state.has_rule, spellings), spellings[-1])
     if not call.sandbox.core.state.has_rule(name):
         call.exchange.error = "unknown_rule"
-        return refusals.unknown_rule(name)
+        return refusals.unknown_rule(call, name)
     call.exchange.wanted_rule = name
     return None
 

@@ -101,6 +101,11 @@ NOTED: list[tuple[str, int, str]] = [
         200,
         "account_number was ignored: INTERBANK",
     ),
+    (
+        "/v2/subproducts?product_code=RELOAD&account_number=1",
+        200,
+        "account_number was ignored: RELOAD has no sub-products",
+    ),
     ("/v2/networkstatus?product=RELAOD", 400, "no product RELAOD; did you mean RELOAD?"),
     ("/v2/networkstatus?product=%20", 400, "product must be a string of 1 to 100 characters"),
     ("/v2/subproducts?product_code=+", 400, "product_code must be a string of 1 to 100 characters"),
@@ -251,3 +256,10 @@ def test_a_catalog_without_a_biller_product_is_noted() -> None:
 def test_a_whole_number_of_18_digits_is_read(client: Client, path: str, query: str) -> None:
     of = "product_code=INTERBANK&field_id=biller" if path == "/v2/options" else "product_code=INTERBANK"
     assert client.call("GET", f"{path}?{query}" + (f"&{of}" if path != BILLERS else "")).status == 200
+
+
+def test_a_product_that_history_does_not_know_is_noted_where_it_is_no_mistake() -> None:
+    with running({"assume": {"history-unknown-product": "empty"}}) as client:
+        answer = client.call("GET", f"{HISTORY}&product=RELAOD")
+        assert (answer.status, diagnosed(client, answer)) == (200, "no product RELAOD; did you mean RELOAD?")
+        assert "x-sim-diagnosis" not in client.call("GET", f"{HISTORY}&product=RETIRED").headers

@@ -288,6 +288,15 @@ def test_a_forwarded_address_is_ignored_where_it_is_not_trusted() -> None:
 # The integration timeout
 
 
+def test_a_shorter_integration_timeout_is_the_one_that_the_answer_names() -> None:
+    fault = {"when": {"path": "/v2/balance"}, "then": {"delay": "10m"}}
+    scenario = {"clock": "x100000", "faults": [fault], "limits": {"integration_timeout": "90s"}}
+    with running(scenario) as client:
+        late = client.call("GET", "/v2/balance")
+        assert error(late) == (504, "integration_timeout")
+        assert late.json["message"] == "The integration did not answer within 90 seconds."
+
+
 @pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"product": "RELOAD"}], ids=["early", "by the body"])
 @pytest.mark.parametrize("made", [False, True])
 def test_an_integration_timeout_is_a_504_after_29_seconds_of_a_fault(when: dict[str, str], made: bool) -> None:

@@ -157,6 +157,11 @@ class RuleBook(Generic[Then]):
                 return rule
         return self._magic.named(name)
 
+    def names(self) -> Iterator[str]:
+        """The names of all its rules."""
+        yield from (rule.name for rule in (*self.rules, *self._fallbacks) if rule.name)
+        yield from self._magic.names()
+
     def is_magic(self, account: object) -> bool:
         """True when this section has a magic rule for `account`."""
         return self._magic.of(account) is not None
