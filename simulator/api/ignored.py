@@ -14,7 +14,7 @@ from simulator.contract.decode import repeated_keys
 from simulator.contract.form import looks_like_json
 from simulator.contract.query import admits_several, decode_query, parameters
 from simulator.contract.schemas import Schema
-from simulator.domain.model.details import near
+from simulator.domain.model.details import nearest
 from simulator.domain.model.options import data_source
 from simulator.wire.diagnoses import shown
 
@@ -93,7 +93,7 @@ def _named(call: Call, unknown: Collection[str], known: Mapping[str, Schema]) ->
     meant = {name: f"extras.{name}" for name in _extras(call, known)}
     meant |= {name: name for name in known if name != "extras" or meant}
     for name in unknown:
-        yield f"{_member(name)} is unknown and was ignored{suggestion(meant.get(near(name, meant), ''), given)}"
+        yield f"{_member(name)} is unknown and was ignored{suggestion(meant.get(nearest(name, meant), ''), given)}"
 
 
 def _unnamed(unknown: Collection[str], known: Mapping[str, Schema], sent: Collection[str]) -> Iterator[str]:

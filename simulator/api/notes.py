@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from itertools import islice
 
 from simulator.api.call import Call, Problems
-from simulator.domain.model.details import near
+from simulator.domain.model.details import nearest
 
 NAMES_MAX = 5
 
@@ -33,7 +33,7 @@ def note_some(call: Call, said: Iterable[str], count: int, what: str) -> None:
 
 def hint(wrong: str, known: Iterable[str], sent: Collection[str] = ()) -> str:
     """`; did you mean X?` when one of `known` is near and was not sent already, else nothing."""
-    return suggestion(near(wrong, known), sent)
+    return suggestion(nearest(wrong, known), sent)
 
 
 def suggestion(likely: str, sent: Collection[str] = ()) -> str:

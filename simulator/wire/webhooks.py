@@ -74,7 +74,7 @@ def _resource(entry: CatalogEntry) -> dict[str, Any]:
             assert entry.product is not None, "an option comes with its product"
             return options.option(entry.product, entry.field_id, option, by_denomination=newer)
         case Product() as product:
-            return catalog.product_as_shown(product, by_denomination=newer, has_loss_risk=entry.has_loss_risk)
+            return catalog.product_body(product, by_denomination=newer, has_loss_risk=entry.has_loss_risk)
         case part:
             return catalog.tree_part(part)
 

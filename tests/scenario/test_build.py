@@ -159,7 +159,7 @@ def test_the_options_of_a_field(scenario: Scenario) -> None:
 
 def test_the_options_that_are_written_for_an_account_number(scenario: Scenario) -> None:
     coins = scenario.catalog.products["COINS"]
-    assert coins.drawn == {"pack"}
+    assert coins.fields_by_account == {"pack"}
     assert {key: [option.code for option in found] for key, found in coins.options_for.items()} == {
         ("pack", "alice"): ["DRAWN", "FOR-ALICE"]
     }

@@ -12,7 +12,7 @@ from simulator.domain.handlers.draft import Draft, offered_to
 from simulator.domain.handlers.extras import check_extras, chosen
 from simulator.domain.handlers.plans import check_plan_code, check_plan_needed
 from simulator.domain.model.catalog import FormField, Product
-from simulator.domain.model.details import Detail, What, detail
+from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.options import limiting_biller, limits
 from simulator.domain.model.transactions import Reason, Refusal
@@ -33,8 +33,8 @@ def fits(field: FormField | None, account: str) -> bool:
 
 def bad_account(field: FormField | None, account: str) -> Detail:
     """What the account must be."""
-    what = What.ACCOUNT_PATTERN if account else What.NO_ACCOUNT
-    return detail(what, pattern=field and field.pattern, message=field and field.message)
+    kind = DetailKind.ACCOUNT_PATTERN if account else DetailKind.NO_ACCOUNT
+    return detail(kind, pattern=field and field.pattern, message=field and field.message)
 
 
 def check_number(draft: Draft) -> Refusal | None:
@@ -82,7 +82,7 @@ def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detai
         sold = [one for one in every if beyond_limits(one, low, high) is None]
         wrong = None if amount in every else not_sold(code, amount, sold)
     elif field.type == "number":
-        wrong = None if _is_sold_in(field, amount) else detail(What.NOT_WHOLE, product=code, amount=amount)
+        wrong = None if _is_sold_in(field, amount) else detail(DetailKind.NOT_WHOLE, product=code, amount=amount)
     else:
         wrong = bad_money(amount)
     return wrong or beyond_limits(amount, low, high, limiting_biller(*billers))

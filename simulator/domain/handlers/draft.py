@@ -24,7 +24,7 @@ class Draft(msgspec.Struct, frozen=True):
 def offered_to(draft: Draft, field_id: str) -> OptionList:
     """The options of a select field for this payment; those of a dynamic field depend on its other values."""
     product = draft.product
-    if field_id not in product.drawn and not product.options_for:
+    if field_id not in product.fields_by_account and not product.options_for:
         return product.options.get(field_id, NO_OPTIONS)
     source = account_source(product, field_id)
     return offered(draft.state.seed, product, field_id, _value(draft, source) if source else "")

@@ -20,7 +20,7 @@ from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requery
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import Money, Product
-from simulator.domain.model.details import Detail, What, detail
+from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import CallbackPlan, Reason, Refusal, Transaction
@@ -66,7 +66,7 @@ def _judge(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
     assert draft.amount is not None, "an amount that is not a number was refused"
     cost = pricing.cost(product, draft.amount)
     if not reseller.wallet.covers(cost):
-        wanting = detail(What.BALANCE, balance=Money(reseller.wallet.balance), cost=Money(cost))
+        wanting = detail(DetailKind.BALANCE, balance=Money(reseller.wallet.balance), cost=Money(cost))
         return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product)
     return _create(draft, reseller, cost, command, now, note)
 
@@ -82,8 +82,12 @@ def _take_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, 
     if refused_too is not None and refused_too.reason is Reason.DENOMINATION:
         return draft, refused, None
     if not draft.state.assumes("price-amount", "taken"):
-        return draft, msgspec.structs.replace(refused, detail=price_detail(What.PRICE_AMOUNT, draft, option)), None
-    return corrected, refused_too, price_detail(What.PRICE_AMOUNT_TAKEN, draft, option)
+        return (
+            draft,
+            msgspec.structs.replace(refused, detail=price_detail(DetailKind.PRICE_AMOUNT, draft, option)),
+            None,
+        )
+    return corrected, refused_too, price_detail(DetailKind.PRICE_AMOUNT_TAKEN, draft, option)
 
 
 def _requery(
@@ -91,7 +95,7 @@ def _requery(
 ) -> PaymentAnswer | PaymentRefused:
     kept = _kept(state, transaction, command)
     if kept and state.assumes("refid-reused-with-other-parameters", "reject") and kept.keys() != {"remarks"}:
-        other = detail(What.REFID_CONFLICT, refid=transaction.refid, kept=kept)
+        other = detail(DetailKind.REFID_CONFLICT, refid=transaction.refid, kept=kept)
         return PaymentRefused(
             reason=Reason.REFID,
             code=state.codes[Reason.REFID],
@@ -100,7 +104,7 @@ def _requery(
             detail=other,
         )
     requery(state, transaction, now)
-    note = detail(What.REFID_EXISTS, refid=transaction.refid, kept=kept) if kept else None
+    note = detail(DetailKind.REFID_EXISTS, refid=transaction.refid, kept=kept) if kept else None
     result = transaction.results[-1]
     balance = result.balance if state.assumes("requery-balance", "own_entry") else reseller.wallet.balance
     return PaymentAnswer(

@@ -26,7 +26,7 @@ def offered(seed: int, product: Product, field_id: str, account_number: str = ""
     if written is not None:
         return written
     options = product.options.get(field_id, NO_OPTIONS)
-    if field_id not in product.drawn:
+    if field_id not in product.fields_by_account:
         return options
     identity = (product.code, field_id, account_number)
     mine = options.without(tuple(option.code for option in options.personal if not _is_for(seed, option, identity)))

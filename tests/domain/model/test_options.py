@@ -28,7 +28,9 @@ IDENTITIES = [f"90010114{number:04}" for number in range(400)]
 
 
 def product(*options: Option, drawn: bool = True, **more: Any) -> Product:
-    return money_product(options={"pick": OptionList(options)}, drawn=frozenset({"pick"} if drawn else ()), **more)
+    return money_product(
+        options={"pick": OptionList(options)}, fields_by_account=frozenset({"pick"} if drawn else ()), **more
+    )
 
 
 def codes(found: OptionList) -> list[str]:
