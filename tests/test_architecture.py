@@ -83,7 +83,7 @@ def _imports(path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_each_part_imports_only_what_stands_below_it(path: Path) -> None:
+def test_each_part_imports_only_parts_below_it(path: Path) -> None:
     part = part_of(path)
     if part not in MAY_IMPORT:
         return

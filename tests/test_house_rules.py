@@ -71,7 +71,7 @@ def test_time_is_measured_and_slept_through_only_where_it_says_why(
         ("await asyncio.sleep(0)", False, False),
     ],
 )
-def test_the_rules_see_what_they_are_about(code: str, is_measured: bool, is_slept: bool) -> None:
+def test_the_rules_recognize_calls_that_measure_or_sleep(code: str, is_measured: bool, is_slept: bool) -> None:
     (call,) = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
     assert (measures(call), sleeps(call)) == (is_measured, is_slept)
 

@@ -166,7 +166,7 @@ def test_an_empty_list_has_its_members(client: Client) -> None:
         ("biller_code=1&biller_code=2", "biller_code"),
     ],
 )
-def test_what_is_wrong_is_a_400_with_its_name(client: Client, query: str, wrong: str) -> None:
+def test_an_invalid_parameter_is_a_400_with_its_name(client: Client, query: str, wrong: str) -> None:
     response = client.call("GET", f"{PATH}?{query}")
     assert response.status == 400
     assert set(response.json["errors"]) == {wrong}

@@ -275,7 +275,7 @@ def test_a_request_names_the_rule_that_decides() -> None:
         assert refusal(look_up(client, headers={"X-Sim-Rule": "down"}), "ELECTRIC") == SERVICE
 
 
-def test_rules_match_what_was_asked_for() -> None:
+def test_rules_match_the_query_of_the_look_up() -> None:
     rules = [
         {"name": "biller", "when": {"extras": {"biller_code": "77"}}, "then": {"error": "a"}},
         {"name": "amount", "when": {"amount": {"min": 50}}, "then": {"error": "b"}},

@@ -434,7 +434,7 @@ def test_until_idle_gives_up_on_a_day_that_never_ends(monkeypatch: pytest.Monkey
         {"minutes": 1},
     ],
 )
-def test_what_cannot_be_advanced_is_refused_and_moves_nothing(body: Any) -> None:
+def test_an_invalid_advance_is_refused_and_moves_nothing(body: Any) -> None:
     with running() as client:
         client.pay()
         refused = client.sim("POST", "/sandboxes/default/clock/advance", body)

@@ -212,7 +212,7 @@ BESIDE_EXTRAS = [
 
 
 @pytest.mark.parametrize(("payment", "name", "meant"), BESIDE_EXTRAS)
-def test_what_was_meant_is_what_the_product_takes_and_was_not_sent(
+def test_a_suggested_member_is_one_that_the_product_takes_and_that_was_not_sent(
     client: Client, payment: dict[str, Any], name: str, meant: str
 ) -> None:
     said = told(client, topup(client, payment | {name: "1"}))
@@ -220,7 +220,7 @@ def test_what_was_meant_is_what_the_product_takes_and_was_not_sent(
     assert ("did you mean extras" in said) is bool(meant)
 
 
-def test_an_extra_that_was_sent_is_not_what_another_was_meant_for(client: Client) -> None:
+def test_an_extra_that_was_sent_is_not_suggested(client: Client) -> None:
     said = told(client, topup(client, INTERBANK | {"refid": "ref_2"} | extras(Biller_Code="1001", ref_2="1")))
     assert "INTERBANK has no extras.Biller_Code, extras.ref_2, ignored; did you mean extras.ref2?" in said
 

@@ -128,7 +128,7 @@ def diagnosed(client: Client, answer: Response) -> str:
 
 
 @pytest.mark.parametrize(("target", "status", "text"), NOTED, ids=[target for target, _, _ in NOTED])
-def test_what_is_ignored_or_read_otherwise_is_noted(client: Client, target: str, status: int, text: str) -> None:
+def test_ignored_and_reinterpreted_parameters_are_noted(client: Client, target: str, status: int, text: str) -> None:
     answer = client.call("GET", target)
     assert answer.status == status
     assert diagnosed(client, answer).startswith(text)

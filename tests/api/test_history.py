@@ -95,7 +95,7 @@ def test_success_is_spelled_with_two_s_here(client: Client) -> None:
     assert record["amount"] == "55.50"
 
 
-def test_what_is_pending_has_no_response_date(client: Client) -> None:
+def test_a_pending_transaction_has_no_response_date(client: Client) -> None:
     (record,) = ask(client, status="PENDING").data
     assert (record["status_name"], record["status_code"], record["response_date"]) == ("Pending", "2", "")
 
@@ -193,7 +193,7 @@ def test_an_empty_search_has_figures_too(client: Client) -> None:
         ({"account": "9" * 101}, "account"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused(client: Client, wanted: dict[str, Any], field: str) -> None:
+def test_an_invalid_query_is_refused(client: Client, wanted: dict[str, Any], field: str) -> None:
     answer = ask(client, **wanted)
     assert answer.status == 400, answer.body
     assert list(answer.json["errors"]) == [field]

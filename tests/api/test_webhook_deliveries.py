@@ -357,7 +357,7 @@ def test_rotation_counts_at_once_also_for_a_retry_of_an_earlier_event() -> None:
 
 
 @pytest.mark.parametrize("stop", [("PATCH", "/enabled", {"enabled": False}), ("DELETE", "", None)])
-def test_stopping_the_webhook_ends_what_is_under_way(stop: tuple[str, str, Any]) -> None:
+def test_stopping_the_webhook_ends_pending_deliveries(stop: tuple[str, str, Any]) -> None:
     with hooked(500) as (client, receiver, _):
         deposit(client)
         client.advance(0)

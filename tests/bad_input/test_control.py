@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 OPERATIONS = control_operations()
 DEFAULT = "/_sim/sandboxes/default"
 
-VISITORS: list[tuple[str, dict[str, str], str]] = [
+FOREIGN_REQUESTS: list[tuple[str, dict[str, str], str]] = [
     ("another host", {"Host": "evil.example"}, "403 foreign_host"),
     ("another host with our port", {"Host": "evil.example:8080"}, "403 foreign_host"),
     ("no host", {"Host": ""}, "403 foreign_host"),
@@ -57,8 +57,8 @@ VISITORS: list[tuple[str, dict[str, str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("what", "headers", "expected"), VISITORS, ids=ids(VISITORS))
-def test_a_visitor_who_is_not_at_home_here(client: Client, what: str, headers: dict[str, str], expected: str) -> None:
+@pytest.mark.parametrize(("what", "headers", "expected"), FOREIGN_REQUESTS, ids=ids(FOREIGN_REQUESTS))
+def test_a_request_from_a_foreign_page(client: Client, what: str, headers: dict[str, str], expected: str) -> None:
     answer = ask(client, "GET", "/_sim/sandboxes/default/clock", headers=headers)
     assert said(answer) == expected
     if expected != "200":

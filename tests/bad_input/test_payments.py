@@ -84,7 +84,7 @@ AMOUNTS: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("what", "written", "expected"), AMOUNTS, ids=ids(AMOUNTS))
-def test_an_amount_that_is_none(client: Client, what: str, written: str, expected: str) -> None:
+def test_an_invalid_amount(client: Client, what: str, written: str, expected: str) -> None:
     body = json.dumps(BILL | {"amount": "@"}).replace('"@"', written)
     answer = ask(client, "POST", "/v2/topup", body.encode())
     assert said(answer) == expected
@@ -165,7 +165,7 @@ TEXTS: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("what", "changes", "expected"), TEXTS, ids=ids(TEXTS))
-def test_a_text_that_is_none(client: Client, what: str, changes: dict[str, Any], expected: str) -> None:
+def test_an_invalid_text(client: Client, what: str, changes: dict[str, Any], expected: str) -> None:
     answer = ask(client, "POST", "/v2/topup", json.dumps(RELOAD | changes).encode())
     assert said(answer) == expected
     assert answer.data["cost"] == 0

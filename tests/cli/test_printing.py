@@ -75,7 +75,7 @@ def test_the_register_is_printed_with_every_id_section_and_knob() -> None:
         assert one.knob is None or f"knob {one.knob}" in printed
 
 
-def test_the_register_as_json_is_what_the_control_api_answers() -> None:
+def test_the_register_as_json_equals_the_answer_of_the_control_api() -> None:
     listed = json.loads(invoke("assumptions", "--json").stdout)["assumptions"]
     assert [one["id"] for one in listed] == [one.id for one in assumptions()]
     assert set(listed[0]) == {"id", "spec", "question", "choice", "why", "knob", "values"}

@@ -159,7 +159,7 @@ def test_whatever_bytes_come_there_is_an_object_or_bad_json(body: bytes, reject_
 
 @pytest.mark.slow
 @given(value=st.dictionaries(st.text(), JSON_VALUES, max_size=5), ascii_only=st.booleans())
-def test_what_was_written_is_read(value: dict[str, Any], ascii_only: bool) -> None:
+def test_an_encoded_value_is_decoded_to_itself(value: dict[str, Any], ascii_only: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only)
     assert decode_object(text.encode(), reject_duplicates=True) == json.loads(text, parse_float=Decimal)
 

@@ -22,7 +22,7 @@ from simulator.contract.form import FORM, FORM_BYTES_MAX, decode_form, decode_js
         (b"", b'{"a": 1}', {"a": 1}),
     ],
 )
-def test_a_body_is_read_as_what_its_content_type_says(content_type: bytes, body: bytes, members: Any) -> None:
+def test_a_body_is_decoded_according_to_its_content_type(content_type: bytes, body: bytes, members: Any) -> None:
     assert decode_form(content_type, body) == (members, {})
 
 

@@ -52,7 +52,7 @@ def test_a_wrong_encoding_is_a_problem_of_its_parameter(raw: bytes, name: str, t
 
 
 @given(pairs=st.dictionaries(st.text(), st.text()))
-def test_what_was_encoded_is_read(pairs: dict[str, str]) -> None:
+def test_an_encoded_query_is_decoded_to_itself(pairs: dict[str, str]) -> None:
     assert decode_query(urlencode(pairs).encode()) == (pairs, {})
 
 

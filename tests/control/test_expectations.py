@@ -25,7 +25,7 @@ def test_a_scenario_that_expects_nothing_is_met() -> None:
         assert client.sim("GET", "/sandboxes/default/expectations").json == {"ok": True, "expectations": []}
 
 
-def test_an_expectation_tells_what_was_expected_and_what_happened() -> None:
+def test_an_expectation_shows_the_expected_and_the_actual_value() -> None:
     expect = [
         {"name": "paid", "payments": {"product": "RELOAD", "status": "Succesful"}, "count": {"min": 1, "max": 5}},
         {"balance": {"reseller": "RS001", "amount": "5000.00"}},

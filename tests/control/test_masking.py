@@ -115,7 +115,7 @@ def test_a_secret_is_masked_wherever_it_was_sent(what: str) -> None:
         "pwd%20",
     ],
 )
-def test_what_a_query_names_a_secret_is_masked(name: str) -> None:
+def test_a_secret_parameter_of_a_query_is_masked(name: str) -> None:
     with running() as client:
         client.send("GET", "/v2/balance", f"{name}=hunter2&product=RELOAD", b"")
         shown = journaled(client)
@@ -124,13 +124,13 @@ def test_what_a_query_names_a_secret_is_masked(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["X-Api-Secret", "X-Auth-Token", "Password", "Api-Key", "X-Hub-Signature", "Cookie"])
-def test_what_a_header_names_a_secret_is_masked(name: str) -> None:
+def test_a_secret_header_is_masked(name: str) -> None:
     with running() as client:
         client.send("GET", "/v2/balance", "", b"", {name: "hunter2"})
         assert "hunter2" not in journaled(client)
 
 
-def test_what_is_no_secret_is_shown() -> None:
+def test_a_harmless_value_is_not_masked() -> None:
     with running() as client:
         client.call("GET", "/v2/options?product_code=RELOAD&field_id=amount", headers={"Idempotency-Key": "abc"})
         shown = journaled(client)

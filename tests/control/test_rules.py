@@ -109,7 +109,7 @@ GAME = {"refid": "s", "product": "GAME", "account": "player", "amount": "100"}
         ({"headers": {"X-Test": "a"}}, (*BALANCE, {"x-test": "a"}), (*BALANCE, {"X-Test": "b"})),
     ],
 )
-def test_a_fault_is_chosen_by_what_a_request_is(when: dict[str, Any], met: Any, spared: Any) -> None:
+def test_a_fault_is_chosen_by_the_attributes_of_a_request(when: dict[str, Any], met: Any, spared: Any) -> None:
     with running({"faults": [{"when": when, "then": {"status": 418}}]}) as client:
         for request, is_met in ((met, True), (spared, False)):
             if request is not None:

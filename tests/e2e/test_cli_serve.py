@@ -45,7 +45,7 @@ def fact(page: list[str], name: str) -> str:
     return next(line.removeprefix(f"  {name}").strip() for line in page if line.startswith(f"  {name}"))
 
 
-def test_the_json_line_says_what_a_program_needs_and_is_all_there_is() -> None:
+def test_the_json_line_is_the_only_output_and_has_everything_a_program_needs() -> None:
     with serving("--port", "0", "--json", "--seed", "7") as server:
         ready = server.ready
         assert list(ready) == ["url", "sandbox", "control_token", "resellers"]
@@ -167,7 +167,7 @@ def test_the_banner_signs_for_a_scenario_whose_time_is_not_ours(tmp_path: Path) 
     assert parse_curl(line.rstrip("\n")).headers["X-Timestamp"] == "1799625540"
 
 
-def test_the_clock_and_the_rest_are_what_the_flags_say() -> None:
+def test_the_flags_set_the_clock_and_the_other_options() -> None:
     flags = ("--clock", "x60", "--start", "2027-01-10T23:59:00+08:00", "--port", "0", "--json", "--control-token", "t")
     with serving("provider-failures", *flags) as server:
         url = server.ready["url"]

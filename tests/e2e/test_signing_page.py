@@ -50,7 +50,7 @@ def numbers(block: str) -> dict[str, str]:
         ("GET /v2/catalog?product_code=RELOAD&is_active=true", ""),
     ],
 )
-def test_the_numbers_of_the_page_are_what_sign_prints(request_line: str, body: str) -> None:
+def test_the_numbers_of_the_page_equal_the_output_of_sign(request_line: str, body: str) -> None:
     method, _, path = request_line.partition(" ")
     assert request_line in PAGE
     assert body in PAGE

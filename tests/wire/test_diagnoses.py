@@ -64,7 +64,7 @@ NEAR = [
 
 
 @pytest.mark.parametrize(("word", "meant"), NEAR, ids=lambda one: one[:20])
-def test_what_was_meant_is_guessed_within_reason(word: str, meant: str) -> None:
+def test_a_similar_word_is_suggested(word: str, meant: str) -> None:
     assert nearest(word, ("RELOAD", "ELECTRIC", "DATA")) == meant
 
 

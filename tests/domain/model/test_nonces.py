@@ -80,7 +80,7 @@ def test_the_memory_outlasts_whatever_a_scenario_sets(window_s: int, tolerance_s
         assert not spend(nonces, stamp, 10**6, stamp + tolerance_s), "its last moment"
 
 
-def test_a_reload_that_widens_the_tolerance_prolongs_what_is_remembered() -> None:
+def test_a_reload_that_widens_the_tolerance_keeps_nonces_longer() -> None:
     nonces = memory()
     assert spend(nonces, WALL_S, 0, WALL_S)
     nonces.bound(timedelta(seconds=1), 86_400.0, 100)

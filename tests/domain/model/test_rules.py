@@ -30,7 +30,7 @@ def test_times_lets_a_rule_act_so_often_and_then_falls_through() -> None:
     assert chosen(book, 4) == ["a", "a", "b", "b"]
 
 
-def test_nth_and_every_count_what_their_own_when_matches() -> None:
+def test_nth_and_every_count_the_matches_of_their_own_when() -> None:
     book = RuleBook(1, (Rule("a", always, "a", nth=3), Rule("b", always, "b", every=2)))
     assert chosen(book, 7) == ["-", "b", "a", "b", "-", "b", "-"]
     book = RuleBook(1, (Rule("a", always, "a", times=1), Rule("b", always, "b", nth=2)))
