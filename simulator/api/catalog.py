@@ -2,7 +2,7 @@
 
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
-from simulator.api.diagnoses import no_product
+from simulator.api.diagnoses import not_listed
 from simulator.api.notes import note
 from simulator.api.versions import wants_denominations
 from simulator.contract.query import flag
@@ -65,9 +65,5 @@ def _note_nothing(call: Call, code: str, active: bool | None) -> None:
     """Set a diagnosis when a `product_code` matches nothing."""
     catalog = call.sandbox.core.state.catalog
     product = call.owner.sees(catalog, code)
-    if product is None:
-        note(call, no_product(call, code))
-    elif product.is_hidden:
-        note(call, f"{code} is hidden from the catalog")
-    elif active not in (None, product.is_active):
-        note(call, f"{code} is {'active' if product.is_active else 'inactive'}; include_inactive=true shows it")
+    if product is None or product.is_hidden or active not in (None, product.is_active):
+        note(call, not_listed(call, code, product))

@@ -11,22 +11,13 @@ from simulator.api.cursors import BadCursor, Place, decode_cursor, encode_cursor
 from simulator.api.refusals import invalid_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.instants import instant, iso_day
-from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, ReplayRefused
+from simulator.domain.model.webhooks import Delivery, ReplayRefused
 from simulator.wire import errors, webhooks
 
 PAGE_DEFAULT = 50
 _UNESCAPED_PLUS = re.compile(r"(T.*) (\d\d:?\d\d)$", re.ASCII)  # in a query that means a space
 FILTERS = ("status", "from", "to", "search")
 DEFAULTS = {"status": "all", "search": ""}
-
-REFUSED = {
-    ReplayRefused.UNKNOWN: "there is no such delivery, or it was evicted from the log",
-    ReplayRefused.SUCCEEDED: "only failed deliveries can be replayed; this one succeeded",
-    ReplayRefused.UNDER_WAY: "only failed deliveries can be replayed; this one is still in progress",
-    ReplayRefused.NO_WEBHOOK: "there is no balance webhook to deliver to; create it with PUT",
-    ReplayRefused.DISABLED: "the balance webhook is disabled; enable it first",
-    ReplayRefused.LIMIT: f"this event has already been replayed {REPLAYS_MAX} times",
-}
 
 
 def list_all(call: Call) -> Reply:
@@ -75,7 +66,7 @@ def replay(call: Call) -> Reply:
         return Reply(429, errors.coded(outcome.value, _sentence(outcome)))
     if outcome is ReplayRefused.NO_WEBHOOK:
         return Reply(404, errors.parameters(_sentence(outcome), {}))
-    return invalid_parameters(call, {"jobId": [REFUSED[outcome]]})
+    return invalid_parameters(call, {"jobId": [webhooks.REPLAY_REFUSALS[outcome]]})
 
 
 def replay_bulk(call: Call) -> Reply:
@@ -86,7 +77,7 @@ def replay_bulk(call: Call) -> Reply:
         if isinstance(outcome, Delivery):
             results.append(webhooks.bulk_done(job, outcome))
         else:
-            results.append(webhooks.bulk_refused(job, REFUSED[outcome]))
+            results.append(webhooks.bulk_refused(job, webhooks.REPLAY_REFUSALS[outcome]))
     return Reply(200, {"results": results})
 
 
@@ -101,7 +92,7 @@ def _replayed(call: Call, job: str) -> Delivery | ReplayRefused:
 
 
 def _sentence(refused: ReplayRefused) -> str:
-    text = REFUSED[refused]
+    text = webhooks.REPLAY_REFUSALS[refused]
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -122,7 +113,7 @@ def _continued(call: Call, cursor: str, filters: dict[str, str]) -> Place:
 
 
 def _meaning(filters: dict[str, str], name: str) -> str | datetime | None:
-    """What a filter asks for, however it is spelt, its default when it is left out. Raises `_BadTime`."""
+    """The value of a filter, the same for every notation; its default when it is omitted. Raises `_BadTime`."""
     if name in ("from", "to"):
         return _moment(filters, name)
     return filters.get(name, DEFAULTS[name])

@@ -5,7 +5,7 @@ from typing import Any
 
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
-from simulator.api.diagnoses import no_biller, no_product
+from simulator.api.diagnoses import no_biller, not_listed
 from simulator.api.notes import hint, note
 from simulator.api.refusals import invalid_parameters
 from simulator.api.versions import wants_denominations
@@ -80,14 +80,11 @@ def _is_resolved(product: Product, fields: dict[str, str]) -> bool:
 def _why_unknown(call: Call, product: Product | None) -> str:
     """Why there are no options, and what would have some."""
     code, field_id = call.fields["product_code"], call.fields["field_id"]
-    if product is None:
-        return no_product(call, code)
-    if field_id not in product.options:
+    if product is not None and field_id not in product.options:
         some = ", ".join(product.options)
         has = f"its select fields are {some}{hint(field_id, product.options)}" if some else "it has none"
         return f"{code} has no select field {shown(field_id)}; {has}"
-    hidden = product.is_hidden and not flag(call.fields, "include_hidden")
-    return f"{code} is {'hidden' if hidden else 'inactive'}; include_{'hidden' if hidden else 'inactive'}=true finds it"
+    return not_listed(call, code, product)
 
 
 def _note_ignored(call: Call, product: Product) -> None:

@@ -5,11 +5,13 @@ from typing import Any
 from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.effects import OutcomeKind
 from simulator.domain.model.webhooks import (
+    REPLAYS_MAX,
     BalanceAdded,
     CatalogEntry,
     Delivery,
     Event,
     EventData,
+    ReplayRefused,
     Webhook,
 )
 from simulator.wire import catalog, options
@@ -19,6 +21,16 @@ from simulator.wire.timestamps import iso_utc
 EVENT_VERSION = "1.0"
 METHOD = "POST"
 SECRET_SHOWN_CHARS = 4
+
+# Why a delivery is not replayed, for both APIs.
+REPLAY_REFUSALS = {
+    ReplayRefused.UNKNOWN: "there is no such delivery, or it was evicted from the log",
+    ReplayRefused.SUCCEEDED: "only failed deliveries can be replayed; this one succeeded",
+    ReplayRefused.UNDER_WAY: "only failed deliveries can be replayed; this one is still in progress",
+    ReplayRefused.NO_WEBHOOK: "there is no balance webhook to deliver to; create it with PUT",
+    ReplayRefused.DISABLED: "the balance webhook is disabled; enable it first",
+    ReplayRefused.LIMIT: f"this event has already been replayed {REPLAYS_MAX} times",
+}
 
 
 def configuration(webhook: Webhook) -> dict[str, Any]:

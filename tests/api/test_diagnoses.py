@@ -170,7 +170,7 @@ IGNORED = [
     (code("X"), "RELOAD has no extras.subproduct_code, ignored"),
     ({"remark": "x"}, "remark is unknown and was ignored; did you mean remarks?"),
     ({"extras": {f"x{n:02}": "1" for n in range(20)}}, "extras.x11, 8 more, ignored"),
-    ({f"z{n}": 1 for n in range(9)}, "z4 is unknown and was ignored; and 4 more that are not known"),
+    ({f"z{n}": 1 for n in range(9)}, "z4 is unknown and was ignored; and 4 more that are unknown"),
     (
         {"zx": 1, "x": 1, "yx": 1},
         "x is unknown and was ignored; yx is unknown and was ignored; zx is unknown",

@@ -52,7 +52,7 @@ NOTED: list[tuple[str, int, str]] = [
         "RELOAD has no select field amonut; its select fields are amount; did you mean amount?",
     ),
     ("/v2/options?product_code=WATER&field_id=amount", 404, "WATER has no select field amount; it has none"),
-    ("/v2/options?product_code=RETIRED&field_id=amount", 404, "RETIRED is inactive; include_inactive=true finds it"),
+    ("/v2/options?product_code=RETIRED&field_id=amount", 404, "RETIRED is inactive; include_inactive=true shows it"),
     (
         "/v2/options?product_code=DATA&field_id=plan",
         400,
@@ -199,7 +199,7 @@ def test_a_query_that_sets_something_is_noted_alike(client: Client) -> None:
 def test_several_notes_are_joined_and_few(client: Client) -> None:
     told = diagnosed(client, client.call("GET", "/v2/catalog?" + "&".join(f"zz{n}=1" for n in range(30))))
     assert told.count("no parameter") == 5
-    assert told.endswith("and 25 more that are not known")
+    assert told.endswith("and 25 more that are unknown")
     both = diagnosed(client, client.call("GET", "/v2/catalog?is_actve=1", headers={"X-API-Version": "x"}))
     assert [part[:13] for part in both.split("; ")] == ["X-API-Version", "no parameter ", "did you mean "]
 
@@ -235,6 +235,9 @@ def test_a_hidden_product_is_reported_as_hidden_and_never_suggested() -> None:
     hidden = {"code": "VOUCHER", "is_hidden": True}
     with running({"catalog": {"products": [hidden]}}) as client:
         assert diagnosed(client, client.call("GET", "/v2/subproducts?product_code=VOUCHER")) == "VOUCHER is hidden"
+        assert diagnosed(client, client.call("GET", "/v2/catalog?product_code=VOUCHER")) == "VOUCHER is hidden"
+        options = client.call("GET", "/v2/options?product_code=VOUCHER&field_id=amount")
+        assert diagnosed(client, options) == "VOUCHER is hidden; include_hidden=true shows it"
         for target in ("/v2/subproducts?product_code=VOUCHERS", "/v2/options?product_code=VOUCHERS&field_id=a"):
             assert diagnosed(client, client.call("GET", target)) == "no product VOUCHERS"
 
