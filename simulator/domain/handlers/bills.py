@@ -8,8 +8,7 @@ from decimal import Decimal
 import msgspec
 
 from simulator.domain.commands import LookUpBill
-from simulator.domain.handlers.amounts import bad_money, beyond_limits, no_amount
-from simulator.domain.handlers.checks import bad_account, fits
+from simulator.domain.handlers.checks import bad_account, bad_money, beyond_limits, fits, no_amount
 from simulator.domain.handlers.extras import SECOND_REFERENCE, bad_extra, bad_option, extra_field
 from simulator.domain.model.answers import BillFound
 from simulator.domain.model.bills import (

@@ -4,8 +4,8 @@ A product's fulfillment lists its extras and the form field of each. The field d
 the extra is optional.
 """
 
-from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.handlers.plans import PLAN_CODE, is_checked_anyway, plan_field
+from simulator.domain.handlers.checks import Draft, chosen_options, offered_to
+from simulator.domain.handlers.plans import is_checked_anyway
 from simulator.domain.model.catalog import (
     FormField,
     Option,
@@ -13,6 +13,7 @@ from simulator.domain.model.catalog import (
     Source,
 )
 from simulator.domain.model.details import Detail, DetailKind, detail, nearest
+from simulator.domain.model.options import PLAN_CODE, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
 
 SECOND_REFERENCE = "ref2"
@@ -32,7 +33,7 @@ def check_extras(draft: Draft) -> Refusal | None:
     for name, source in sources.items():
         if wrong := _wrong(draft, name, source):
             return _refusal(wrong)
-    for option in chosen(draft):
+    for option in chosen_options(draft):
         if option.needs_ref2 and not draft.extras.get(SECOND_REFERENCE):
             return _refusal(detail(DetailKind.MISSING, name=_path(SECOND_REFERENCE), biller=option.code))
     return _check_account_of_option(draft)
@@ -58,19 +59,6 @@ def ignored_extras(draft: Draft) -> Detail | None:
 def _unsupported(draft: Draft) -> list[str]:
     """The extras that the product does not have."""
     return sorted(draft.extras.keys() - draft.product.fulfillment.extras.keys())
-
-
-def chosen(draft: Draft) -> list[Option]:
-    """The options on sale that the extras name, without plans."""
-    product, plans = draft.product, plan_field(draft.product)
-    found = []
-    for name, source in product.fulfillment.extras.items():
-        if source.from_field in product.options and (plans is None or source.from_field != plans.id):
-            code = draft.extras.get(name)
-            option = offered_to(draft, source.from_field).active.by_code.get(code) if isinstance(code, str) else None
-            if option is not None:
-                found.append(option)
-    return found
 
 
 def bad_option(code: str, every: tuple[Option, ...], name: str, product: str) -> Detail:

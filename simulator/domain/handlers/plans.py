@@ -7,20 +7,14 @@ before the amount, so any mismatch is reported for the code. A missing code is r
 from collections.abc import Mapping
 from decimal import Decimal
 
-from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.model.catalog import FormField, Option, OptionList, Product
+from simulator.domain.handlers.checks import Draft, offered_to
+from simulator.domain.model.catalog import Option, OptionList
 from simulator.domain.model.details import Detail, DetailKind, detail, nearest
 from simulator.domain.model.money import decimal_text
+from simulator.domain.model.options import PLAN_CODE, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
 
-PLAN_CODE = "subproduct_code"
 SHOWN_LENGTH_MAX = 100
-
-
-def plan_field(product: Product) -> FormField | None:
-    """The pricing field whose options are plans; None for a product that has none."""
-    source, field = product.fulfillment.extras.get(PLAN_CODE), product.pricing
-    return field if source is not None and field is not None and source.from_field == field.id else None
 
 
 def check_plan_code(draft: Draft) -> Refusal | None:
