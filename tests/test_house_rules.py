@@ -11,7 +11,7 @@ MEASURING = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
 
 MAY_MEASURE = {
     "support/webhook_campaign.py": "no test: it prints how long it took",
-    "support/hostile_rows.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
+    "support/bad_requests.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
     "support/on_the_wire.py": "the timestamp of a signature",
     "server/test_server_faults.py": "that an answer drips is seen by its time alone",
     "server/test_server_serve.py": "how long a server may take to stop",

@@ -17,7 +17,7 @@ class CatalogEndpoint:
     """Answers from encoded bodies, cached by catalog, reseller overlay, API version and filters."""
 
     def __init__(self) -> None:
-        self._kept = BodyCache()
+        self._cache = BodyCache()
 
     def __call__(self, call: Call) -> Reply:
         """200 with the products that match the filters, and their tree."""
@@ -29,13 +29,13 @@ class CatalogEndpoint:
         if code:
             _note_nothing(call, code, active)
         key = (id(state.catalog), id(owner.overlay), updated, newer, code, active, whole_tree)
-        body = self._kept.get(key)
+        body = self._cache.get(key)
         if body is None:
             listed = _listed(call, active)
             products = [listed[code]] if code in listed else [] if code else list(listed.values())
             tree = state.catalog.groups if whole_tree else _tree(state.catalog.groups, listed, products)
             body = encode(wire.catalog(tree, products, updated, by_denomination=newer))
-            self._kept.put(key, (state.catalog, owner.overlay), body)
+            self._cache.put(key, (state.catalog, owner.overlay), body)
         return Reply(200, body)
 
 

@@ -27,7 +27,7 @@ class OptionsEndpoint:
     """Renders one page at a time; pages that do not depend on an account number are kept."""
 
     def __init__(self) -> None:
-        self._kept = BodyCache()
+        self._cache = BodyCache()
 
     def __call__(self, call: Call) -> Reply:
         """200 with a page, 400 for missing parameters, 404 when the product has no such select field."""
@@ -59,11 +59,11 @@ class OptionsEndpoint:
         # A list that is drawn or filtered for one call is not worth keeping.
         is_shared = not account_source(product, field_id) and not fields.get("biller_code")
         key = (id(found), id(as_written), id(overlay), field_id, newer, page)
-        body = self._kept.get(key) if is_shared else None
+        body = self._cache.get(key) if is_shared else None
         if body is None:
             body = encode(wire.options(product, field_id, found, page, by_denomination=newer))
             if is_shared:
-                self._kept.put(key, (found, as_written, overlay), body)
+                self._cache.put(key, (found, as_written, overlay), body)
         return Reply(200, body)
 
 

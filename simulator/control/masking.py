@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import unquote, unquote_plus
 
+from simulator.auth import headers as names
 from simulator.contract.decode import BadJson, decode_object
 from simulator.domain.state import State
 from simulator.wire.json import encode
@@ -19,15 +20,9 @@ MASKED = "(not shown)"
 PARTS_MAX = 20
 FORM_NAMES = (b"username", b"password", b"refresh_token")
 HARMLESS_MEMBERS = frozenset({"username", "ExpiresIn", "TokenType", "message", "errors", "error"})
-NAMES = HARMLESS_MEMBERS | {
-    "password",
-    "refresh_token",
-    "AuthenticationResult",
-    "AccessToken",
-    "RefreshToken",
-    "IdToken",
-}
-HARMLESS_HEADERS = frozenset({"x-api-key", "x-signature"})  # by themselves they do not help a reader to sign
+TOKENS = {"refresh_token", "AuthenticationResult", "AccessToken", "RefreshToken", "IdToken"}
+NAMES = HARMLESS_MEMBERS | TOKENS | {"password"}
+HARMLESS_HEADERS = frozenset({names.API_KEY.decode(), names.SIGNATURE.decode()})  # useless without the secret
 
 BODY_BYTES_MAX = 1024 * 1024
 SECRET_CHARS_MIN = 8  # a shorter secret would be found in harmless text

@@ -9,8 +9,8 @@ from simulator.api.routes import routes
 from simulator.contract.register import assumptions
 from simulator.contract.schemas import schema
 from tests.api.test_cases import PAID, pay_bill, void
+from tests.support.bad_requests import Operation, ask, operations
 from tests.support.client import Client, running
-from tests.support.hostile_rows import Operation, ask, operations
 from tests.support.refusals import pay, refuse
 
 BODILY = [one for one in operations() if one.takes_body]

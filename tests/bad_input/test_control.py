@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from tests.bad_input.test_queries import STRANGE_QUERIES, VALUES
-from tests.support.client import Client
-from tests.support.hostile_rows import (
+from tests.support.bad_requests import (
     Operation,
     ask,
     control_operations,
     ids,
     said,
 )
+from tests.support.client import Client
 
 pytestmark = pytest.mark.slow
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from tests.support.client import Client
-from tests.support.hostile_rows import (
+from tests.support.bad_requests import (
     Operation,
     ask,
     control_operations,
@@ -13,6 +12,7 @@ from tests.support.hostile_rows import (
     operations,
     said,
 )
+from tests.support.client import Client
 
 pytestmark = pytest.mark.slow
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.bad_requests import ask, ids, said
 from tests.support.client import Client
-from tests.support.hostile_rows import ask, ids, said
 
 RELOAD = {"refid": "hostile", "product": "RELOAD", "account": "0123456789", "amount": "10"}
 BILL = {"refid": "hostile", "product": "ELECTRIC", "account": "123456789012", "amount": "10"}

@@ -4,14 +4,14 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support.client import Client
-from tests.support.hostile_rows import (
+from tests.support.bad_requests import (
     Operation,
     ask,
     ids,
     operations,
     said,
 )
+from tests.support.client import Client
 
 pytestmark = pytest.mark.slow
 
