@@ -176,7 +176,7 @@ def test_an_interbank_bill_is_of_one_biller_by_ref_1(client: Client) -> None:
     assert look_up(client, "INTERBANK", "12345678", biller_code="1004", ref2="P-1").data == bill
 
 
-def test_an_interbank_bill_tells_the_identity_number_that_its_payment_wants(client: Client) -> None:
+def test_an_interbank_bill_shows_the_identity_number_that_its_payment_requires(client: Client) -> None:
     bill = look_up(client, "INTERBANK", "12345678", biller_code="1001").data
     extras = {"biller_code": "1001", "ic_number": bill["CustomField"]["ic_number"]}
     assert len(extras["ic_number"]) == 12

@@ -226,7 +226,7 @@ def test_an_invalid_request_names_the_product_that_it_names(client: Client, chan
     assert refuse(client, RELOAD | changes, 45, "Invalid_Request")["productName"] == name
 
 
-def test_an_empty_reference_is_none(client: Client) -> None:
+def test_an_empty_reference_counts_as_missing(client: Client) -> None:
     for body in ({"refid": ""}, {"refid": "", "trxid": ""}, {"trxid": ""}):
         answer = void(client, **{"refid": ""} | body)
         assert (answer.status, answer.json["errors"]) == (

@@ -358,7 +358,7 @@ def test_a_lower_rule_decides_once_the_upper_one_is_used_up() -> None:
         assert [void(client).data["status"] for _ in range(3)] == ["Failed", "Success", "Failed"]
 
 
-def test_a_refund_under_a_running_clock_needs_nobody_to_ask() -> None:
+def test_a_refund_under_a_running_clock_happens_without_a_request() -> None:
     with running(PAID | {"clock": {"mode": "real"}}) as client:
         pay_bill(client)
         void(client)

@@ -159,7 +159,7 @@ def test_a_plan_that_is_not_offered_to_the_account_is_named(client: Client) -> N
     assert "amount of D20L is 20, not 21" in said
 
 
-def test_a_good_payment_has_no_diagnosis(client: Client) -> None:
+def test_a_valid_payment_has_no_diagnosis(client: Client) -> None:
     for _ in range(2):
         answer = topup(client, RELOAD | {"refid": "good", "remarks": None, "extras": None})
         assert answer.status == 200

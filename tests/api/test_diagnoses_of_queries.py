@@ -151,7 +151,7 @@ GOOD = [
 
 
 @pytest.mark.parametrize("target", GOOD)
-def test_a_good_request_has_no_diagnosis(client: Client, target: str) -> None:
+def test_a_valid_request_has_no_diagnosis(client: Client, target: str) -> None:
     answer = client.call("GET", target, headers={"X-API-Version": "2026-09-16"})
     assert answer.status == 200
     assert "x-sim-diagnosis" not in answer.headers
@@ -166,14 +166,14 @@ def test_a_good_request_has_no_diagnosis(client: Client, target: str) -> None:
         ("", "X-API-Version '' is no date of the form yyyy-MM-dd and was ignored"),
     ],
 )
-def test_a_version_that_is_none_is_noted_everywhere(client: Client, version: str, text: str) -> None:
+def test_an_invalid_version_is_noted_at_every_endpoint(client: Client, version: str, text: str) -> None:
     headers = {"X-API-Version": version}
     for target in ("/v2/catalog", OPTIONS, "/v2/balance", BILLERS):
         assert diagnosed(client, client.call("GET", target, headers=headers)) == text
     assert diagnosed(client, client.pay(f"version-{version}", headers=headers)) == text
 
 
-def test_a_body_that_nobody_reads_is_noted(client: Client) -> None:
+def test_an_unread_body_is_noted(client: Client) -> None:
     for target in ("/v2/catalog", "/v2/options?product_code=RELOAD&field_id=amount"):
         told = diagnosed(client, client.call("GET", target, b'{"is_active": false}'))
         assert told == "a body was sent, but the parameters belong in the query"

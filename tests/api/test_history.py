@@ -281,7 +281,7 @@ def test_a_status_that_changes_moves_its_transaction_within_the_figures() -> Non
         assert counts == [("1", "0", "0.00"), ("0", "1", "10.00")]
 
 
-def test_a_record_tells_the_products_own_currency_and_the_figures_are_ringgit() -> None:
+def test_a_record_has_the_products_own_currency_and_the_figures_are_in_ringgit() -> None:
     world = {"payments": [{"then": [{"status": "Succesful"}]}]}
     with running(SCENARIO | world) as client:
         client.pay("gems", "100", "GAME", account="player1")

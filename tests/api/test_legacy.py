@@ -214,7 +214,7 @@ def test_a_payment_by_token_is_the_same_payment() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "BEARER   "])
-def test_the_scheme_is_read_whatever_its_case(scheme: str) -> None:
+def test_the_scheme_is_case_insensitive(scheme: str) -> None:
     with running() as client:
         token = login(client)["IdToken"]
         assert client.send("GET", "/v2/balance", headers={"authorization": scheme + token}).status == 200
@@ -277,7 +277,7 @@ def test_lifetimes_are_a_scenarios_to_set() -> None:
         assert refresh(client, tokens["RefreshToken"]).status == 401
 
 
-def test_a_token_from_before_a_reset_is_not_good_yet() -> None:
+def test_a_token_from_before_a_reset_is_not_valid_yet() -> None:
     with running({"clock": {"mode": "manual", "start": "2026-11-21T04:00:00Z"}}) as client:
         client.advance(60)
         token = login(client)["IdToken"]
@@ -471,7 +471,7 @@ def test_the_journal_masks_tokens_and_keeps_the_events() -> None:
 # Sandboxes
 
 
-def test_a_token_is_good_in_its_own_sandbox_alone() -> None:
+def test_a_token_is_valid_in_its_own_sandbox_only() -> None:
     with running() as client:
         scenario = {"scenario": "x", "extends": "default", "clock": {"mode": "manual"}}
         client.sandbox(scenario, "a")

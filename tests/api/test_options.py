@@ -317,7 +317,7 @@ def test_options_for_one_account_are_written_in_the_scenario() -> None:
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(PARAMETERS, st.text() | st.sampled_from(SENT))))
-def test_whatever_is_asked_gets_an_answer_of_the_contract(client: Client, query: dict[str, str]) -> None:
+def test_every_query_is_answered_according_to_the_contract(client: Client, query: dict[str, str]) -> None:
     sent = {name: value.encode("utf-8", "surrogatepass") for name, value in query.items()}
     for path in ("/v2/options", "/v1/interbank/billers"):
         assert client.call("GET", f"{path}?{urlencode(sent)}").status in (200, 400, 404)
@@ -343,7 +343,7 @@ BY_STATE = {"account_number": {"from_field": "phone"}, "region": {"from_field": 
 PLAN = {"id": "plan", "data_source": {"depends_on": ["phone", "state"], "params": BY_STATE}}
 
 
-def test_whatever_a_dynamic_field_depends_on_is_required() -> None:
+def test_every_parameter_that_a_dynamic_field_depends_on_is_required() -> None:
     with running({"catalog": {"products": [{"code": "DATA", "fields": [STATE, PLAN]}]}}) as client:
         assert set(options(client, "DATA", "plan").json["errors"]) == {"account_number", "region"}
         assert set(options(client, "DATA", "plan", account_number=PHONE).json["errors"]) == {"region"}

@@ -52,7 +52,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("version", [None, "2020-01-01", "2026-09-16", "2027-06-01"])
 @pytest.mark.parametrize(("code", "amount", "remarks"), REFUSED)
-def test_a_plan_code_is_refused_with_44_whatever_the_api_version(
+def test_a_plan_code_is_refused_with_44_in_every_api_version(
     client: Client, code: Any, amount: Any, remarks: str, version: str | None
 ) -> None:
     headers = {"X-API-Version": version} if version else {}

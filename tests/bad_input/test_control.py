@@ -96,7 +96,7 @@ def _at(template: str, names: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("one", [one for one in OPERATIONS if "{sandbox}" in one.template], ids=str)
-def test_no_path_knows_the_sandbox_of_nobody(client: Client, one: Operation) -> None:
+def test_every_path_refuses_an_unknown_sandbox(client: Client, one: Operation) -> None:
     others = {"code": "RS001", "name": "callbacks", "n": "1", "key": "k", "rule": "r", "trxid": "t"}
     for what, sandbox in IDS:
         answer = ask(
@@ -111,7 +111,7 @@ def _inner(one: Operation) -> str:
 
 
 @pytest.mark.parametrize("one", [one for one in OPERATIONS if _inner(one)], ids=str)
-def test_no_path_knows_an_id_of_nobody(client: Client, one: Operation) -> None:
+def test_every_path_refuses_an_unknown_id(client: Client, one: Operation) -> None:
     inner = _inner(one)
     for what, value in IDS:
         known = {"sandbox": "default", "code": "RS001"} | {inner: value}

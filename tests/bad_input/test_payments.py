@@ -178,7 +178,7 @@ def test_a_payment_without_one_of_its_fields(client: Client, name: str) -> None:
     assert said(ask(client, "POST", "/v2/topup", json.dumps(body).encode())) == INVALID
 
 
-def test_the_refid_of_another_payment_gives_that_payment_whatever_else_is_sent(client: Client) -> None:
+def test_an_existing_refid_returns_its_payment_with_any_other_parameters(client: Client) -> None:
     for changes in ({"amount": "7"}, {"account": ""}, {"product": "NOPE"}, {"amount": -1, "remarks": "x"}):
         answer = ask(client, "POST", "/v2/topup", json.dumps(RELOAD | changes | {"refid": "settled"}).encode())
         assert (answer.status, answer.data["status"], answer.data["amount"]) == (200, "Succesful", 10)

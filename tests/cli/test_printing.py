@@ -47,7 +47,7 @@ def test_anything_else_after_scenarios_is_wrong_usage(arguments: tuple[str, ...]
     assert "scenarios show NAME" in refusal(invoke("scenarios", *arguments), 2)
 
 
-def test_a_good_file_is_ok(tmp_path: Path) -> None:
+def test_a_valid_file_is_ok(tmp_path: Path) -> None:
     good = tmp_path / "good.yaml"
     good.write_text("extends: default\n")
     result = invoke("check", str(good))

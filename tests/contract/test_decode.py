@@ -152,7 +152,7 @@ FRAGMENTS = st.lists(
     body=st.binary(max_size=200) | FRAGMENTS | st.text().map(lambda text: text.encode("utf-8", "surrogatepass")),
     reject_duplicates=st.booleans(),
 )
-def test_whatever_bytes_come_there_is_an_object_or_bad_json(body: bytes, reject_duplicates: bool) -> None:
+def test_any_bytes_give_an_object_or_bad_json(body: bytes, reject_duplicates: bool) -> None:
     with suppress(BadJson):
         assert type(decode_object(body, reject_duplicates)) is dict
 

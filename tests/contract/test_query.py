@@ -57,7 +57,7 @@ def test_an_encoded_query_is_decoded_to_itself(pairs: dict[str, str]) -> None:
 
 
 @given(raw=st.binary())
-def test_whatever_bytes_come_there_are_texts_or_problems(raw: bytes) -> None:
+def test_any_bytes_give_texts_or_problems(raw: bytes) -> None:
     values, problems = decode_query(raw)
     assert all(isinstance(value, str | list) for value in values.values())
     assert all(texts for texts in problems.values())

@@ -153,7 +153,7 @@ def test_rules_and_outcomes_count_how_often_they_were_met() -> None:
         assert counts(client) == [1, 1, 1, 1, 1]
 
 
-def test_each_sandbox_is_held_against_its_own_calls_and_a_reset_begins_anew() -> None:
+def test_each_sandbox_counts_its_own_calls_and_a_reset_starts_from_zero() -> None:
     with running({"expect": [{"calls": {}, "count": 1}]}) as client:
         client.sandbox({"scenario": "other", "expect": [{"calls": {}, "count": 0}]}, "other")
         client.call("GET", "/v2/balance")

@@ -84,7 +84,7 @@ def test_notifications_are_found_by_kind_and_reseller_oldest_first(
     assert [row["n"] for row in rows] == found
 
 
-def test_the_next_page_continues_after_the_cursor_whatever_was_evicted(client: Client) -> None:
+def test_the_next_page_continues_after_the_cursor_even_after_evictions(client: Client) -> None:
     for _ in range(5):
         note(client)
     first = client.sim("GET", f"{PATH}?limit=2").json

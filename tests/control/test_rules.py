@@ -56,7 +56,7 @@ def test_rules_are_listed_by_section_in_the_order_in_which_they_are_tried() -> N
         assert [rule["id"] for rule in rest["rules"]] == ["early"]
 
 
-def test_a_fault_tells_how_often_it_matched_and_how_often_it_acted() -> None:
+def test_a_fault_has_counts_of_matches_and_of_choices() -> None:
     faults = [{"name": "third", "when": {"path": "/v2/balance", "nth": 3}, "then": {"status": 500}}]
     with running({"faults": faults}) as client:
         assert [client.call("GET", "/v2/balance").status for _ in range(4)] == [200, 200, 500, 200]

@@ -56,7 +56,7 @@ def test_the_json_line_is_the_only_output_and_has_everything_a_program_needs() -
         assert server.stop(signal.SIGTERM) == (0, "", "")
 
 
-def test_a_signal_ends_it_without_a_word_whatever_its_connections_wait_for(tmp_path: Path) -> None:
+def test_a_signal_ends_it_without_output_in_every_state_of_its_connections(tmp_path: Path) -> None:
     scenario = tmp_path / "slow.yaml"
     scenario.write_text("scenario: slow\nextends: default\nfaults:\n  - { then: { delay: 1h } }\n")
     head = b"GET /v2/balance HTTP/1.1\r\nHost: x\r\n"
@@ -108,7 +108,7 @@ def test_a_signal_during_start_up_ends_it_with_exit_code_0() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_the_banner_tells_addresses_sandbox_clock_credentials_and_callbacks(page: list[str]) -> None:
+def test_the_banner_has_addresses_sandbox_clock_credentials_and_callbacks(page: list[str]) -> None:
     url = page[0].rpartition(" ")[2]
     sandbox = ask(f"{url}/_sim/sandboxes/default").json
     reseller = sandbox["resellers"][0]

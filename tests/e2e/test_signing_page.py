@@ -86,7 +86,7 @@ def test_the_python_client_of_the_page_pays(service: dict[str, str], tmp_path: P
     assert '"status":"Accepted"' in payment
 
 
-def test_the_python_client_of_the_page_signs_whatever_a_client_may_send() -> None:
+def test_the_python_client_of_the_page_signs_every_kind_of_request() -> None:
     names = {"__name__": "page"}
     exec(compile(blocks("python")[0].partition("\nurl = ")[0], "signing.md", "exec"), names)  # noqa: S102 - our own page
     signed: Any = names["Signed"]

@@ -189,7 +189,7 @@ def test_a_changed_overlay_is_published_for_its_reseller() -> None:
         assert (event["json"]["data"]["code"], event["json"]["data"]["is_active"]) == ("GAME", False)
 
 
-def test_a_catalog_that_says_the_same_is_the_same_however_it_came() -> None:
+def test_a_load_of_the_same_catalog_changes_nothing() -> None:
     own = {"catalog": {"products": [{"code": "WATER", "name": "Cold Water"}]}}
     with running(own) as client:
         client.sim("PATCH", "/sandboxes/default/catalog/products/GAME", {"is_active": False})

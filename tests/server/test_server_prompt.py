@@ -115,7 +115,7 @@ def test_an_answer_can_be_cut_in_the_middle(prompt: Served) -> None:
     assert body == LETTERS[: len(LETTERS) // 2]
 
 
-def test_a_client_that_leaves_while_its_request_waits_harms_nobody(prompt: Served) -> None:
+def test_a_client_that_leaves_while_its_request_waits_affects_no_other(prompt: Served) -> None:
     async def main() -> bool:
         async with await prompt.connect() as client:
             await client.send(request("GET", "/slow-abort"))

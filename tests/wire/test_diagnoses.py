@@ -46,7 +46,7 @@ def test_a_part_that_has_nothing_to_say_is_left_out() -> None:
 
 
 @given(st.sampled_from(DetailKind), st.one_of(st.text(), st.decimals(), st.integers(), st.tuples(st.text()), st.none()))
-def test_whatever_the_facts_are_there_is_a_sentence_within_bounds(kind: DetailKind, value: Any) -> None:
+def test_any_facts_give_a_sentence_within_bounds(kind: DetailKind, value: Any) -> None:
     names = {name for part in SENTENCES[kind] for name in part.replace("{", "}").split("}")[1::2]}
     assert len(sentence(Detail(kind, dict.fromkeys(names, value)))) <= SENTENCE_CHARS_MAX
 

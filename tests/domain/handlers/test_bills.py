@@ -105,7 +105,7 @@ def test_an_account_holder_is_asked_for_by_those_bills_alone_that_tell_one() -> 
     assert (made.customer_name, made.address, made.custom_field) == (None, None, {"a": ["b"]})
 
 
-def test_the_identity_number_of_the_account_holder_stands_where_the_biller_tells_it() -> None:
+def test_the_identity_number_of_the_account_holder_is_in_the_billers_field() -> None:
     written = {"holder": {"ic": "{ic_number}", "all": ["no. {ic_number}", 1, None]}, "{ic_number}": "plain"}
     made = draw_bill(replace(PROFILE, custom_field=written), "B", KEY, 1, NOON)
     number = PEOPLE.ic_number(1, "bill", *KEY)

@@ -175,7 +175,7 @@ def test_refused_cases_are_kept_within_bounds() -> None:
     assert (len(cases), cases[0].kind) == (20, DISPUTE)
 
 
-def test_a_product_that_cannot_be_voided_refuses_whatever_the_rules_say() -> None:
+def test_a_product_that_cannot_be_voided_refuses_before_any_rule() -> None:
     box = sandbox(PAID, voids=(case_rule(CaseThen(is_taken=True, refund_after=timedelta(0))),))
     trxid = pay(box, order(product="CARD", amount=5)).transaction.trxid
     answer = ask(box)

@@ -113,7 +113,7 @@ def test_an_overlay_changes_the_catalog_of_one_reseller_only() -> None:
     assert pay(box, order(reseller="R2", product="CARD", amount=5)).created
 
 
-def test_the_catalog_s_time_moves_under_a_clock_that_stands_still() -> None:
+def test_the_catalogs_time_increases_under_a_stopped_clock() -> None:
     box = sandbox()
     one = box.state.resellers["R1"]
     seen = [one.catalog_updated(box.state.catalog_updated)]

@@ -149,7 +149,7 @@ def test_pins_and_expiry_come_with_success_alone() -> None:
     assert f"{result.expiry:%Y%m%d}" == "20271101"
 
 
-def test_ids_are_drawn_from_seed_and_refid_whatever_came_before() -> None:
+def test_ids_depend_only_on_seed_and_refid() -> None:
     alone, crowded = sandbox(), sandbox()
     for number in range(20):
         pay(crowded, order(f"other-{number}", amount=1))

@@ -27,7 +27,7 @@ def test_an_ordinary_payment_is_where_its_timeline_says(at: float, status: Statu
     assert transaction.result.status is status
 
 
-def test_steps_happen_at_the_time_they_were_due_however_late_they_are_noticed() -> None:
+def test_steps_happen_at_their_due_time_even_when_processed_late() -> None:
     box = sandbox()
     transaction = pay(box).transaction
     fire_due(box, seconds(1000))

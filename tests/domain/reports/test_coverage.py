@@ -172,7 +172,7 @@ def test_results_of_webhook_deliveries_are_counted() -> None:
         (("*", "*", 404, "", ""), {"status-404"}),
     ],
 )
-def test_an_answer_tells_of_outcomes(answered: tuple[str, str, int, str, str], expected: set[str]) -> None:
+def test_an_answer_counts_its_outcomes(answered: tuple[str, str, int, str, str], expected: set[str]) -> None:
     assert met(sandbox(), {answered: 3}) == expected
 
 
