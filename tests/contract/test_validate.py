@@ -265,6 +265,7 @@ def test_validators_accept_a_decoded_body() -> None:
     assert validator("topup-request").is_valid(decode_object(body))
 
 
+@pytest.mark.slow
 def test_slow_imports_are_made_only_when_used() -> None:
     code = """
 import sys

@@ -373,6 +373,7 @@ def python(program: str) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_importing_the_sender_does_not_import_the_http_client() -> None:
     program = """
         import sys, simulator.delivery.sender, simulator.delivery.targets

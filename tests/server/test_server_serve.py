@@ -159,6 +159,7 @@ def test_a_stopping_server_does_not_wait_for_an_incomplete_request(begun: bytes)
     assert [answer.status for answer in answers] == ([200] if begun.startswith(b"GET / HTTP/1.1\r\nHost") else [])
 
 
+@pytest.mark.slow
 def test_tune_gc_freezes_existing_objects_and_collects_seldom() -> None:
     code = (
         "import gc, json, simulator.server.serve; from simulator.cli.process import tune_gc; tune_gc();"
@@ -168,6 +169,7 @@ def test_tune_gc_freezes_existing_objects_and_collects_seldom() -> None:
     assert json.loads(done.stdout) == [True, True, True]
 
 
+@pytest.mark.slow
 def test_a_server_whose_application_does_not_start_exits_with_3_and_frees_its_port() -> None:
     code = (
         "import socket\nfrom simulator.server.serve import make_server\n"
