@@ -16,6 +16,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "auth": set(),
     "contract": set(),
     "server": {"wire"},
+    "console": set(),
     "wire": {"domain"},
     "scenario": {"domain", "contract"},
     "delivery": {"domain", "wire"},

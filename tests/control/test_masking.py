@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.control.masking import MASKED, masked_body, masked_query
+from simulator.control.masking import NOT_SHOWN, masked_body, masked_query
 from tests.support.client import Client, running
 
 PATH = "/v2/token"
@@ -74,7 +74,7 @@ def journaled(client: Client) -> str:
 
 def assert_masked(client: Client, secret: str) -> None:
     shown = journaled(client)
-    assert MASKED in shown
+    assert NOT_SHOWN in shown
     for spelling in (secret, quote(secret, safe=""), secret.replace("/", "\\\\/")):
         assert spelling not in shown
 
@@ -115,26 +115,26 @@ def test_a_secret_is_masked_wherever_it_was_sent(what: str) -> None:
         "pwd%20",
     ],
 )
-def test_a_secret_parameter_of_a_query_is_masked(name: str) -> None:
+def test_what_a_query_names_a_secret_is_masked(name: str) -> None:
     with running() as client:
         client.send("GET", "/v2/balance", f"{name}=hunter2&product=RELOAD", b"")
         shown = journaled(client)
         assert "hunter2" not in shown
-        assert f"{name}={MASKED}&product=RELOAD" in shown
+        assert f"{name}={NOT_SHOWN}&product=RELOAD" in shown
 
 
 @pytest.mark.parametrize("name", ["X-Api-Secret", "X-Auth-Token", "Password", "Api-Key", "X-Hub-Signature", "Cookie"])
-def test_a_secret_header_is_masked(name: str) -> None:
+def test_what_a_header_names_a_secret_is_masked(name: str) -> None:
     with running() as client:
         client.send("GET", "/v2/balance", "", b"", {name: "hunter2"})
         assert "hunter2" not in journaled(client)
 
 
-def test_a_harmless_value_is_not_masked() -> None:
+def test_what_is_no_secret_is_shown() -> None:
     with running() as client:
         client.call("GET", "/v2/options?product_code=RELOAD&field_id=amount", headers={"Idempotency-Key": "abc"})
         shown = journaled(client)
         assert "product_code=RELOAD&field_id=amount" in shown
         assert '"abc"' in shown
         assert "x-signature" in shown.lower()
-        assert MASKED not in shown
+        assert NOT_SHOWN not in shown
