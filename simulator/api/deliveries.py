@@ -21,15 +21,6 @@ _UNESCAPED_PLUS = re.compile(r"(T.*) (\d\d:?\d\d)$", re.ASCII)  # in a query tha
 FILTERS = ("status", "from", "to", "search")
 DEFAULTS = {"status": "all", "search": ""}
 
-REFUSED = {
-    ReplayRefused.UNKNOWN: "there is no such delivery, or it was evicted from the log",
-    ReplayRefused.SUCCEEDED: "only failed deliveries can be replayed; this one succeeded",
-    ReplayRefused.UNDER_WAY: "only failed deliveries can be replayed; this one is still in progress",
-    ReplayRefused.NO_WEBHOOK: "there is no balance webhook to deliver to; create it with PUT",
-    ReplayRefused.DISABLED: "the balance webhook is disabled; enable it first",
-    ReplayRefused.LIMIT: f"this event has already been replayed {REPLAYS_MAX} times",
-}
-
 
 def list_all(call: Call) -> Reply:
     """200 with a page of deliveries that ended, the latest first; 400 for a time or cursor that cannot be."""
@@ -82,7 +73,7 @@ def replay(call: Call) -> Reply:
         return Reply(429, errors.coded(outcome.value, _sentence(outcome)))
     if outcome is ReplayRefused.NO_WEBHOOK:
         return Reply(404, errors.parameters(_sentence(outcome), {}))
-    return refuse_parameters({"jobId": [REFUSED[outcome]]})
+    return refuse_parameters({"jobId": [webhooks.REPLAY_REFUSALS[outcome]]})
 
 
 def replay_bulk(call: Call) -> Reply:
@@ -93,7 +84,7 @@ def replay_bulk(call: Call) -> Reply:
         if isinstance(outcome, Delivery):
             results.append(webhooks.bulk_done(job, outcome))
         else:
-            results.append(webhooks.bulk_refused(job, REFUSED[outcome]))
+            results.append(webhooks.bulk_refused(job, webhooks.REPLAY_REFUSALS[outcome]))
             refused.append((job, outcome))
     note_some(call, (_explained(call, *one) for one in refused), len(refused), "failed")
     return Reply(200, {"results": results})
@@ -118,11 +109,11 @@ def _explained(call: Call, job: str, refused: ReplayRefused) -> str:
         assert found is not None, "only what is in the log has been replayed"
         counted = "all its deliveries and the console's replays count"
         return f"event {found.event.id} was replayed {REPLAYS_MAX} times; {counted}"
-    return REFUSED[refused]
+    return webhooks.REPLAY_REFUSALS[refused]
 
 
 def _sentence(refused: ReplayRefused) -> str:
-    text = REFUSED[refused]
+    text = webhooks.REPLAY_REFUSALS[refused]
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -143,7 +134,7 @@ def _continued(call: Call, cursor: str, filters: dict[str, str]) -> Place:
 
 
 def _meaning(filters: dict[str, str], name: str) -> str | datetime | None:
-    """What a filter asks for, however it is spelt, its default when it is left out. Raises `_BadTime`."""
+    """The value of a filter, the same for every notation; its default when it is omitted. Raises `_BadTime`."""
     if name in ("from", "to"):
         return _moment(filters, name)
     return filters.get(name, DEFAULTS[name])

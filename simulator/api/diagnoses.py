@@ -2,7 +2,8 @@
 
 from simulator.api.call import Call
 from simulator.api.notes import hint, note, suggestion
-from simulator.domain.model.catalog import OptionList
+from simulator.contract.query import flag, parameters
+from simulator.domain.model.catalog import OptionList, Product
 from simulator.domain.model.details import Detail
 from simulator.domain.questions import not_on_sale
 from simulator.wire.diagnoses import sentence, shown
@@ -19,6 +20,18 @@ def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
 def no_product(call: Call, code: str) -> str:
     """Say that no product has this code, and which one was probably meant."""
     return sentence(not_on_sale(call.sandbox.core.state, None, code, to_buy=False))
+
+
+def not_listed(call: Call, code: str, product: Product | None) -> str:
+    """Why an endpoint does not show a product, and which of the endpoint's parameters would make it do so."""
+    if product is None:
+        return no_product(call, code)
+    known = parameters(call.endpoint.schema)
+    shows_hidden = "include_hidden" in known and flag(call.fields, "include_hidden")
+    state, parameter = "active" if product.is_active else "inactive", "include_inactive"
+    if product.is_hidden and not shows_hidden:
+        state, parameter = "hidden", "include_hidden"
+    return f"{code} is {state}" + (f"; {parameter}=true shows it" if parameter in known else "")
 
 
 def no_biller(code: str, every: OptionList, listed: OptionList) -> str:

@@ -7,8 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.http import InvalidInput, body_of, reply, sandbox_of
-from simulator.control.times import parse_time
+from simulator.control.http import InvalidInput, body_of, parse_time, reply, sandbox_of
 from simulator.domain.due import (
     AttemptDue,
     CaseDue,

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI
+from tests.support.bad_requests import operations
 from tests.support.client import Client, Response, running
-from tests.support.hostile_rows import operations
 
 BILL = "product=ELECTRIC&account=210012345648"
 WALK: list[tuple[str, str, Any]] = [

@@ -154,7 +154,7 @@ def test_a_request_from_before_a_reset_is_not_in_the_journal_of_after_it(then: d
 
 
 @pytest.mark.parametrize("then", [{"disconnect": True}, {"after_commit": True, "disconnect": True}])
-def test_the_journal_says_that_nobody_got_an_answer(then: dict[str, Any]) -> None:
+def test_the_journal_shows_that_no_answer_was_sent(then: dict[str, Any]) -> None:
     with running({"faults": [{"when": {"path": "/v2/topup"}, "then": then}]}) as client:
         assert client.pay().status == 0
         [row] = client.sim("GET", "/sandboxes/default/requests?path=/v2/topup").json["requests"]

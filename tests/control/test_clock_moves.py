@@ -81,7 +81,9 @@ def test_reads_between_a_move_of_the_clock_and_the_next_advance_leave_no_trace(i
         ("/catalog/products/GAME", {"is_active": False}),
     ],
 )
-def test_a_command_whose_body_took_long_comes_after_what_fell_due_meanwhile(path: str, body: dict[str, Any]) -> None:
+def test_a_command_with_a_slow_body_comes_after_entries_that_became_due_meanwhile(
+    path: str, body: dict[str, Any]
+) -> None:
     wall = Wall()
     with running({"clock": "real"}, wall) as client:
         client.pay("r1")
