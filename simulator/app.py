@@ -27,12 +27,8 @@ if TYPE_CHECKING:
     from simulator.control.app import ControlApp
 
 SANDBOX_PREFIX = "/s/"
-CONTROL_PREFIX = "/_sim"
-
-
-def _is_control(path: str) -> bool:
-    return path.startswith(CONTROL_PREFIX) and path[5:6] in ("", "/")
-
+CONTROL_PATH = "/_sim"
+CONTROL_PREFIX = "/_sim/"
 
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 
@@ -57,7 +53,7 @@ class App:
             return
         # Other servers than ours may have left blanks around values (RFC 9110 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        if _is_control(scope["path"]):
+        if scope["path"].startswith(CONTROL_PREFIX) or scope["path"] == CONTROL_PATH:
             await self._controlled(scope, receive, send)
         else:
             client = scope.get("client")
@@ -77,7 +73,7 @@ class App:
         self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], client: str, body: bytes
     ) -> Coroutine[Any, Any, Answer] | None:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
-        if _is_control(path):
+        if path.startswith(CONTROL_PREFIX) or path == CONTROL_PATH:
             return None
         request = Incoming(method=method, query=query, headers=headers, client=client, body=body)
         return self._answer(path, request)
@@ -141,7 +137,7 @@ async def _deliver(scope: Any, send: Any, answer: Answer) -> None:
     responder = responder_of(scope)
     if responder is not None:
         await responder.answer(status, headers, body, ending)
-    elif not ending.name:
+    elif ending is None or not ending.name:
         if status in BODYLESS:
             headers, body = unframed(headers), b""
         await send({"type": "http.response.start", "status": status, "headers": headers})

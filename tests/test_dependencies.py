@@ -49,12 +49,12 @@ def imported(*folders: str) -> set[str]:
     return {of_modules.get(name, [name])[0].lower().replace("_", "-") for name in foreign}
 
 
-def test_the_package_imports_what_it_declares_and_nothing_else() -> None:
+def test_the_package_imports_exactly_its_declared_dependencies() -> None:
     by_name = {"uvloop"}  # uvicorn imports it
     assert imported("simulator") == declared() - NOT_IMPORTED.keys() - by_name
 
 
-def test_tests_and_benchmarks_import_what_is_declared_for_them_and_nothing_else() -> None:
+def test_tests_and_benchmarks_import_exactly_their_declared_dependencies() -> None:
     stubs = {name for name in declared("dev") if name.startswith("types-")}
     everything = imported("simulator", "tests", "bench")
     assert everything == declared("dev") - NOT_IMPORTED.keys() - stubs

@@ -10,7 +10,7 @@ PAGES = [name for name in GENERATED if name.endswith(".md")]
 
 
 @pytest.mark.parametrize("name", GENERATED)
-def test_a_generated_file_is_what_would_be_generated_now(name: str) -> None:
+def test_a_generated_file_is_up_to_date(name: str) -> None:
     assert (ROOT / name).read_text("utf-8") == GENERATED[name](), f"{name} is stale: run make docs"
 
 

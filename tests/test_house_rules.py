@@ -11,7 +11,7 @@ MEASURING = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
 
 MAY_MEASURE = {
     "support/webhook_campaign.py": "no test: it prints how long it took",
-    "support/hostile_rows.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
+    "support/bad_requests.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
     "support/on_the_wire.py": "the timestamp of a signature",
     "server/test_server_faults.py": "that an answer drips is seen by its time alone",
     "server/test_server_serve.py": "how long a server may take to stop",
@@ -71,7 +71,7 @@ def test_time_is_measured_and_slept_through_only_where_it_says_why(
         ("await asyncio.sleep(0)", False, False),
     ],
 )
-def test_the_rules_see_what_they_are_about(code: str, is_measured: bool, is_slept: bool) -> None:
+def test_the_rules_recognize_calls_that_measure_or_sleep(code: str, is_measured: bool, is_slept: bool) -> None:
     (call,) = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
     assert (measures(call), sleeps(call)) == (is_measured, is_slept)
 

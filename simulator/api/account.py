@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 from simulator.api.call import Call, Reply
 from simulator.api.notes import note
-from simulator.api.refusals import invalid_parameters
+from simulator.api.refusals import invalid_parameters, refuse_parameters
 from simulator.contract.schemas import schema
 from simulator.delivery.targets import AddressPolicy, BadTarget, HttpTarget, parse_target
 from simulator.domain.commands import SetCallback, SetThreshold
@@ -28,7 +28,8 @@ def set_callback_url(call: Call) -> Reply:
     """200 with the values set; 400 for a URL that cannot be called."""
     url, method = call.fields["url"], call.fields["method"]
     if reason := reason_to_refuse(url):
-        return invalid_parameters(call, {"url": [reason]})
+        note(call, reason)
+        return refuse_parameters({"url": [reason]})
     config = call.apply(SetCallback(call.owner.code, url, method))
     return Reply(200, account.callback_url(config, call.now))
 

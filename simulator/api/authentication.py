@@ -22,7 +22,6 @@ from simulator.domain.model.faults import FaultThen, InternalError, NonceService
 from simulator.runtime.sandboxes import LiveSandbox
 
 NO_QUERY = QueryRules()
-NONCE_REUSED = Denied("nonce_reused", "each request needs a nonce of its own, one that is sent again too")
 
 
 def query_rules(sandbox: LiveSandbox) -> QueryRules:
@@ -88,7 +87,7 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
     refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
     if refusal is not None:
         if refusal.code == "invalid_signature":
-            reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body)
+            reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body, rules)
             refusal = Denied(refusal.code, reason)
         return deny(call, endpoint, refusal)
     if fault is not None and (reply := refused_by(fault, call, endpoint)):
@@ -103,11 +102,17 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
         timestamp_s=claim.timestamp_s,
         signing_s=claim.checked_s,
     )
-    if not call.apply(spend):
-        return deny(call, endpoint, NONCE_REUSED)
+    if not call.sandbox.apply(spend, call.now):
+        return deny(call, endpoint, _nonce_reused(call))
     call.reseller = reseller
     exchange.reseller = reseller.code
     return None
+
+
+def _nonce_reused(call: Call) -> Denied:
+    window_s = call.sandbox.scenario.limits.nonce_window.total_seconds()
+    again = f"{window_s:g} s of the sandbox's time after its use, and with a later X-Timestamp, it is good again"
+    return Denied("nonce_reused", f"each request needs a nonce of its own, one that is sent again too; {again}")
 
 
 def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:

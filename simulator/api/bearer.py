@@ -23,7 +23,7 @@ from simulator.runtime.sandboxes import LiveSandbox
 _BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
 
 
-class Bearer(msgspec.Struct, frozen=True):
+class Bearer(msgspec.Struct, frozen=True, gc=False):
     """The caller of an unsigned request; `reseller` is None where anybody may call."""
 
     reseller: Reseller | None = None
@@ -54,7 +54,7 @@ def check_bearer(call: Call, endpoint: Endpoint) -> Bearer | Denied | Reply:
     call.is_unsigned = call.is_deprecated = True
     token = bearer_of(call.headers.get(names.AUTHORIZATION))
     if token is None:
-        return Denied("missing_api_key", "Authorization has no bearer token")
+        return Denied("missing_api_key", "Authorization has no bearer token; write Bearer before the IdToken")
     if endpoint.access is Access.SIGNED and call.sandbox.core.state.assumes("bearer-endpoints", "legacy"):
         return Denied("missing_api_key", "a bearer token is not accepted here")
     reseller = _reseller_of(call, token)

@@ -21,7 +21,7 @@ class BillersEndpoint:
     """The whole list, or a page of it; kept as encoded, since the whole list may be long."""
 
     def __init__(self) -> None:
-        self._kept = BodyCache()
+        self._cache = BodyCache()
 
     def __call__(self, call: Call) -> Reply:
         """200 with the active billers; 400 for a page without a limit."""
@@ -33,7 +33,7 @@ class BillersEndpoint:
         filters = {name: fields[name] for name in FILTERS if name in fields}
         product, found = _billers(call)
         key = (id(product), id(found), fields.get("page"), fields.get("limit"), call.prefix)
-        body = None if filters else self._kept.get(key)
+        body = None if filters else self._cache.get(key)
         if body is None:
             listed = _filtered(found, filters)
             if filters and not listed:
@@ -41,7 +41,7 @@ class BillersEndpoint:
             page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", len(listed)))
             body = encode(wire.billers(product, listed, page, call.prefix, filters, is_paged="limit" in fields))
             if not filters:
-                self._kept.put(key, (product, found), body)
+                self._cache.put(key, (product, found), body)
         return Reply(200, body)
 
 

@@ -26,15 +26,13 @@ Receive = Callable[[], Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How the answer to a request ends: one of the constants below, or a `drip`. `name` is empty where the whole answer
-    goes out, if slowly; `bytes_per_second` is the pace of its body, 0 for at once. The server reads both."""
+    """How the answer to a request ends, if not as usual, whole and at once: one of the constants below, or a `drip`.
+    `name` is empty where the whole answer goes out; `bytes_per_second` is the pace of its body. The server reads both.
+    """
 
     name: str
     bytes_per_second: float = 0.0
 
-
-WHOLE: Final = Ending("")
-"""As usual: all of it, and the connection is kept."""
 
 ABORT: Final = Ending("abort")
 """The connection is closed without a byte."""
@@ -51,7 +49,7 @@ def drip(bytes_per_second: float) -> Ending:
     return Ending("", bytes_per_second)
 
 
-class Incoming(msgspec.Struct, frozen=True, kw_only=True):
+class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An incoming request, with lower-case header names and `client` the socket's address. `body` is None when it must
     be awaited from `receive`, ASGI's own."""
 
@@ -64,17 +62,17 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # The answer for the server: status, header lines with line ends, body, ending.
-Answer = tuple[int, bytes, bytes, Ending]
+Answer = tuple[int, bytes, bytes, Ending | None]
 
 
-class Reply(msgspec.Struct, frozen=True):
+class Reply(msgspec.Struct, frozen=True, gc=False):
     """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is how the connection ends; `journaled`
     replaces, at equal length, a body with a secret in the journal."""
 
     status: int
     body: Any
     headers: HeaderPairs = ()
-    ending: Ending = WHOLE
+    ending: Ending | None = None
     journaled: bytes = b""
 
 
@@ -90,7 +88,7 @@ class Access(Enum):
     OPEN = "open"
 
 
-class ChosenFault(msgspec.Struct):
+class ChosenFault(msgspec.Struct, gc=False):
     """The fault of a call: its rule, whether the request named it, whether its delay has passed, and whether that
     exceeded the timeout."""
 
@@ -100,7 +98,7 @@ class ChosenFault(msgspec.Struct):
     timed_out: bool = False
 
 
-class Call(msgspec.Struct, kw_only=True):
+class Call(msgspec.Struct, kw_only=True, gc=False):
     """One request in the pipeline. `now` is the sandbox's time, derived from the `wall` that is read once; `named` is
     the API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and
     validated body or query; `places` are path parameters; `is_unsigned` when no API key authenticated it;

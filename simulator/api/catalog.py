@@ -2,7 +2,7 @@
 
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
-from simulator.api.diagnoses import no_product
+from simulator.api.diagnoses import not_listed
 from simulator.api.notes import note
 from simulator.api.versions import wants_denominations
 from simulator.contract.query import flag
@@ -17,7 +17,7 @@ class CatalogEndpoint:
     """Answers from encoded bodies, cached by catalog, reseller overlay, API version and filters."""
 
     def __init__(self) -> None:
-        self._kept = BodyCache()
+        self._cache = BodyCache()
 
     def __call__(self, call: Call) -> Reply:
         """200 with the products that match the filters, and their tree."""
@@ -29,13 +29,13 @@ class CatalogEndpoint:
         if code:
             _note_nothing(call, code, active)
         key = (id(state.catalog), id(owner.overlay), updated, newer, code, active, whole_tree)
-        body = self._kept.get(key)
+        body = self._cache.get(key)
         if body is None:
             listed = _listed(call, active)
             products = [listed[code]] if code in listed else [] if code else list(listed.values())
             tree = state.catalog.groups if whole_tree else _tree(state.catalog.groups, listed, products)
             body = encode(wire.catalog(tree, products, updated, by_denomination=newer))
-            self._kept.put(key, (state.catalog, owner.overlay), body)
+            self._cache.put(key, (state.catalog, owner.overlay), body)
         return Reply(200, body)
 
 
@@ -65,9 +65,5 @@ def _note_nothing(call: Call, code: str, active: bool | None) -> None:
     """Set a diagnosis when a `product_code` matches nothing."""
     catalog = call.sandbox.core.state.catalog
     product = call.owner.sees(catalog, code)
-    if product is None:
-        note(call, no_product(call, code))
-    elif product.is_hidden:
-        note(call, f"{code} is hidden from the catalog")
-    elif active not in (None, product.is_active):
-        note(call, f"{code} is {'active' if product.is_active else 'inactive'}; include_inactive=true shows it")
+    if product is None or product.is_hidden or active not in (None, product.is_active):
+        note(call, not_listed(call, code, product))

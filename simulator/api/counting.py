@@ -6,10 +6,10 @@ from simulator.runtime.counters import Counters
 from simulator.runtime.journal import Exchange
 
 
-def count_answer(counters: Counters, paths: PathTable, exchange: Exchange, ending: Ending) -> None:
+def count_answer(counters: Counters, paths: PathTable, exchange: Exchange, ending: Ending | None) -> None:
     """Count one answer; unknown paths and methods share one key, so that clients cannot grow the table."""
     answers = counters.answers
-    key = (exchange.method, exchange.path, exchange.status, exchange.error, ending.name)
+    key = (exchange.method, exchange.path, exchange.status, exchange.error, "" if ending is None else ending.name)
     count = answers.get(key)
     if count is None:  # only new keys need normalizing to the names of the contract
         key = (*_named(paths, exchange.method, exchange.path), *key[2:])
@@ -19,7 +19,7 @@ def count_answer(counters: Counters, paths: PathTable, exchange: Exchange, endin
         counters.note_call(_facts(exchange, ending))
 
 
-def _facts(exchange: Exchange, ending: Ending) -> dict[str, object]:
+def _facts(exchange: Exchange, ending: Ending | None) -> dict[str, object]:
     """The facts that an expectation may test; a connection closed without an answer has the status 0."""
     return {
         "method": exchange.method,

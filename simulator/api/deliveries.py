@@ -8,7 +8,9 @@ from typing import Any
 
 from simulator.api.call import Call, Reply
 from simulator.api.cursors import BadCursor, Place, decode_cursor, encode_cursor
-from simulator.api.refusals import invalid_parameters
+from simulator.api.diagnoses import no_delivery
+from simulator.api.notes import note, note_some
+from simulator.api.refusals import invalid_parameters, refuse_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.instants import instant, iso_day
 from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, ReplayRefused
@@ -18,15 +20,6 @@ PAGE_DEFAULT = 50
 _UNESCAPED_PLUS = re.compile(r"(T.*) (\d\d:?\d\d)$", re.ASCII)  # in a query that means a space
 FILTERS = ("status", "from", "to", "search")
 DEFAULTS = {"status": "all", "search": ""}
-
-REFUSED = {
-    ReplayRefused.UNKNOWN: "there is no such delivery, or it was evicted from the log",
-    ReplayRefused.SUCCEEDED: "only failed deliveries can be replayed; this one succeeded",
-    ReplayRefused.UNDER_WAY: "only failed deliveries can be replayed; this one is still in progress",
-    ReplayRefused.NO_WEBHOOK: "there is no balance webhook to deliver to; create it with PUT",
-    ReplayRefused.DISABLED: "the balance webhook is disabled; enable it first",
-    ReplayRefused.LIMIT: f"this event has already been replayed {REPLAYS_MAX} times",
-}
 
 
 def list_all(call: Call) -> Reply:
@@ -38,12 +31,14 @@ def list_all(call: Call) -> Reply:
         if cursor := call.fields.get("cursor"):
             place = _continued(call, cursor, filters)
             before, filters = place.n, place.filters
-        matching = _matching(call, filters, before)
+        begin, end = _moment(filters, "from"), _moment(filters, "to")
     except BadCursor as bad:
         return invalid_parameters(call, {"cursor": [str(bad)]})
     except _BadTime as bad:
         return invalid_parameters(call, {bad.name: [str(bad)]})
-    page = list(islice(matching, limit + 1))
+    if begin is not None and end is not None and begin > end:
+        note(call, "from is later than to, so no delivery matches")
+    page = list(islice(_matching(call, filters, (begin, end), before), limit + 1))
     shown, has_more = page[:limit], len(page) > limit
     return Reply(
         200,
@@ -59,15 +54,18 @@ def show(call: Call) -> Reply:
     """200 with one record, 404 when this reseller has none of this id."""
     found = call.sandbox.core.state.deliveries.find(call.places["jobId"])
     if found is None or found.reseller != call.owner.code:
+        note(call, no_delivery(call, call.places["jobId"]))
         return _unknown()
     return Reply(200, _record(call, found))
 
 
 def replay(call: Call) -> Reply:
     """200 with the new job; 404, 400 or 429 when there is none."""
-    outcome = _replayed(call, call.places["jobId"])
+    job = call.places["jobId"]
+    outcome = _replayed(call, job)
     if isinstance(outcome, Delivery):
         return Reply(200, webhooks.replayed(outcome))
+    note(call, _explained(call, job, outcome))
     call.exchange.error = outcome.value
     if outcome is ReplayRefused.UNKNOWN:
         return _unknown()
@@ -75,18 +73,20 @@ def replay(call: Call) -> Reply:
         return Reply(429, errors.coded(outcome.value, _sentence(outcome)))
     if outcome is ReplayRefused.NO_WEBHOOK:
         return Reply(404, errors.parameters(_sentence(outcome), {}))
-    return invalid_parameters(call, {"jobId": [REFUSED[outcome]]})
+    return refuse_parameters({"jobId": [webhooks.REPLAY_REFUSALS[outcome]]})
 
 
 def replay_bulk(call: Call) -> Reply:
     """200 with one result for each job, in order; each is judged as if it came alone."""
-    results = []
+    results, refused = [], []
     for job in call.fields["job_ids"]:
         outcome = _replayed(call, job)
         if isinstance(outcome, Delivery):
             results.append(webhooks.bulk_done(job, outcome))
         else:
-            results.append(webhooks.bulk_refused(job, REFUSED[outcome]))
+            results.append(webhooks.bulk_refused(job, webhooks.REPLAY_REFUSALS[outcome]))
+            refused.append((job, outcome))
+    note_some(call, (_explained(call, *one) for one in refused), len(refused), "failed")
     return Reply(200, {"results": results})
 
 
@@ -100,8 +100,20 @@ def _replayed(call: Call, job: str) -> Delivery | ReplayRefused:
     return outcome
 
 
+def _explained(call: Call, job: str, refused: ReplayRefused) -> str:
+    """The refusal for the diagnosis, which tells more than the answer may."""
+    if refused is ReplayRefused.UNKNOWN:
+        return no_delivery(call, job)
+    if refused is ReplayRefused.LIMIT:
+        found = call.sandbox.core.state.deliveries.find(job)
+        assert found is not None, "only what is in the log has been replayed"
+        counted = "all its deliveries and the console's replays count"
+        return f"event {found.event.id} was replayed {REPLAYS_MAX} times; {counted}"
+    return webhooks.REPLAY_REFUSALS[refused]
+
+
 def _sentence(refused: ReplayRefused) -> str:
-    text = REFUSED[refused]
+    text = webhooks.REPLAY_REFUSALS[refused]
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -122,15 +134,17 @@ def _continued(call: Call, cursor: str, filters: dict[str, str]) -> Place:
 
 
 def _meaning(filters: dict[str, str], name: str) -> str | datetime | None:
-    """What a filter asks for, however it is spelt, its default when it is left out. Raises `_BadTime`."""
+    """The value of a filter, the same for every notation; its default when it is omitted. Raises `_BadTime`."""
     if name in ("from", "to"):
         return _moment(filters, name)
     return filters.get(name, DEFAULTS[name])
 
 
-def _matching(call: Call, filters: dict[str, str], before: int | None) -> Iterator[Delivery]:
-    """Deliveries of this reseller that ended, under the filters. Raises `_BadTime`."""
-    begin, end = _moment(filters, "from"), _moment(filters, "to")
+def _matching(
+    call: Call, filters: dict[str, str], span: tuple[datetime | None, datetime | None], before: int | None
+) -> Iterator[Delivery]:
+    """Deliveries of this reseller that ended, under the filters; `span` is what `from` and `to` say."""
+    begin, end = span
     status, search = (filters.get(name, default) for name, default in DEFAULTS.items())
     code = call.owner.code
     return (

@@ -27,21 +27,23 @@ from simulator.domain.model.faults import (
 )
 from simulator.domain.model.rules import Fields, Rule
 from simulator.wire import errors
+from simulator.wire.headers import WITHOUT_BODY
 from simulator.wire.json import encode
 
 REFUSED_FROM = 400  # the lowest status of a refusal
 ONE_SECOND = timedelta(seconds=1)
 NO_REPLY = Reply(0, b"")
-ERROR_CODES = {504: ("integration_timeout", "The integration did not answer within 29 seconds.")}
+TIMED_OUT = 504
+DOCUMENTED_TIMEOUT = timedelta(seconds=29)  # SPEC 8
 
 
 def choose_fault(call: Call, *, before_body: bool = False) -> None:
     """Choose the fault of this call, unless that is decided already; stores it in `call.fault`."""
-    if call.fault is not None or not call.awaits_fault:
-        return
     exchange, book = call.exchange, call.sandbox.core.state.faults
     account = None if before_body else call.fields.get("account")
     if not (book.rules or exchange.wanted_rule or (account and book.is_magic(account))):
+        return
+    if call.fault is not None or not call.awaits_fault:
         return
     choice = book.find(
         lambda: _facts(call),
@@ -76,11 +78,11 @@ async def wait(call: Call) -> Reply | None:
     met.timed_out = limit is not None and span > limit
     await asyncio.sleep(sandbox.clock.wall_seconds(limit if limit is not None and met.timed_out else span))
     call.look_again()
-    if not met.timed_out:
+    if limit is None or not met.timed_out:
         return None
     call.exchange.error = "integration_timeout"
     call.exchange.diagnosis = f"a fault's delay of {span.total_seconds():g} s is longer than limits.integration_timeout"
-    return _answer(ScriptedAnswer(504))
+    return Reply(TIMED_OUT, _timeout_body(limit))
 
 
 async def with_failures(call: Call, reply: Reply) -> Reply:
@@ -109,6 +111,8 @@ def _closed(call: Call, reply: Reply, failure: NoAnswer) -> Reply:
 
 
 def _cut(call: Call, reply: Reply, failure: CutAnswer) -> Reply:
+    if not reply.body or reply.status in WITHOUT_BODY:
+        return Reply(0, b"", ending=ABORT)  # it has no middle, so nothing of it is sent
     return msgspec.structs.replace(reply, ending=CUT)
 
 
@@ -143,8 +147,14 @@ def _broken(content: bytes) -> bytes:
 
 
 def _error_body(status: int) -> dict[str, Any]:
-    code, text = ERROR_CODES.get(status, ("scripted_fault", f"A fault of the scenario answers {status}."))
-    return errors.coded(code, text)
+    if status == TIMED_OUT:
+        return _timeout_body(DOCUMENTED_TIMEOUT)
+    return errors.coded("scripted_fault", f"A fault of the scenario answers {status}.")
+
+
+def _timeout_body(limit: timedelta) -> dict[str, Any]:
+    text = f"The integration did not answer within {limit.total_seconds():g} seconds."
+    return errors.coded("integration_timeout", text)
 
 
 def _facts(call: Call) -> Fields:

@@ -24,12 +24,14 @@ def transactions(call: Call) -> Reply:
     days, problems = _days(call)
     limit = _limit(call, "history-limit", problems)
     product = call.fields.get("product", "")
-    if product and not _is_known(call, product) and not state.assumes("history-unknown-product", "empty"):
-        note_problems(call, problems)
+    is_unknown = bool(product) and not _is_known(call, product)
+    note_problems(call, problems)
+    if is_unknown:
         note(call, no_product(call, product))
-        return refuse_parameters({**problems, "product": [UNKNOWN_PRODUCT]})
+        if not state.assumes("history-unknown-product", "empty"):
+            problems["product"] = [UNKNOWN_PRODUCT]
     if problems:
-        return invalid_parameters(call, problems)
+        return refuse_parameters(problems)
     sent = call.fields.get("status", [])
     names = [sent] if isinstance(sent, str) else sent
     wanted = HistoryQuery(

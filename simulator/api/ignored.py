@@ -1,7 +1,7 @@
-"""Notes ignored parts of a request in `X-Sim-Diagnosis` and in the journal, with what was probably meant.
+"""Notes ignored parts of a request in `X-Sim-Diagnosis` and in the journal, and suggests the name that was meant.
 
-What an endpoint knows comes from the contract's own schema of its input, so that a good request is held against one
-set of names and nothing else. Suggested is only what this endpoint or product takes and what was not sent already.
+The contract's schema of the endpoint's input says which names are known, so a valid request costs one comparison of
+sets. A suggestion is a name that this endpoint or product accepts and that was not sent already.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -14,30 +14,30 @@ from simulator.contract.decode import repeated_keys
 from simulator.contract.form import looks_like_json
 from simulator.contract.query import admits_several, decode_query, parameters
 from simulator.contract.schemas import Schema
-from simulator.domain.model.details import near
+from simulator.domain.model.details import nearest
 from simulator.domain.model.options import data_source
 from simulator.wire.diagnoses import shown
 
-# Looking for repeated members in a longer body, which no good one is, would hold up others.
+# A longer body is not searched for repeated members, since that would delay other requests; no valid one is longer.
 REPEATS_BYTES_MAX = 1_000_000
 
-NOT_KNOWN = "are not known"
+UNKNOWN = "are unknown"
 
 
 def note_unread(call: Call, endpoint: Endpoint) -> None:
-    """Note what the endpoint does not read: a body, a query, an invalid API version."""
+    """Note a body or a query that the endpoint does not read, and an invalid API version."""
     exchange, source = call.exchange, endpoint.source
     if exchange.body and (source == "query" or not source):
         read = "the parameters belong in the query" if source else "this endpoint reads none"
         note(call, f"a body was sent, but {read}")
     if exchange.query and source != "query":
         values, problems = decode_query(exchange.query)
-        if source == "form":  # not by name, as in a form's body
+        if source == "form":  # without names, which may contain a password
             note(call, "a query was sent, but the members belong in the body")
         else:
             unknown = [*values, *problems]
             said = (f"{_no_parameter(name)}; this endpoint reads none" for name in unknown)
-            note_some(call, said, len(unknown), NOT_KNOWN)
+            note_some(call, said, len(unknown), UNKNOWN)
     if (version := call.headers.get(names.API_VERSION)) is not None and (problem := version_problem(version)):
         note(call, problem)
 
@@ -50,7 +50,14 @@ def note_unknown_parameters(call: Call, endpoint: Endpoint) -> None:
     further = _of_data_source(call)
     unknown = [name for name in sent if name not in known and name not in further]
     said = (_no_parameter(name) + _of_parameters(name, known, sent) for name in unknown)
-    note_some(call, said, len(unknown), NOT_KNOWN)
+    note_some(call, said, len(unknown), UNKNOWN)
+
+
+def may_have_ignored(call: Call) -> bool:
+    """False when there is nothing for `note_ignored_members`: a flat JSON body of known members, each sent once. That
+    has as many colons as members, unless a value has one."""
+    fields = call.fields
+    return call.exchange.body.count(b":") != len(fields) or not fields.keys() <= parameters(call.endpoint.schema).keys()
 
 
 def note_ignored_members(call: Call) -> None:
@@ -62,7 +69,7 @@ def note_ignored_members(call: Call) -> None:
     if not sent.keys() <= known.keys():
         unknown = sorted(sent.keys() - known.keys())
         said = _unnamed(unknown, known, sent) if source == "form" else _named(call, unknown, known)
-        note_some(call, said, len(unknown), NOT_KNOWN)
+        note_some(call, said, len(unknown), UNKNOWN)
     is_json = source == "body" or looks_like_json(body)
     if is_json and len(body) <= REPEATS_BYTES_MAX and (repeated := repeated_keys(body, sent)):
         names_said = {name: _member(name) if source == "body" or name in known else "a member" for name in repeated}
@@ -71,11 +78,16 @@ def note_ignored_members(call: Call) -> None:
 
 
 def _no_parameter(name: str) -> str:
-    return f"no parameter {shown(name) or 'without a name'}"
+    return f"no parameter {_quoted(name) or 'without a name'}"
 
 
 def _member(name: str) -> str:
-    return shown(name) or "a member without a name"
+    return _quoted(name) or "a member without a name"
+
+
+def _quoted(name: str) -> str:
+    """A name as a sentence names it, in quotes where blanks around it would not be seen."""
+    return shown(name) if name == name.strip() else f"'{shown(name)}'"
 
 
 def _of_parameters(name: str, known: Mapping[str, Schema], sent: Collection[str]) -> str:
@@ -87,17 +99,17 @@ def _of_parameters(name: str, known: Mapping[str, Schema], sent: Collection[str]
 
 
 def _named(call: Call, unknown: Collection[str], known: Mapping[str, Schema]) -> Iterator[str]:
-    """A sentence for each unknown member, with the one that was probably meant: beside it, or in `extras`."""
+    """A sentence for each unknown member, with a suggestion from the known members and from those of `extras`."""
     extras = call.fields.get("extras")
     given = {*call.fields, *(f"extras.{name}" for name in (extras if isinstance(extras, dict) else ()))}
     meant = {name: f"extras.{name}" for name in _extras(call, known)}
     meant |= {name: name for name in known if name != "extras" or meant}
     for name in unknown:
-        yield f"{_member(name)} is unknown and was ignored{suggestion(meant.get(near(name, meant), ''), given)}"
+        yield f"{_member(name)} is unknown and was ignored{suggestion(meant.get(nearest(name, meant), ''), given)}"
 
 
 def _unnamed(unknown: Collection[str], known: Mapping[str, Schema], sent: Collection[str]) -> Iterator[str]:
-    """The same without names, where passwords and tokens are sent: a name may be one, or its rest after an &."""
+    """The same without names at the token endpoints: a name there may be a password, or a part of one after an &."""
     every = f"; known are {', '.join(known)}"
     for name in unknown:
         yield f"an unknown member was ignored{hint(name, known, sent) or every}"

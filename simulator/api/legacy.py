@@ -1,11 +1,10 @@
 """`GET /v2/product-list` and `/v2/subproducts` (SPEC 4.7, 4.8): the catalog as old integrations read it, deprecated."""
 
 from simulator.api.call import Call, Reply
-from simulator.api.diagnoses import no_product
+from simulator.api.diagnoses import not_listed
 from simulator.api.notes import note
 from simulator.api.options import account_problem
 from simulator.api.refusals import invalid_parameters, refuse_parameters
-from simulator.domain.model.catalog import Product
 from simulator.domain.model.options import account_source, offered, subproduct_field
 from simulator.wire import legacy as wire
 
@@ -23,10 +22,12 @@ def subproducts(call: Call) -> Reply:
     fields, state = call.fields, call.sandbox.core.state
     product = call.owner.sees(state.catalog, fields["product_code"])
     if product is None or product.is_hidden or not product.is_active:
-        note(call, _why_not_on_sale(call, product))
+        note(call, not_listed(call, fields["product_code"], product))
         return refuse_parameters({"product_code": ["is not a product on sale"]})
     field_id = subproduct_field(product)
     if field_id is None:
+        if "account_number" in fields:
+            note(call, f"account_number was ignored: {product.code} has no sub-products")
         return Reply(200, wire.subproducts(product, ()))
     if problem := account_problem(state, product, field_id, fields):
         return invalid_parameters(call, {"account_number": [problem]})
@@ -36,10 +37,3 @@ def subproducts(call: Call) -> Reply:
     limit = int(fields["limit"]) if "limit" in fields else None
     priced = state.assumes("subproduct-denomination", "price")
     return Reply(200, wire.subproducts(product, found[:limit], priced=priced))
-
-
-def _why_not_on_sale(call: Call, product: Product | None) -> str:
-    code = call.fields["product_code"]
-    if product is None:
-        return no_product(call, code)
-    return f"{code} is {'hidden' if product.is_hidden else 'inactive'}"

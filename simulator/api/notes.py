@@ -1,10 +1,10 @@
-"""Sentences for `X-Sim-Diagnosis` and the journal: each is said once, and of many only the first."""
+"""Adds sentences to `X-Sim-Diagnosis` and the journal: none twice, and of many similar ones only the first."""
 
 from collections.abc import Collection, Iterable
 from itertools import islice
 
 from simulator.api.call import Call, Problems
-from simulator.domain.model.details import near
+from simulator.domain.model.details import nearest
 
 NAMES_MAX = 5
 
@@ -23,8 +23,8 @@ def note_problems(call: Call, problems: Problems) -> None:
 
 
 def note_some(call: Call, said: Iterable[str], count: int, what: str) -> None:
-    """Note the first of `count` sentences, which are generated lazily, and the number of the others with `what` they
-    say."""
+    """Note the first of `count` sentences, which are generated lazily, and how many more there are; `what` says what
+    they have in common."""
     for text in islice(said, NAMES_MAX):
         note(call, text)
     if count > NAMES_MAX:
@@ -32,10 +32,10 @@ def note_some(call: Call, said: Iterable[str], count: int, what: str) -> None:
 
 
 def hint(wrong: str, known: Iterable[str], sent: Collection[str] = ()) -> str:
-    """`; did you mean X?` when one of `known` is near and was not sent already, else nothing."""
-    return suggestion(near(wrong, known), sent)
+    """`; did you mean X?` when one of `known` is similar and was not sent already, else nothing."""
+    return suggestion(nearest(wrong, known), sent)
 
 
 def suggestion(likely: str, sent: Collection[str] = ()) -> str:
-    """`; did you mean X?` for what is likely, unless it was sent already."""
+    """`; did you mean X?` for a likely name, unless it is empty or was sent already."""
     return f"; did you mean {likely}?" if likely and likely not in sent else ""

@@ -5,7 +5,7 @@ from typing import Any
 
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
-from simulator.api.diagnoses import no_biller, no_product
+from simulator.api.diagnoses import no_biller, not_listed
 from simulator.api.notes import hint, note
 from simulator.api.refusals import invalid_parameters
 from simulator.api.versions import wants_denominations
@@ -27,7 +27,7 @@ class OptionsEndpoint:
     """Renders one page at a time; pages that do not depend on an account number are kept."""
 
     def __init__(self) -> None:
-        self._kept = BodyCache()
+        self._cache = BodyCache()
 
     def __call__(self, call: Call) -> Reply:
         """200 with a page, 400 for missing parameters, 404 when the product has no such select field."""
@@ -59,11 +59,11 @@ class OptionsEndpoint:
         # A list that is drawn or filtered for one call is not worth keeping.
         is_shared = not account_source(product, field_id) and not fields.get("biller_code")
         key = (id(found), id(as_written), id(overlay), field_id, newer, page)
-        body = self._kept.get(key) if is_shared else None
+        body = self._cache.get(key) if is_shared else None
         if body is None:
             body = encode(wire.options(product, field_id, found, page, by_denomination=newer))
             if is_shared:
-                self._kept.put(key, (found, as_written, overlay), body)
+                self._cache.put(key, (found, as_written, overlay), body)
         return Reply(200, body)
 
 
@@ -80,14 +80,11 @@ def _is_resolved(product: Product, fields: dict[str, str]) -> bool:
 def _why_unknown(call: Call, product: Product | None) -> str:
     """Why there are no options, and what would have some."""
     code, field_id = call.fields["product_code"], call.fields["field_id"]
-    if product is None:
-        return no_product(call, code)
-    if field_id not in product.options:
+    if product is not None and field_id not in product.options:
         some = ", ".join(product.options)
         has = f"its select fields are {some}{hint(field_id, product.options)}" if some else "it has none"
         return f"{code} has no select field {shown(field_id)}; {has}"
-    hidden = product.is_hidden and not flag(call.fields, "include_hidden")
-    return f"{code} is {'hidden' if hidden else 'inactive'}; include_{'hidden' if hidden else 'inactive'}=true finds it"
+    return not_listed(call, code, product)
 
 
 def _note_ignored(call: Call, product: Product) -> None:

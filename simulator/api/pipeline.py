@@ -30,7 +30,7 @@ from simulator.api.call import (
 )
 from simulator.api.counting import count_answer
 from simulator.api.faults import NO_REPLY, choose_fault, wait, with_failures
-from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
+from simulator.api.ignored import may_have_ignored, note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.notes import note_problems
 from simulator.api.paths import PathTable
 from simulator.api.routes import Routes
@@ -39,6 +39,7 @@ from simulator.auth import headers as names
 from simulator.auth.signature import Denied
 from simulator.contract.form import read_members
 from simulator.contract.query import read_query
+from simulator.domain.model.faults import FaultThen
 from simulator.runtime.journal import Exchange, packed, reply_headers
 from simulator.runtime.rule_names import decode_rule_names
 from simulator.runtime.sandboxes import LiveSandbox
@@ -110,30 +111,35 @@ class Pipeline:
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
     async def _reply(self, call: Call, request: Incoming) -> Reply:
-        """The steps of every call, in order. Each returns the reply that ends it, or None to continue."""
+        """The steps of every call, in order. Each returns the reply that ends it, or None to continue.
+
+        Only a fault, or a body that is still arriving, makes a call wait.
+        """
         reply = (
             admit(call)
             or self._find_endpoint(call)
             or claim(call)
-            or await read(call, request)
-            or check(call)
-            or await handle(call)
+            or (await read(call, request) if call.fault or request.body is None else None)
+            or check(call, request)
+            or (await handle(call) if call.fault else call.endpoint.handle(call))
         )
-        if call.exchange.body and call.fields:
+        if call.fields and call.exchange.body and may_have_ignored(call):
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
 
     def _find_endpoint(self, call: Call) -> Reply | None:
-        methods = self._paths.exact.get(call.exchange.path)
+        exchange, paths = call.exchange, self._paths
+        methods = paths.exact.get(exchange.path)
         if methods is None:
-            methods, call.places = self._paths.match(call.exchange.path)
+            methods, call.places = paths.match(exchange.path)
         if methods is None:
-            return refusals.unknown_path(call.exchange.path, self._paths.known)
-        endpoint = methods.get(call.exchange.method)
+            return refusals.unknown_path(exchange.path, paths.known)
+        endpoint = methods.get(exchange.method)
         if endpoint is None:
-            return refusals.wrong_method(call.exchange.method, list(methods))
+            return refusals.wrong_method(exchange.method, list(methods))
         call.endpoint = endpoint
-        call.is_deprecated = endpoint.is_deprecated
+        if endpoint.is_deprecated:
+            call.is_deprecated = True
         return None
 
 
@@ -150,9 +156,10 @@ def claim(call: Call) -> Reply | None:
         return refusal
     if refusal := refuse_address(call):
         return refusal
-    choose_fault(call, before_body=True)
-    if call.fault is not None and call.fault.rule.then.prevents_execution:
-        return NO_REPLY
+    if call.exchange.wanted_rule or call.sandbox.core.state.faults.rules:  # those of magic accounts need the body
+        choose_fault(call, before_body=True)
+        if call.fault is not None and call.fault.rule.then.prevents_execution:
+            return NO_REPLY
     return identify(call)
 
 
@@ -162,7 +169,6 @@ async def read(call: Call, request: Incoming) -> Reply | None:
     if waits and (refusal := await wait(call)):
         return refusal
     if request.body is not None:
-        call.exchange.body = request.body
         return _identify_again(call, "the delay has passed") if waits else None
     assert request.receive is not None, "a body that is not here yet comes from somewhere"
     try:
@@ -183,31 +189,40 @@ def _identify_again(call: Call, event: str) -> Reply | None:
     return refusal
 
 
-def check(call: Call) -> Reply | None:
-    """Verify the signature, spend the nonce, and validate the input against the contract."""
-    fault = None if call.fault is None else call.fault.rule.then
-    return authenticate(call, call.endpoint, call.claim, fault) or _check_fields(call, call.endpoint)
+def check(call: Call, request: Incoming) -> Reply | None:
+    """Verify the signature, spend the nonce, and validate the input against the contract. Find the fault that matches
+    now that everything is known, unless one was found before."""
+    if request.body is not None:
+        call.exchange.body = request.body
+    met, endpoint = call.fault, call.endpoint
+    fault = None if met is None else met.rule.then
+    if refusal := authenticate(call, endpoint, call.claim, fault) or _check_fields(call, endpoint):
+        return refusal
+    if met is not None:
+        return None
+    choose_fault(call)
+    return None if call.fault is None else _refuse_by_fault(call, call.fault.rule.then)
+
+
+def _refuse_by_fault(call: Call, fault: FaultThen) -> Reply | None:
+    return refuse_late(fault, call, call.endpoint) or (NO_REPLY if fault.prevents_execution else None)
 
 
 async def handle(call: Call) -> Reply:
-    """Execute the call, under the fault that matches now that everything is known, if any."""
-    met_before = call.fault is not None
-    choose_fault(call)
-    if call.fault is None:
-        return call.endpoint.handle(call)
-    fault = call.fault.rule.then
-    if not met_before and (refusal := refuse_late(fault, call, call.endpoint)):
-        return refusal
-    if fault.prevents_execution:
-        return NO_REPLY
-    if not fault.after_commit and (refusal := await wait(call)):
+    """Execute a call that met a fault, after the fault's delay."""
+    assert call.fault is not None, "without a fault the endpoint is called at once"
+    if not call.fault.rule.then.after_commit and (refusal := await wait(call)):
         return refusal
     return refusals.lost_sandbox(call) if call.is_lost else call.endpoint.handle(call)
 
 
 def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
     """Decode and validate the endpoint's input; the endpoint's own refusal when it violates the contract."""
-    if call.exchange.query or names.API_VERSION in call.headers or (call.exchange.body and endpoint.source != "body"):
+    exchange, source = call.exchange, endpoint.source
+    unread = (
+        exchange.query if source == "body" else exchange.body if source == "query" else exchange.query or exchange.body
+    )
+    if unread or names.API_VERSION in call.headers:
         note_unread(call, endpoint)
     if not endpoint.schema:
         return None
@@ -231,7 +246,7 @@ def _check_wanted_rule(call: Call) -> Reply | None:
     name = next(filter(call.sandbox.core.state.has_rule, spellings), spellings[-1])
     if not call.sandbox.core.state.has_rule(name):
         call.exchange.error = "unknown_rule"
-        return refusals.unknown_rule(name)
+        return refusals.unknown_rule(call, name)
     call.exchange.wanted_rule = name
     return None
 
@@ -239,8 +254,10 @@ def _check_wanted_rule(call: Call) -> Reply | None:
 def _validate(call: Call, endpoint: Endpoint) -> Problems:
     """Decode the endpoint's input and validate it against its schema; stores the fields in the call."""
     if endpoint.source == "query":
-        call.fields, problems = read_query(call.exchange.query, endpoint.schema)
-        note_unknown_parameters(call, endpoint)
+        query = call.exchange.query
+        call.fields, problems = read_query(query, endpoint.schema)
+        if query:
+            note_unknown_parameters(call, endpoint)
         return problems
     assume = call.sandbox.scenario.assume
     call.fields, problems = read_members(

@@ -8,9 +8,10 @@ from simulator.api.call import (
     Problems,
     Reply,
 )
-from simulator.api.notes import note_problems
+from simulator.api.notes import hint, note, note_problems
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.wire import errors
+from simulator.wire.diagnoses import shown
 
 RETRY_AFTER_S = 5
 BODY_BOUND = f"at most {BODY_BYTES_MAX} bytes are read"
@@ -95,8 +96,9 @@ def lost_sandbox(call: Call) -> Reply:
     return Reply(409, errors.coded("sandbox_reset", "The sandbox was reset before this request was carried out."))
 
 
-def unknown_rule(name: str) -> Reply:
+def unknown_rule(call: Call, name: str) -> Reply:
     """400 for a request that selects a rule that does not exist."""
+    note(call, f"no rule {shown(name)}{hint(name, call.sandbox.core.state.rule_names())}")
     text = f"X-Sim-Rule names {_shown(name)}, but the sandbox has no rule of that name."
     return Reply(400, errors.coded("unknown_rule", text))
 

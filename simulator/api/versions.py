@@ -12,7 +12,7 @@ from simulator.domain.questions import SWITCH_IN_SERVICE_ZONE, version_switch
 from simulator.wire.tokens import deprecation
 
 GATE = date(2026, 9, 16)
-SHOWN_CHARS_MAX = 60
+SHOWN_CHARS_MAX = 100
 
 
 def api_version(header: bytes | None) -> date | None:

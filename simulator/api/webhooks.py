@@ -4,7 +4,8 @@ from urllib.parse import urlsplit
 
 from simulator.api.account import reason_to_refuse
 from simulator.api.call import Call, Reply
-from simulator.api.refusals import invalid_parameters
+from simulator.api.notes import note
+from simulator.api.refusals import refuse_parameters
 from simulator.domain.commands import EnableWebhook, RemoveWebhook, RotateWebhookSecret, SetWebhook
 from simulator.wire import errors, webhooks
 from simulator.wire.json import encode
@@ -21,7 +22,8 @@ def put(call: Call) -> Reply:
     """200 with the secret on creation, without it on an update; 400 for an address that cannot be called."""
     url = call.fields["url"]
     if reason := reason_to_refuse(url) or _reason_in_production(call, url):
-        return invalid_parameters(call, {"url": [reason]})
+        note(call, reason)
+        return refuse_parameters({"url": [reason]})
     if call.apply(SetWebhook(call.owner.code, url)):
         return _with_secret(call)
     return Reply(200, webhooks.url_alone(call.owner.webhook))
@@ -31,14 +33,14 @@ def enable(call: Call) -> Reply:
     """200 with what was set; 404 when there is no webhook."""
     wanted = call.fields["enabled"]
     if not call.apply(EnableWebhook(call.owner.code, wanted)):
-        return _none()
+        return _none(call)
     return Reply(200, {"enabled": wanted})
 
 
 def rotate(call: Call) -> Reply:
     """200 with the new secret; 404 when there is no webhook."""
     if not call.apply(RotateWebhookSecret(call.owner.code)):
-        return _none()
+        return _none(call)
     return _with_secret(call)
 
 
@@ -54,7 +56,8 @@ def _with_secret(call: Call) -> Reply:
     return Reply(200, encode(shown), journaled=encode(masked))
 
 
-def _none() -> Reply:
+def _none(call: Call) -> Reply:
+    note(call, f"{call.owner.code} has no balance webhook; create it with PUT")
     return Reply(404, errors.parameters("There is no balance webhook; create it with PUT.", {}))
 
 

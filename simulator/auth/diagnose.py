@@ -5,28 +5,43 @@ Mistakes are tried one at a time. The one that reproduces the signature sent is 
 
 import hashlib
 import hmac
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
-from urllib.parse import unquote_to_bytes
 
-from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash, canonical_query, canonical_string
+from simulator.auth.canonical import EMPTY_BODY_HASH, QueryRules, body_hash, canonical_queries, canonical_string
+from simulator.auth.query_mistakes import mistaken_queries
 from simulator.auth.signature import Claim
 
 # Bounds the cost of the search.
 _BODY_BYTES_MAX = 64 * 1024
+_DIGEST_BYTES, _SHA1_BYTES = 32, 20
 
 Mistake = tuple[str, bytes, bytes]  # what the client does, the key it would use, the string it would sign
 
 
-def diagnose(claim: Claim, method: str, path: str, query: bytes, body: bytes) -> str:
-    """Describe in one line the client's mistake behind `invalid_signature`."""
-    for text, key, signed in _mistakes(claim, method, path, query, body):
+def diagnose(claim: Claim, method: str, path: str, query: bytes, body: bytes, rules: QueryRules) -> str:
+    """Describe in one line the client's mistake behind `invalid_signature`; `rules` are those that it was verified
+    by."""
+    for text, key, signed in _mistakes(claim, method, path, query, body, rules):
         if key and _matches(claim, key, signed):
             return text
-    expected = _canonical(claim, method.encode(), canonical_query(query), body_hash(body))
-    if len(claim.signature) != 32:
-        return f"the signature decodes to {len(claim.signature)} bytes, an HMAC-SHA256 has 32: is it hexadecimal?"
+    if len(claim.signature) != _DIGEST_BYTES:
+        return _misshapen(claim.signature)
+    expected = _canonical(claim, method.encode(), canonical_queries(query, rules)[0], body_hash(body))
     return f"no known mistake explains it; the string to sign was {_shown(expected)}; is it this key's secret?"
+
+
+def _misshapen(signature: bytes) -> str:
+    if not signature:
+        return "nothing follows v1="
+    text = f"the signature decodes to {len(signature)} bytes, an HMAC-SHA256 has {_DIGEST_BYTES}"
+    if _is_hexadecimal(signature) or _is_hexadecimal(b64encode(signature)):
+        return f"{text}: is it hexadecimal?"
+    return f"{text}: was it made with SHA-1?" if len(signature) == _SHA1_BYTES else text
+
+
+def _is_hexadecimal(text: bytes) -> bool:
+    return len(text) == 2 * _DIGEST_BYTES and not text.lower().translate(None, b"0123456789abcdef")
 
 
 def _shown(text: bytes) -> str:
@@ -35,38 +50,35 @@ def _shown(text: bytes) -> str:
 
 def _matches(claim: Claim, key: bytes, signed: bytes) -> bool:
     digest = hmac.digest(key, signed, "sha256")
-    return hmac.compare_digest(digest, claim.signature) or hmac.compare_digest(
-        digest.hex().encode(), b64encode(claim.signature).rstrip(b"=")
-    )
+    text = digest.hex().encode()
+    return any(hmac.compare_digest(spelt, claim.signature) for spelt in (digest, text, b64decode(text)))
 
 
 def _canonical(claim: Claim, method: bytes, query: bytes, hashed: bytes) -> bytes:
     return canonical_string(claim.timestamp, claim.nonce, method, query, hashed)
 
 
-def _mistakes(claim: Claim, method: str, path: str, query: bytes, body: bytes) -> Iterator[Mistake]:
-    key, verb, good_query, hashed = claim.held.secret_bytes, method.encode(), canonical_query(query), body_hash(body)
-    right = _canonical(claim, verb, good_query, hashed)
-    yield "the signature is hexadecimal; encode the raw digest in Base64", key, right
-    yield "the secret was used as text; decode it from Base64 first", b64encode(key), right
-    for text, wrong_query in _queries(path, query):
+def _mistakes(claim: Claim, method: str, path: str, query: bytes, body: bytes, rules: QueryRules) -> Iterator[Mistake]:
+    key, verb, hashed = claim.held.secret_bytes, method.encode(), body_hash(body)
+    good_queries = canonical_queries(query, rules)
+    for good_query in good_queries:
+        right = _canonical(claim, verb, good_query, hashed)
+        yield "the signature is hexadecimal; encode the raw digest in Base64", key, right
+        yield "the secret was used as text; decode it from Base64 first", b64encode(key), right
+        yield "the method is in lower case", key, _canonical(claim, verb.lower(), good_query, hashed)
+        yield "the leading v1: is missing from the canonical string", key, right[3:]
+        yield "the parts are joined with line feeds instead of colons", key, right.replace(b":", b"\n")
+        yield "the canonical string ends in a line feed", key, right + b"\n"
+        swapped = canonical_string(claim.nonce, claim.timestamp, verb, good_query, hashed)
+        yield "the nonce stands before the timestamp", key, swapped
+    for text, wrong_query in mistaken_queries(path, query, rules):
         yield text, key, _canonical(claim, verb, wrong_query, hashed)
-    yield "the method is in lower case", key, _canonical(claim, verb.lower(), good_query, hashed)
-    yield "the leading v1: is missing from the canonical string", key, right[3:]
-    yield "the parts are joined with line feeds instead of colons", key, right.replace(b":", b"\n")
+    without_query = b":".join((b"v1", claim.timestamp, claim.nonce, verb, hashed))
+    yield "the query was left out together with its colon; keep both colons", key, without_query
     if len(body) <= _BODY_BYTES_MAX:
         for text, wrong_hash in _body_hashes(body):
-            yield text, key, _canonical(claim, verb, good_query, wrong_hash)
-
-
-def _queries(path: str, query: bytes) -> Iterator[tuple[str, bytes]]:
-    target = path.encode() + (b"?" + query if query else b"")
-    yield "the query is not sorted by key", query
-    yield "the query was left out", b""
-    yield "the query keeps its question mark", b"?" + canonical_query(query)
-    yield "the query is percent-decoded; sign it as it is sent", canonical_query(unquote_to_bytes(query))
-    yield "the path is signed instead of the query", path.encode()
-    yield "the path is signed together with the query", target
+            for good_query in good_queries:
+                yield text, key, _canonical(claim, verb, good_query, wrong_hash)
 
 
 def _body_hashes(body: bytes) -> Iterator[tuple[str, bytes]]:

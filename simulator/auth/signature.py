@@ -74,7 +74,7 @@ class KeyRecord(Protocol):
         ...
 
 
-class Claim(msgspec.Struct, frozen=True):
+class Claim(msgspec.Struct, frozen=True, gc=False):
     """Validated headers, not yet verified. `signature` is decoded; `timestamp_s` is `timestamp` as a number, and was
     compared with `checked_s`."""
 

@@ -73,7 +73,7 @@ class Validator:
         elif keyword == "additionalProperties":
             known = ", ".join(self._holder(error).get("properties", {}))
             for name in error.kind.as_dict()["unexpected"]:
-                yield _dotted([*path, name]), f"is not known here; {known} are"
+                yield _dotted([*path, name]), f"is unknown; known are {known}"
         elif keyword == "propertyNames":
             wanted = self._holder(error)["propertyNames"]
             yield _dotted(path), f"has a member whose name {expectation(wanted)}"
@@ -104,7 +104,7 @@ def prepare(*wanted: str) -> None:
 
 
 def expectation(wanted: Schema) -> str:
-    """What a schema wants, as "must be ..."."""
+    """The requirement of a schema, as "must be ..."."""
     if "title" in wanted:
         return f"must be {wanted['title']}"
     if "enum" in wanted:

@@ -9,7 +9,7 @@ from simulator.domain.model.answers import ProductChange, TreeChange
 from simulator.domain.model.tree import TreeKind
 from simulator.domain.questions import last_updated, product_of, reseller_of
 from simulator.scenario.sections.changes import build_changes, build_tree_changes
-from simulator.wire.catalog import product_as_shown, tree_part
+from simulator.wire.catalog import product_body, tree_part
 from simulator.wire.timestamps import iso_utc_exact
 
 
@@ -31,7 +31,7 @@ async def change_product(request: Request) -> Response:
             "changed": list(done.changed),
             "options": [change.after.code for change in done.options],
             "last_updated": iso_utc_exact(updated),
-            "product": product_as_shown(done.after),
+            "product": product_body(done.after),
         }
     )
 

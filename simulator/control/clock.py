@@ -7,8 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.http import InvalidInput, body_of, reply, sandbox_of
-from simulator.control.times import parse_time
+from simulator.control.http import InvalidInput, body_of, parse_time, reply, sandbox_of
 from simulator.domain.due import (
     AttemptDue,
     CaseDue,
@@ -20,6 +19,7 @@ from simulator.domain.due import (
     TreeDue,
 )
 from simulator.domain.model.cases import Case
+from simulator.domain.model.instants import LATEST
 from simulator.runtime.driver import Advance
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number
@@ -72,7 +72,8 @@ async def advance(request: Request) -> Response:
         if wanted["seconds"] > SECONDS_MAX:
             raise InvalidInput(f"seconds must be at most {SECONDS_MAX}", "seconds")
         target = live.clock.now() + timedelta(seconds=float(wanted["seconds"]))
-        parse_time(target.isoformat(), "seconds")
+        if target >= LATEST:
+            raise InvalidInput(f"seconds must end before {LATEST:%Y}: it is {live.clock.now().isoformat()}", "seconds")
     elif "to" in wanted:
         target = parse_time(wanted["to"], "to")
         if target < live.clock.now():

@@ -10,17 +10,10 @@ from simulator.control import render
 from simulator.control.callbacks import attempt
 from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
 from simulator.domain.commands import ReplayDelivery
-from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, DeliveryState, ReplayRefused
+from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
 from simulator.wire import webhooks
 
-REFUSED = {
-    ReplayRefused.UNKNOWN: (404, "this sandbox has no such delivery, or let go of it"),
-    ReplayRefused.SUCCEEDED: (409, "only failed deliveries can be replayed; this one succeeded"),
-    ReplayRefused.UNDER_WAY: (409, "only failed deliveries can be replayed; this one is still in progress"),
-    ReplayRefused.NO_WEBHOOK: (409, "the reseller has no balance webhook to deliver to"),
-    ReplayRefused.DISABLED: (409, "the webhook is disabled"),
-    ReplayRefused.LIMIT: (429, f"this event was replayed {REPLAYS_MAX} times already"),
-}
+STATUSES = {ReplayRefused.UNKNOWN: 404, ReplayRefused.LIMIT: 429}  # of refusals; 409 for all others
 
 
 def row(one: Delivery) -> dict[str, Any]:
@@ -72,8 +65,7 @@ async def show(request: Request) -> Response:
     """One delivery."""
     found = sandbox_of(request).core.state.deliveries.find(request.path_params["job"])
     if found is None:
-        status, text = REFUSED[ReplayRefused.UNKNOWN]
-        return error(status, ReplayRefused.UNKNOWN.value, text)
+        return _refused(ReplayRefused.UNKNOWN)
     return reply(row(found))
 
 
@@ -82,6 +74,9 @@ async def replay(request: Request) -> Response:
     live = sandbox_of(request)
     outcome = live.apply(ReplayDelivery(None, request.path_params["job"]))
     if isinstance(outcome, ReplayRefused):
-        status, text = REFUSED[outcome]
-        return error(status, outcome.value, text)
+        return _refused(outcome)
     return reply(row(outcome), 201)
+
+
+def _refused(reason: ReplayRefused) -> Response:
+    return error(STATUSES.get(reason, 409), reason.value, webhooks.REPLAY_REFUSALS[reason])

@@ -1,6 +1,7 @@
 """Shared helpers of the control resources: request bodies, JSON answers, mapping of errors to answers."""
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,6 +13,7 @@ from starlette.routing import Route
 from simulator.contract.decode import BadJson, decode_object
 from simulator.contract.validate import validator
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
+from simulator.domain.model.instants import sandbox_time
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
 from simulator.scenario.reading.load import ScenarioError
@@ -221,3 +223,11 @@ def wait_of(request: Request) -> tuple[int, float]:
     if not 0 <= timeout_s <= WAIT_S_MAX:
         raise InvalidInput(f"timeout must be from 0 to {WAIT_S_MAX:g} seconds", "timeout")
     return whole_number(request, "wait_for", 0, 0, 1_000_000), timeout_s
+
+
+def parse_time(text: str, path: str) -> datetime:
+    """An ISO 8601 date-time with its offset that a sandbox's clock can show. Raises `InvalidInput`."""
+    try:
+        return sandbox_time(text)
+    except ValueError as wrong:
+        raise InvalidInput(f"{path} {wrong}", path) from None

@@ -25,8 +25,8 @@ from simulator.control.http import (
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
 from simulator.runtime.inbox import BODY_BYTES_MAX, Inbox, InboxAnswer, Received
+from simulator.wire.headers import WITHOUT_BODY
 
-WITHOUT_BODY = (204, 304)
 FRAMING_HEADERS = ("content-length", "transfer-encoding", "connection")
 
 
@@ -120,6 +120,7 @@ async def receive(request: Request) -> Response:
     name = request.path_params["name"]
     parse_target(f"inbox:{name}")
     live = sandboxes_of(request).get(request.path_params["sandbox"])
+    request.state.sandbox = live, live.core
     body = await bytes_of(request, BODY_BYTES_MAX)
     query = request.scope["query_string"]
     headers = tuple(request.headers.raw)

@@ -4,13 +4,13 @@ Masked is what has the name of a secret, and what equals a secret of the sandbox
 it happens when the journal is read; a request pays nothing for it.
 """
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
-from urllib.parse import unquote, unquote_plus
+from urllib.parse import quote, unquote_plus
 
 from simulator.contract.decode import BadJson, decode_object
+from simulator.control.unescaped import Unescaped
 from simulator.domain.state import State
 from simulator.wire.json import encode
 from simulator.wire.tokens import PATHS
@@ -27,58 +27,84 @@ SECRET_CHARS_MIN = 8  # a shorter one would be found in what is none
 
 _TELLING: Final = re.compile(r"token|passw|pwd|secret|signature|authori[sz]|credential|cookie|api.?key", re.IGNORECASE)
 _KEY: Final = re.compile(r"(^|[_-])key$", re.IGNORECASE)
-_TOKEN: Final = re.compile(r"eyJ[\w-]{8,}(\.[\w-]*)*")
+_TOKEN: Final = re.compile(rb"eyJ[\w-]{8,}(\.[\w-]*)*")
 
 
 class Mask:
-    """What is masked in the journal of one sandbox, by the secrets that it has now."""
+    """What is masked in the journal of one sandbox, by its secrets."""
 
-    def __init__(self, state: State) -> None:
-        found = {secret for secret in _secrets(state) if len(secret) >= SECRET_CHARS_MIN}
-        escaped = {json.dumps(secret)[1:-1] for secret in found}
-        self._secrets = found | escaped | {secret.replace("/", "\\/") for secret in escaped}
+    def __init__(self, secrets: Iterable[str]) -> None:
+        long_enough = {secret for secret in secrets if len(secret) >= SECRET_CHARS_MIN}
+        self._needles = {needle for secret in long_enough for needle in _needles(secret)}
 
     def text(self, text: str) -> str:
-        """A text without secrets and tokens."""
-        for secret in self._secrets:
-            if secret in text:
-                text = text.replace(secret, NOT_SHOWN)
-        return _TOKEN.sub(NOT_SHOWN, text) if "eyJ" in text else text
+        """A text without secrets and tokens, also where they are percent-encoded or escaped as in JSON."""
+        raw = text.encode("utf-8", "surrogatepass")
+        shown = self._masked(raw, Unescaped(raw, is_plain=True))
+        if b"%" in shown or b"\\" in shown:
+            shown = self._masked(shown, Unescaped(shown))
+        return text if shown == raw else shown.decode("utf-8", "replace")
+
+    def _masked(self, raw: bytes, unescaped: Unescaped) -> bytes:
+        shown, end = [], 0
+        for start, stop in sorted(self._found(unescaped.text)):
+            if start >= end:
+                shown += [raw[unescaped.place(end) : unescaped.place(start)], NOT_SHOWN.encode()]
+            end = max(end, stop)
+        return b"".join((*shown, raw[unescaped.place(end) :]))
+
+    def _found(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Where secrets and tokens begin and end. Base64 may have lost its padding, which belongs to the secret."""
+        for needle in self._needles:
+            start = text.find(needle)
+            while start >= 0:
+                end = start + len(needle)
+                while text[end : end + 1] == b"=":
+                    end += 1
+                yield start, end
+                start = text.find(needle, end)
+        if b"eyJ" in text:
+            yield from (token.span() for token in _TOKEN.finditer(text))
 
     def header(self, name: str, value: str) -> str:
         """A header's value."""
         is_told = _TELLING.search(name) is not None and name.lower() not in SHOWN_HEADERS
         return NOT_SHOWN if is_told else self.text(value)
 
-    def path(self, path: str) -> str:
-        """A path; one with something percent-encoded to mask is shown decoded."""
-        plain = unquote(path)
-        return path if self.text(plain) == plain else self.text(plain)
-
     def query(self, path: str, query: bytes) -> str:
-        """A query; what is percent-encoded is found, too."""
-        return "&".join(map(self._part, masked_query(path, query).decode("latin-1").split("&")))
+        """A query."""
+        return "&".join(map(_part, self.text(masked_query(path, query).decode("latin-1")).split("&")))
 
     def body(self, path: str, body: bytes) -> str:
         """The beginning of a body as text."""
         begun = masked_body(path, body)[: 2 * BODY_SHOWN_BYTES_MAX].decode("utf-8", "replace")
         return self.text(begun)[:BODY_SHOWN_BYTES_MAX]
 
-    def _part(self, part: str) -> str:
-        name, has_value, value = part.partition("=")
-        if self.text(plain := unquote_plus(name)) != plain:
-            return NOT_SHOWN
-        if value and value != NOT_SHOWN and (_TELLING.search(plain) or _KEY.search(plain)):
-            return f"{name}={NOT_SHOWN}"
-        plain = unquote_plus(value)
-        return name + has_value + (value if self.text(plain) == plain else NOT_SHOWN)
+
+def _part(part: str) -> str:
+    """A parameter, its value hidden if its name is that of a secret."""
+    name, _, value = part.partition("=")
+    plain = unquote_plus(name)
+    is_told = value and (_TELLING.search(plain) or _KEY.search(plain))
+    return f"{name}={NOT_SHOWN}" if is_told else part
 
 
-def _secrets(state: State) -> Iterator[str]:
+def secrets_of(state: State) -> Iterator[str]:
+    """The secrets that a sandbox has now."""
     for reseller in state.resellers.values():
         yield from (key.secret for key in reseller.keys)
         yield from (user.password for user in reseller.users)
         yield reseller.webhook.secret
+
+
+def _needles(secret: str) -> Iterator[bytes]:
+    """What to find in a text: a secret as it is, in a form, and as a header, whose bytes are read as Latin-1; also with
+    what looks like percent-encoding in it undone."""
+    core = secret.rstrip("=")
+    kept = core if len(core) >= SECRET_CHARS_MIN else secret
+    for spelling in (kept, kept.replace(" ", "+"), kept.encode().decode("latin-1")):
+        yield spelling.encode()
+        yield Unescaped(quote(spelling, safe="%").encode()).text
 
 
 def masked_body(path: str, body: bytes) -> bytes:

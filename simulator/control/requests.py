@@ -17,7 +17,7 @@ from simulator.control.http import (
     sandbox_of,
     wait_of,
 )
-from simulator.control.masking import Mask
+from simulator.control.masking import Mask, secrets_of
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.wire.headers import header_pairs
 
@@ -39,7 +39,7 @@ def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
         "n": exchange.n,
         "at": render.moment(exchange.at),
         "method": exchange.method,
-        "path": mask.path(exchange.path),
+        "path": mask.text(exchange.path),
         "query": mask.query(exchange.path, exchange.query),
         "status": exchange.status,
         "reseller": exchange.reseller,
@@ -69,7 +69,7 @@ async def list_all(request: Request) -> Response:
     if wait_for:
         complete = await live.journal.notifier.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
     earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
-    mask = Mask(live.core.state)
+    mask = Mask(secrets_of(live.core.state))
     answer = page("requests", asked, earlier, lambda one: row(one, mask), lambda one: one.n)
     return reply(answer | {"left_out": live.journal.left_out, "complete": complete})
 
@@ -82,7 +82,7 @@ async def show(request: Request) -> Response:
     exchange = live.journal.find(int(number)) if is_number else None
     if exchange is None:
         return error(404, "unknown_request", "the journal has no such request, or has evicted it")
-    mask = Mask(live.core.state)
+    mask = Mask(secrets_of(live.core.state))
     answer = row(exchange, mask) | {"sandbox": live.id}
     answer["request"] = _message(mask, exchange.path, exchange.headers, exchange.body)
     answer["response"] = _message(mask, exchange.path, header_pairs(reply_headers(live.id, exchange)), exchange.content)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.callbacks import callback
 from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of
-from simulator.control.masking import Mask
+from simulator.control.masking import Mask, secrets_of
 from simulator.control.requests import row as request_row
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Result, Transaction
@@ -57,7 +57,7 @@ async def show(request: Request) -> Response:
 
 def _story(live: LiveSandbox, one: Transaction) -> dict[str, Any]:
     state = live.core.state
-    wallet, mask = state.resellers[one.reseller].wallet, Mask(state)
+    wallet, mask = state.resellers[one.reseller].wallet, Mask(secrets_of(state))
     return {
         **_row(one),
         "product_name": one.product_name,

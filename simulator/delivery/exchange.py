@@ -59,13 +59,14 @@ class Client:
 async def _converse(session: aiohttp.ClientSession, outgoing: Outgoing, url: str, progress: RequestProgress) -> Outcome:
     response = await _request(session, outgoing, url)
     try:
-        if response.status < 100:
-            return Outcome(OutcomeKind.CONNECTION, error=f"the answer is not HTTP: status {response.status}")
+        status = progress.line.status
+        if status is None:  # aiohttp also accepts RTSP, versions of HTTP with another framing, and status 0
+            return Outcome(OutcomeKind.CONNECTION, error="the answer is not HTTP: Bad status line")
         progress.headers = _headers(response.raw_headers)
         await _read_body(response.content, progress.body)
     finally:
         response.close()  # a connection whose answer was read to its end is back in the pool already
-    return Outcome(OutcomeKind.ANSWERED, response.status, _text(progress.body), headers=progress.headers)
+    return Outcome(OutcomeKind.ANSWERED, status, _text(progress.body), headers=progress.headers)
 
 
 def _answered_after_all(progress: RequestProgress, failed: Outcome) -> Outcome:

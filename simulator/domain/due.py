@@ -1,6 +1,5 @@
 """The entries of a sandbox's agenda, one type for each kind of scheduled work, and the record of what happened."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
@@ -62,8 +61,7 @@ class TreeDue(msgspec.Struct, frozen=True):
 AgendaItem = StepDue | AttemptDue | DeliveryDue | DepositDue | CaseDue | ProductDue | TreeDue
 
 
-@dataclass(frozen=True, slots=True)
-class Fired:
+class Fired(msgspec.Struct, frozen=True):
     """An agenda entry that happened `at` this time. `send` is the delivery it requires, `entry` the ledger entry it
     wrote."""
 

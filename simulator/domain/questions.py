@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from simulator.domain.errors import Unknown
 from simulator.domain.model.catalog import Product
-from simulator.domain.model.details import Detail, What, detail, near
+from simulator.domain.model.details import Detail, DetailKind, detail, nearest
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.state import State
@@ -35,12 +35,12 @@ def not_on_sale(state: State, product: Product | None, code: str, *, to_buy: boo
     """The product does not exist or is inactive, or its code is blank. Hidden products are not suggested, and none that
     is inactive where one is `to_buy`."""
     if product is not None:
-        return detail(What.INACTIVE_PRODUCT, product=product.code)
+        return detail(DetailKind.INACTIVE_PRODUCT, product=product.code)
     if not code.strip():
-        return detail(What.BLANK_PRODUCT)
+        return detail(DetailKind.BLANK_PRODUCT)
     listed = (each for each in state.catalog.products.values() if not each.is_hidden)
-    likely = near(code, (each.code for each in listed if each.is_active or not to_buy))
-    return detail(What.NO_PRODUCT, product=code, near=likely)
+    likely = nearest(code, (each.code for each in listed if each.is_active or not to_buy))
+    return detail(DetailKind.NO_PRODUCT, product=code, nearest=likely)
 
 
 def version_switch(state: State) -> datetime:

@@ -1,7 +1,7 @@
 """All data of a sandbox, in one place. Only the modules of the domain change it, through `Sandbox`."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -93,6 +93,10 @@ class State:
     def has_rule(self, name: str) -> bool:
         """True when a request may select the rule `name`."""
         return bool(name) and any(book.named(name) for book in self.books.values())
+
+    def rule_names(self) -> Iterator[str]:
+        """The names of all rules that a request may select."""
+        return (name for book in self.books.values() for name in book.names())
 
     def is_magic(self, account: str) -> bool:
         """True when the account's last digits select a magic rule."""

@@ -160,7 +160,7 @@ def _unsigned(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     request = live.courier.request(job, live.clock)
     scheme = live.scenario.webhooks.signature
     unsigned = tuple(pair for pair in request.headers if pair[0] not in (scheme.header, *STANDARD_HEADERS))
-    return [ProbeRequest(job, replace(request, headers=unsigned), False)]
+    return [ProbeRequest(job, msgspec.structs.replace(request, headers=unsigned), False)]
 
 
 def _wrong_signature(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
@@ -182,7 +182,7 @@ def _changed_body(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     assert isinstance(job.event.data, BalanceAdded)
     richer = replace(job.event.data, amount=job.event.data.amount + 1_000_000)
     changed = outbound.event_body(replace(job.event, data=richer))
-    return [ProbeRequest(job, replace(request, body=changed), False)]
+    return [ProbeRequest(job, msgspec.structs.replace(request, body=changed), False)]
 
 
 def _repeated_event(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:

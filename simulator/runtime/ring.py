@@ -100,16 +100,17 @@ class Ring(Generic[Record]):
 
     def add(self, record: Record) -> None:
         """Append a record, evicting the oldest as needed, never the newest."""
-        records, sizes, size, notifier = self._records, self._sizes, record.size, self.notifier
+        records, sizes, size = self._records, self._sizes, record.size
         records.append(record)
         sizes.append(size)
-        self._bytes += size
-        while len(records) > self._count_max or (self._bytes > self._bytes_max and len(records) > 1):
+        total = self._bytes + size
+        while len(records) > self._count_max or (total > self._bytes_max and len(records) > 1):
             records.popleft()
-            self._bytes -= sizes.popleft()
+            total -= sizes.popleft()
             self.left_out += 1
-        if notifier.waiting:
-            notifier.notify()
+        self._bytes = total
+        if self.notifier.waiting:
+            self.notifier.notify()
 
     def find(self, n: int) -> Record | None:
         """The record with the number `n`, if it was not evicted."""

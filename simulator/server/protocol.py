@@ -185,7 +185,7 @@ class HttpProtocol(asyncio.Protocol):
             waits_for = making.send(None)
         except StopIteration as made:
             status, lines, content, ending = made.value
-            is_usual = not (ending.name or ending.bytes_per_second or status in BODYLESS or method == "HEAD")
+            is_usual = ending is None and status not in BODYLESS and method != "HEAD"
             if is_usual and self._drained is None:
                 defaults = self._turn.default_lines(self._server_state.default_headers)
                 self._unsent = b"".join((self._unsent, STATUS_LINE[status], defaults, lines, b"\r\n", content))

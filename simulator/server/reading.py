@@ -82,8 +82,9 @@ class RequestReader:
         return state is HEAD
 
     def _pass_offer(self) -> None:
-        """Continue after an offer to upgrade, at which the parser stops. A new parser reads the rest of the request, as
-        if it had no offer. The Java HTTP client offers h2c with any request and expects an ordinary answer."""
+        """Continue after an offer to upgrade or a CONNECT, at which the parser stops. A new parser reads the rest of
+        the request, as if it were another. The Java HTTP client offers h2c with any request and expects an ordinary
+        answer."""
         assert self.request is not None, "no request is answered while its packet is parsed"
         framing = header_lines(header for header in self.request.headers if header[0] in FRAMING)
         self._parser = HttpRequestParser(self)
@@ -126,7 +127,8 @@ class RequestReader:
             request = HttpRequest(parser.get_method().decode("ascii"), url, headers)
             names = dict(headers)
             if (
-                len(names) < len(headers)  # some header was sent twice, perhaps Host
+                request.method == "CONNECT"  # the parser stops after it, as after an offer to upgrade
+                or len(names) < len(headers)  # some header was sent twice, perhaps Host
                 or b"host" not in names
                 or b"connection" in names
                 or b"expect" in names
@@ -148,7 +150,7 @@ class RequestReader:
         check_version_and_host(version, sum(name == b"host" for name, _ in self.headers))
         request.keep_alive = version == "1.1" and self._parser.should_keep_alive()
         request.is_plain = request.keep_alive and not self._parser.should_upgrade()
-        request.awaits_continue = any(
+        request.awaits_continue = version == "1.1" and any(  # an older client expects no interim answer
             name == b"expect" and value.lower() == b"100-continue" for name, value in self.headers
         )
 
@@ -163,7 +165,7 @@ class RequestReader:
                 request.body = body
 
     def on_message_complete(self) -> None:
-        """End a request. If it offers an upgrade, only the parser has ended; see `_pass_offer`."""
+        """End a request. If it offers an upgrade or is a CONNECT, only the parser has ended; see `_pass_offer`."""
         request = self.request
         if request is None:
             self.move(END)

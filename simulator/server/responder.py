@@ -138,16 +138,17 @@ class Responder:
 
     # Endings
 
-    async def answer(self, status: int, headers: Headers, body: bytes, ending: Ending) -> None:
+    async def answer(self, status: int, headers: Headers, body: bytes, ending: Ending | None) -> None:
         """Send an answer as its ending says. Raises RuntimeError when an answer has begun."""
-        if ending.bytes_per_second:
+        if ending is None:
+            if await self._may_begin():
+                self._body(body, False, self._begin(status, headers))
+        elif ending.bytes_per_second:
             await self.drip(status, headers, body, ending.bytes_per_second)
         elif ending.name == "cut":
             await self.cut(status, headers, body, len(body) // 2)
-        elif ending.name:
+        else:
             self.abort()
-        elif await self._may_begin():
-            self._body(body, False, self._begin(status, headers))
 
     def abort(self) -> None:
         """Close at once, before the answer or in the middle of it."""

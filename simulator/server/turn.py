@@ -20,7 +20,7 @@ from simulator.server.message import header_lines
 
 
 class Ending(Protocol):
-    """How an answer ends; the application defines the type.
+    """How an answer ends, if not as usual, whole and at once; the application defines the type.
 
     With an empty `name` the whole answer is sent, with `cut` half of its body, with any other nothing.
     `bytes_per_second` is the pace of the body, 0 for at once.
@@ -32,7 +32,7 @@ class Ending(Protocol):
     def bytes_per_second(self) -> float: ...
 
 
-PromptAnswer = tuple[int, bytes, bytes, Ending]
+PromptAnswer = tuple[int, bytes, bytes, Ending | None]
 """Status, header lines with their ends, body, ending."""
 Making = Coroutine[Any, Any, PromptAnswer]
 Prompt = Callable[[str, str, bytes, list[tuple[bytes, bytes]], str, bytes], Making | None]

@@ -24,7 +24,7 @@ def catalog(
     return {
         "last_updated": iso_utc(updated),
         "tree": {"groups": [_group(group) for group in tree]},
-        "products": {product.code: product_as_shown(product, by_denomination=by_denomination) for product in products},
+        "products": {product.code: product_body(product, by_denomination=by_denomination) for product in products},
     }
 
 
@@ -46,7 +46,7 @@ def _category(category: Category) -> dict[str, Any]:
     return {"id": category.id, "name": category.name, "product_codes": list(category.product_codes)}
 
 
-def product_as_shown(
+def product_body(
     product: Product, *, by_denomination: bool = True, has_loss_risk: bool | None = None
 ) -> dict[str, Any]:
     """One product, by default in the shape of API version 2026-09-16; `has_loss_risk` is computed unless given."""

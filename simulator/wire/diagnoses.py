@@ -8,8 +8,8 @@ from decimal import Decimal
 from string import Formatter
 
 from simulator.domain.model.catalog import Money
-from simulator.domain.model.details import Detail, What
-from simulator.domain.model.money import spelt
+from simulator.domain.model.details import Detail, DetailKind
+from simulator.domain.model.money import decimal_text
 from simulator.domain.model.transactions import Status
 from simulator.wire.money import amount_text
 from simulator.wire.payment import STATUS_NAMES
@@ -18,62 +18,64 @@ SENTENCE_CHARS_MAX = 300
 VALUE_CHARS_MAX = 100
 ITEMS_MAX = 12
 
-SENTENCES: Mapping[What, tuple[str, ...]] = {
-    What.NO_PRODUCT: ("no product {product}", "; did you mean {near}?"),
-    What.BLANK_PRODUCT: ("product is blank",),
-    What.INACTIVE_PRODUCT: ("product {product} is inactive",),
-    What.NO_ACCOUNT: ("account is empty", "; it must match {pattern}", " ({message})"),
-    What.ACCOUNT_PATTERN: ("account must match {pattern}", " ({message})"),
-    What.ACCOUNT_OF_OPTION: ("account does not belong to this identity", " of {code}", ": {accounts}"),
-    What.MISSING: ("{name} is missing", ", biller {biller} requires it", ", {product} requires it"),
-    What.EXTRA_NO_TEXT: ("{name} must be a string",),
-    What.EXTRA_PATTERN: ("{name} must match {pattern}", " ({message})"),
-    What.NO_OPTION: ("{name}: {product} has no option {code}", "; did you mean {near}?"),
-    What.INACTIVE_OPTION: ("{name}: option {code} is inactive",),
-    What.OPTION_NOT_OFFERED: ("{name}: option {code} is not offered to account {account}",),
-    What.UNSUPPORTED_EXTRAS: ("{product} has no {names}", "; it has {known}"),
-    What.IGNORED_EXTRAS: ("{product} has no {names}, ignored", "; did you mean {near}?"),
-    What.NO_NUMBER: ("amount {amount} is not a decimal number such as 10.50",),
-    What.TOO_MANY_DIGITS: ("amount {amount} has more than 15 digits before the point or 8 after it",),
-    What.NOT_POSITIVE: ("amount must be above 0; {amount} is not",),
-    What.NOT_WHOLE: ("{product} accepts whole amounts only; {amount} is not one",),
-    What.NO_CENTS: ("amount {amount} has more than two decimals",),
-    What.NOT_SOLD: ("{product} sells {sold}", " and {left_out} others", "; {amount} is none of them"),
-    What.NOTHING_SOLD: ("{product} has nothing on sale for this account",),
-    What.TOO_LITTLE: ("amount must be at least {low}", " for biller {biller}", "; {amount} is less"),
-    What.TOO_MUCH: ("amount must be at most {high}", " for biller {biller}", "; {amount} is more"),
-    What.PRICE_AMOUNT: ("{price} is {code}'s price.amount; send its denomination {denomination}",),
-    What.PRICE_AMOUNT_TAKEN: ("{price} is {code}'s price.amount and was accepted as its denomination {denomination}",),
-    What.PLAN_MISMATCH: ("amount of {code} is {denomination}, not {amount}",),
-    What.PLAN_REQUIRED: ("{amount} is the amount of {codes}; send one of them as extras.subproduct_code",),
-    What.BALANCE: ("the wallet has {balance}, this payment costs {cost}",),
-    What.REFID_EXISTS: ("refid {refid} exists with {kept}; the original was returned",),
-    What.REFID_CONFLICT: ("refid {refid} exists with {kept}; send that again, or a new refid",),
-    What.NO_TRANSACTION: (
+SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
+    DetailKind.NO_PRODUCT: ("no product {product}", "; did you mean {nearest}?"),
+    DetailKind.BLANK_PRODUCT: ("product is blank",),
+    DetailKind.INACTIVE_PRODUCT: ("product {product} is inactive",),
+    DetailKind.NO_ACCOUNT: ("account is empty", "; it must match {pattern}", " ({message})"),
+    DetailKind.ACCOUNT_PATTERN: ("account must match {pattern}", " ({message})"),
+    DetailKind.ACCOUNT_OF_OPTION: ("account does not belong to this identity", " of {code}", ": {accounts}"),
+    DetailKind.MISSING: ("{name} is missing", ", biller {biller} requires it", ", {product} requires it"),
+    DetailKind.EXTRA_NO_TEXT: ("{name} must be a string",),
+    DetailKind.EXTRA_PATTERN: ("{name} must match {pattern}", " ({message})"),
+    DetailKind.NO_OPTION: ("{name}: {product} has no option {code}", "; did you mean {nearest}?"),
+    DetailKind.INACTIVE_OPTION: ("{name}: option {code} is inactive",),
+    DetailKind.OPTION_NOT_OFFERED: ("{name}: option {code} is not offered to account {account}",),
+    DetailKind.UNSUPPORTED_EXTRAS: ("{product} has no {names}", "; it has {known}"),
+    DetailKind.IGNORED_EXTRAS: ("{product} has no {names}, ignored", "; did you mean {nearest}?"),
+    DetailKind.NO_NUMBER: ("amount {amount} is not a decimal number such as 10.50",),
+    DetailKind.TOO_MANY_DIGITS: ("amount {amount} has more than 15 digits before the point or 8 after it",),
+    DetailKind.NOT_POSITIVE: ("amount must be above 0; {amount} is not",),
+    DetailKind.NOT_WHOLE: ("{product} accepts whole amounts only; {amount} is not one",),
+    DetailKind.NO_CENTS: ("amount {amount} has more than two decimals",),
+    DetailKind.NOT_SOLD: ("{product} sells {sold}", " and {left_out} others", "; {amount} is none of them"),
+    DetailKind.NOTHING_SOLD: ("{product} has nothing on sale for this account",),
+    DetailKind.TOO_LITTLE: ("amount must be at least {low}", " for biller {biller}", "; {amount} is less"),
+    DetailKind.TOO_MUCH: ("amount must be at most {high}", " for biller {biller}", "; {amount} is more"),
+    DetailKind.PRICE_AMOUNT: ("{price} is {code}'s price.amount; send its denomination {denomination}",),
+    DetailKind.PRICE_AMOUNT_TAKEN: (
+        "{price} is {code}'s price.amount and was accepted as its denomination {denomination}",
+    ),
+    DetailKind.PLAN_MISMATCH: ("amount of {code} is {denomination}, not {amount}",),
+    DetailKind.PLAN_REQUIRED: ("{amount} is the amount of {codes}; send one of them as extras.subproduct_code",),
+    DetailKind.BALANCE: ("the wallet has {balance}, this payment costs {cost}",),
+    DetailKind.REFID_EXISTS: ("refid {refid} exists with {kept}; the original was returned",),
+    DetailKind.REFID_CONFLICT: ("refid {refid} exists with {kept}; send that again, or a new refid",),
+    DetailKind.NO_TRANSACTION: (
         "no transaction has {field} {reference}",
-        "; did you mean {near}?",
+        "; did you mean {nearest}?",
         "; a payment that was refused with 400 creates none",
     ),
-    What.OTHER_REFERENCE: ("{reference} is a {field}; send it as {field}",),
-    What.OTHER_RESELLER: ("transaction {reference} belongs to reseller {owner}, not to {reseller}",),
-    What.REFID_IGNORED: ("trxid takes precedence: refid {refid} was ignored, the transaction has refid {kept}",),
-    What.NOT_SUCCESSFUL: ("transaction {trxid} is {status}; only Succesful ones can be {done}",),
-    What.CASE_EXISTS: ("transaction {trxid} already has a {kind}, {case}, which is {state}",),
-    What.NOT_VOIDABLE: ("{product} is not voidable", "; {able} are"),
-    What.NO_BILLS: ("{product} has no bill presentment", "; {able} have"),
-    What.IGNORED_BILLER: ("{product} has no billers: {names} ignored",),
+    DetailKind.OTHER_REFERENCE: ("{reference} is a {field}; send it as {field}",),
+    DetailKind.OTHER_RESELLER: ("transaction {reference} belongs to reseller {owner}, not to {reseller}",),
+    DetailKind.REFID_IGNORED: ("trxid takes precedence: refid {refid} was ignored, the transaction has refid {kept}",),
+    DetailKind.NOT_SUCCESSFUL: ("transaction {trxid} is {status}; only Succesful ones can be {done}",),
+    DetailKind.CASE_EXISTS: ("transaction {trxid} already has a {kind}, {case}, which is {state}",),
+    DetailKind.NOT_VOIDABLE: ("{product} is not voidable", "; {able} are"),
+    DetailKind.NO_BILLS: ("{product} has no bill presentment", "; {able} have"),
+    DetailKind.IGNORED_BILLER: ("{product} has no billers: {names} ignored",),
 }
 
-_PARTS: Mapping[What, tuple[tuple[str, frozenset[str]], ...]] = {
-    what: tuple((part, frozenset(name for _, name, _, _ in Formatter().parse(part) if name)) for part in parts)
-    for what, parts in SENTENCES.items()
+_PARTS: Mapping[DetailKind, tuple[tuple[str, frozenset[str]], ...]] = {
+    kind: tuple((part, frozenset(name for _, name, _, _ in Formatter().parse(part) if name)) for part in parts)
+    for kind, parts in SENTENCES.items()
 }
 
 
 def sentence(detail: Detail) -> str:
     """A detail in words, of at most `SENTENCE_CHARS_MAX` characters."""
     facts = {name: shown(value) for name, value in detail.facts.items()}
-    parts = (part for part, names in _PARTS[detail.what] if all(facts.get(name) for name in names))
+    parts = (part for part, names in _PARTS[detail.kind] if all(facts.get(name) for name in names))
     return "".join(parts).format_map(facts)[:SENTENCE_CHARS_MAX]
 
 
@@ -86,7 +88,9 @@ def shown(value: object) -> str:
     if isinstance(value, Money):
         return amount_text(value.amount)
     if isinstance(value, Decimal):
-        return _within(spelt(value) if value.is_finite() and abs(value.adjusted()) < VALUE_CHARS_MAX else str(value))
+        return _within(
+            decimal_text(value) if value.is_finite() and abs(value.adjusted()) < VALUE_CHARS_MAX else str(value)
+        )
     if isinstance(value, tuple):
         more = [f"{len(value) - ITEMS_MAX} more"] if len(value) > ITEMS_MAX else []
         return ", ".join([*map(shown, value[:ITEMS_MAX]), *more])

@@ -5,11 +5,13 @@ from typing import Any
 from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.effects import OutcomeKind
 from simulator.domain.model.webhooks import (
+    REPLAYS_MAX,
     BalanceAdded,
     CatalogEntry,
     Delivery,
     Event,
     EventData,
+    ReplayRefused,
     Webhook,
 )
 from simulator.wire import catalog, options
@@ -19,6 +21,16 @@ from simulator.wire.timestamps import iso_utc
 EVENT_VERSION = "1.0"
 METHOD = "POST"
 SECRET_SHOWN_CHARS = 4
+
+# Why a delivery is not replayed, for both APIs.
+REPLAY_REFUSALS = {
+    ReplayRefused.UNKNOWN: "there is no such delivery, or it was evicted from the log",
+    ReplayRefused.SUCCEEDED: "only failed deliveries can be replayed; this one succeeded",
+    ReplayRefused.UNDER_WAY: "only failed deliveries can be replayed; this one is still in progress",
+    ReplayRefused.NO_WEBHOOK: "there is no balance webhook to deliver to; create it with PUT",
+    ReplayRefused.DISABLED: "the balance webhook is disabled; enable it first",
+    ReplayRefused.LIMIT: f"this event has already been replayed {REPLAYS_MAX} times",
+}
 
 
 def configuration(webhook: Webhook) -> dict[str, Any]:
@@ -74,7 +86,7 @@ def _resource(entry: CatalogEntry) -> dict[str, Any]:
             assert entry.product is not None, "an option comes with its product"
             return options.option(entry.product, entry.field_id, option, by_denomination=newer)
         case Product() as product:
-            return catalog.product_as_shown(product, by_denomination=newer, has_loss_risk=entry.has_loss_risk)
+            return catalog.product_body(product, by_denomination=newer, has_loss_risk=entry.has_loss_risk)
         case part:
             return catalog.tree_part(part)
 

@@ -82,7 +82,7 @@ def attempt(client: Client, stamp: int) -> str:
     return "" if answer.status == 200 else error(answer)
 
 
-def test_a_nonce_is_good_once_for_ten_minutes_of_sandbox_time(client: Client) -> None:
+def test_a_nonce_is_accepted_once_in_ten_minutes_of_sandbox_time(client: Client) -> None:
     assert used(client) == ""
     assert used(client) == used(client, ahead_s=1) == "nonce_reused"
     client.advance(599)

@@ -53,7 +53,7 @@ def test_the_whole_list_comes_without_a_limit(client: Client) -> None:
     }
 
 
-def test_a_biller_tells_all_that_is_known_of_it(client: Client) -> None:
+def test_a_biller_has_all_its_properties(client: Client) -> None:
     (biller,) = listed(client, "biller_code=1046")["data"]
     assert biller["description"] == "Electricity and gas of one household"
     assert biller["additional_description"] == ["Ref-1 is the contract number", "Ref-2 is the customer number"]
@@ -166,7 +166,7 @@ def test_an_empty_list_has_its_members(client: Client) -> None:
         ("biller_code=1&biller_code=2", "biller_code"),
     ],
 )
-def test_what_is_wrong_is_a_400_with_its_name(client: Client, query: str, wrong: str) -> None:
+def test_an_invalid_parameter_is_a_400_with_its_name(client: Client, query: str, wrong: str) -> None:
     response = client.call("GET", f"{PATH}?{query}")
     assert response.status == 400
     assert set(response.json["errors"]) == {wrong}

@@ -176,7 +176,7 @@ def test_an_interbank_bill_is_of_one_biller_by_ref_1(client: Client) -> None:
     assert look_up(client, "INTERBANK", "12345678", biller_code="1004", ref2="P-1").data == bill
 
 
-def test_an_interbank_bill_tells_the_identity_number_that_its_payment_wants(client: Client) -> None:
+def test_an_interbank_bill_shows_the_identity_number_that_its_payment_requires(client: Client) -> None:
     bill = look_up(client, "INTERBANK", "12345678", biller_code="1001").data
     extras = {"biller_code": "1001", "ic_number": bill["CustomField"]["ic_number"]}
     assert len(extras["ic_number"]) == 12
@@ -275,7 +275,7 @@ def test_a_request_names_the_rule_that_decides() -> None:
         assert refusal(look_up(client, headers={"X-Sim-Rule": "down"}), "ELECTRIC") == SERVICE
 
 
-def test_rules_match_what_was_asked_for() -> None:
+def test_rules_match_the_query_of_the_look_up() -> None:
     rules = [
         {"name": "biller", "when": {"extras": {"biller_code": "77"}}, "then": {"error": "a"}},
         {"name": "amount", "when": {"amount": {"min": 50}}, "then": {"error": "b"}},

@@ -9,8 +9,8 @@ from simulator.api.routes import routes
 from simulator.contract.register import assumptions
 from simulator.contract.schemas import schema
 from tests.api.test_cases import PAID, pay_bill, void
+from tests.support.bad_requests import Operation, ask, operations
 from tests.support.client import Client, running
-from tests.support.hostile_rows import Operation, ask, operations
 from tests.support.refusals import pay, refuse
 
 BODILY = [one for one in operations() if one.takes_body]
@@ -125,7 +125,7 @@ SPELT: list[Any] = [
 
 
 @pytest.mark.parametrize("amount", SPELT, ids=repr)
-def test_an_amount_is_what_it_denotes_however_it_is_spelt(client: Client, amount: Any) -> None:
+def test_an_amount_has_the_same_value_in_every_notation(client: Client, amount: Any) -> None:
     for product in (RELOAD, ELECTRIC):
         refid = f"{product['product']} {amount!r}"
         paid = pay(client, product | {"refid": refid, "amount": amount})
@@ -192,7 +192,7 @@ THRESHOLDS = [
 
 
 @pytest.mark.parametrize(("sent", "threshold"), THRESHOLDS)
-def test_a_threshold_is_spelt_like_any_amount(client: Client, sent: str, threshold: float | None) -> None:
+def test_a_threshold_accepts_every_notation_of_an_amount(client: Client, sent: str, threshold: float | None) -> None:
     answer = client.call("POST", f"/v2/low-balance-threshold?amount={sent}")
     if threshold is None:
         assert (answer.status, list(answer.json["errors"])) == (400, ["amount"])
@@ -202,7 +202,7 @@ def test_a_threshold_is_spelt_like_any_amount(client: Client, sent: str, thresho
 
 
 @pytest.mark.parametrize(("amount", "status"), [("1e2", 200), ("%2B100.", 200), ("100.001", 400), ("1e400", 400)])
-def test_the_amount_of_a_bill_is_spelt_like_any_amount(client: Client, amount: str, status: int) -> None:
+def test_the_amount_of_a_bill_accepts_every_notation_of_an_amount(client: Client, amount: str, status: int) -> None:
     query = f"product=ELECTRIC&account=210012345678&amount={amount}"
     assert client.call("GET", f"/v2/bill-presentment?{query}").status == status
 
@@ -226,7 +226,7 @@ def test_an_invalid_request_names_the_product_that_it_names(client: Client, chan
     assert refuse(client, RELOAD | changes, 45, "Invalid_Request")["productName"] == name
 
 
-def test_an_empty_reference_is_none(client: Client) -> None:
+def test_an_empty_reference_counts_as_missing(client: Client) -> None:
     for body in ({"refid": ""}, {"refid": "", "trxid": ""}, {"trxid": ""}):
         answer = void(client, **{"refid": ""} | body)
         assert (answer.status, answer.json["errors"]) == (

@@ -168,7 +168,7 @@ def test_each_request_that_left_is_one_attempt_under_a_running_clock_too() -> No
         client.run(receiver.stop())
 
 
-def test_an_advance_tells_each_attempt_as_it_ended() -> None:
+def test_an_advance_reports_each_attempt_with_its_outcome() -> None:
     with receiving(503, b"", 200, 404) as (client, _):
         client.pay()
         told = [one for one in client.advance(until="idle")["fired"] if one["kind"] == "callback"]
@@ -184,7 +184,7 @@ def test_an_advance_tells_each_attempt_as_it_ended() -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("status", ["Succesful", "Failed"])
-def test_a_callback_tells_the_balance_after_its_own_payments_last_entry(method: str, status: str) -> None:
+def test_a_callback_has_the_balance_after_its_own_payments_last_entry(method: str, status: str) -> None:
     """What other payments and deposits did before the status changed is not in it; the statement has the same."""
     then = [{"status": "Accepted"}, {"after": "5s", "status": status}]
     with receiving(503, 200, then=then) as (client, receiver):
@@ -363,7 +363,7 @@ def test_a_fast_clock_runs_without_advance() -> None:
         assert [item["json"]["data"]["status"] for item in waited["items"]] == ["Processing", "Succesful"]
 
 
-def test_a_dead_receiver_does_not_hold_up_a_good_one_under_a_running_clock() -> None:
+def test_a_dead_receiver_does_not_delay_a_working_one_under_a_running_clock() -> None:
     scenario = {
         "clock": {"mode": "real"},
         "payments": [{"when": {}, "then": [{"status": "Accepted"}, {"after": "10ms", "status": "Succesful"}]}],
@@ -434,7 +434,7 @@ def test_until_idle_gives_up_on_a_day_that_never_ends(monkeypatch: pytest.Monkey
         {"minutes": 1},
     ],
 )
-def test_what_cannot_be_advanced_is_refused_and_moves_nothing(body: Any) -> None:
+def test_an_invalid_advance_is_refused_and_moves_nothing(body: Any) -> None:
     with running() as client:
         client.pay()
         refused = client.sim("POST", "/sandboxes/default/clock/advance", body)
@@ -458,7 +458,7 @@ def test_callbacks_dropped_doubled_and_reversed_by_a_rule() -> None:
         assert [item["json"]["data"]["status"] for item in client.inbox()[6:]] == ["Succesful", "Processing"]
 
 
-def test_a_story_tells_everything_about_a_payment() -> None:
+def test_a_story_has_every_event_of_a_payment() -> None:
     with receiving(500, 200) as (client, _):
         trxid_of = client.pay(headers={}).data
         client.advance(until="idle")
@@ -541,7 +541,7 @@ def test_metadata_addresses_are_refused_when_set_and_never_called() -> None:
         assert (row["ending"], row["state"]) == ("blocked", "failed")
 
 
-def test_advance_under_a_running_clock_tells_and_finishes_everything_however_slow_the_receiver() -> None:
+def test_advance_under_a_running_clock_finishes_and_reports_everything_even_with_a_slow_receiver() -> None:
     # At 100 times the wall's pace a slow machine has seconds to get from the payment to the advance.
     steps = [{"status": "Accepted"}, {"after": "10m", "status": "Processing"}, {"after": "15m", "status": "Succesful"}]
     scenario = {"clock": {"mode": "xN", "rate": 100}, "payments": [{"when": {}, "then": steps}]}

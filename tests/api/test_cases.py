@@ -260,7 +260,7 @@ def test_a_void_needs_a_refund_type_and_a_dispute_does_not(client: Client) -> No
         {"refund_type": 1, "user_email": [f"user{n}@example.com" for n in range(20)]},
     ],
 )
-def test_what_a_void_may_look_like(client: Client, more: Any) -> None:
+def test_a_void_is_accepted_in_every_valid_form(client: Client, more: Any) -> None:
     pay_bill(client)
     assert client.call("POST", VOID, {"refid": "ref-1", **more}).data["status"] == "Success"
 
@@ -298,7 +298,7 @@ def test_addresses_are_plausible_and_bounded(client: Client, path: str, addresse
 
 @pytest.mark.parametrize("path", [CHECK, VOID])
 @pytest.mark.parametrize("body", [b"", b"[]", b"null", b"refid=ref-1", b'{"refid": "ref-1"', b"{" * 5000, b'"\\ud800"'])
-def test_what_is_not_a_json_object_is_refused(client: Client, path: str, body: bytes) -> None:
+def test_a_body_other_than_a_json_object_is_refused(client: Client, path: str, body: bytes) -> None:
     refused = client.call("POST", path, body)
     assert (refused.status, list(refused.json["errors"])) == (400, ["body"])
 
@@ -309,7 +309,7 @@ def test_it_is_signed_and_posted(client: Client, path: str) -> None:
     assert client.call("POST", path, {"refid": "ref-1"}, secret="c29tZXRoaW5nIGVsc2U=").status == 401
 
 
-def test_rules_of_a_scenario_decide_by_what_was_paid_and_why() -> None:
+def test_rules_of_a_scenario_match_the_payment_and_the_reason() -> None:
     rules = [
         {"name": "duplicates wait", "when": {"refund_type": 2}, "then": {"status": "Success", "refused_after": "5s"}},
         {"when": {"amount": {"min": 200}}, "then": {"status": "Failed", "message": "Too much for {refid}"}},
@@ -358,7 +358,7 @@ def test_a_lower_rule_decides_once_the_upper_one_is_used_up() -> None:
         assert [void(client).data["status"] for _ in range(3)] == ["Failed", "Success", "Failed"]
 
 
-def test_a_refund_under_a_running_clock_needs_nobody_to_ask() -> None:
+def test_a_refund_under_a_running_clock_happens_without_a_request() -> None:
     with running(PAID | {"clock": {"mode": "real"}}) as client:
         pay_bill(client)
         void(client)
@@ -378,7 +378,7 @@ def test_a_fault_may_hide_that_a_void_was_taken() -> None:
         assert balance(client) == 5000
 
 
-def test_the_bundled_scenario_of_difficult_billers_does_what_it_says() -> None:
+def test_the_bundled_scenario_of_difficult_billers_works_as_described() -> None:
     with running("difficult-billers") as client:
         for ending in ("09", "19", "29", "10", "11"):
             client.pay(ending, "10", "ELECTRIC", account=f"2100123456{ending}")

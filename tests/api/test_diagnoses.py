@@ -159,7 +159,7 @@ def test_a_plan_that_is_not_offered_to_the_account_is_named(client: Client) -> N
     assert "amount of D20L is 20, not 21" in said
 
 
-def test_a_good_payment_has_no_diagnosis(client: Client) -> None:
+def test_a_valid_payment_has_no_diagnosis(client: Client) -> None:
     for _ in range(2):
         answer = topup(client, RELOAD | {"refid": "good", "remarks": None, "extras": None})
         assert answer.status == 200
@@ -168,9 +168,10 @@ def test_a_good_payment_has_no_diagnosis(client: Client) -> None:
 
 IGNORED = [
     (code("X"), "RELOAD has no extras.subproduct_code, ignored"),
+    ({" remarks": "x"}, "' remarks' is unknown and was ignored; did you mean remarks?"),
     ({"remark": "x"}, "remark is unknown and was ignored; did you mean remarks?"),
     ({"extras": {f"x{n:02}": "1" for n in range(20)}}, "extras.x11, 8 more, ignored"),
-    ({f"z{n}": 1 for n in range(9)}, "z4 is unknown and was ignored; and 4 more that are not known"),
+    ({f"z{n}": 1 for n in range(9)}, "z4 is unknown and was ignored; and 4 more that are unknown"),
     (
         {"zx": 1, "x": 1, "yx": 1},
         "x is unknown and was ignored; yx is unknown and was ignored; zx is unknown",
@@ -212,7 +213,7 @@ BESIDE_EXTRAS = [
 
 
 @pytest.mark.parametrize(("payment", "name", "meant"), BESIDE_EXTRAS)
-def test_what_was_meant_is_what_the_product_takes_and_was_not_sent(
+def test_a_suggested_member_is_one_that_the_product_takes_and_that_was_not_sent(
     client: Client, payment: dict[str, Any], name: str, meant: str
 ) -> None:
     said = told(client, topup(client, payment | {name: "1"}))
@@ -220,7 +221,7 @@ def test_what_was_meant_is_what_the_product_takes_and_was_not_sent(
     assert ("did you mean extras" in said) is bool(meant)
 
 
-def test_an_extra_that_was_sent_is_not_what_another_was_meant_for(client: Client) -> None:
+def test_an_extra_that_was_sent_is_not_suggested(client: Client) -> None:
     said = told(client, topup(client, INTERBANK | {"refid": "ref_2"} | extras(Biller_Code="1001", ref_2="1")))
     assert "INTERBANK has no extras.Biller_Code, extras.ref_2, ignored; did you mean extras.ref2?" in said
 
@@ -390,6 +391,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (VOID, {"refid": "", "trxid": ""}, "the request must be given with refid or trxid"),
     (VOID, {"refid": None, "trxid": None}, "the request must be given with refid or trxid"),
     (VOID, {"refid": "ref-1", "refund_type": 3, "refund_reason": None}, "refund_reason is required"),
+    (VOID, {"refid": "ref-1", "refund_type": "1"}, "refund_type must be the number 1, 2 or 3"),
 ]
 
 
@@ -402,7 +404,7 @@ def test_a_refused_case_says_what_would_have_been_right(
     answer = paid.call("POST", path, {"refund_type": 1} | filled if path == VOID else filled)
     assert (answer.status, answer.json.get("data", {}).get("status", "Failed")) in ((400, "Failed"), (200, "Failed"))
     assert told(paid, answer).startswith(said.format_map(ids))
-    if answer.status == 400 and "refund_reason" not in body:
+    if answer.status == 400 and not body.keys() & {"refund_reason", "refund_type"}:
         assert list(answer.json["errors"]) == ["trxid"]
 
 

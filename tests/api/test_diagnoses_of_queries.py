@@ -18,6 +18,7 @@ CATALOG_HAS = "there are product_code, is_active, include_inactive"
 NOTED: list[tuple[str, int, str]] = [
     ("/v2/catalog?is_actve=false", 200, "no parameter is_actve; did you mean is_active?"),
     ("/v2/catalog?IS_ACTIVE=false", 200, "no parameter IS_ACTIVE; did you mean is_active?"),
+    ("/v2/catalog?+is_active=false", 200, "no parameter ' is_active'; did you mean is_active?"),
     ("/v2/catalog?colour=red", 200, f"no parameter colour; {CATALOG_HAS}"),
     ("/v2/catalog?productCode=DATA", 200, "no parameter productCode; did you mean product_code?"),
     ("/v2/catalog?product_code[]=DATA", 200, "no parameter product_code[]; send product_code itself"),
@@ -52,7 +53,7 @@ NOTED: list[tuple[str, int, str]] = [
         "RELOAD has no select field amonut; its select fields are amount; did you mean amount?",
     ),
     ("/v2/options?product_code=WATER&field_id=amount", 404, "WATER has no select field amount; it has none"),
-    ("/v2/options?product_code=RETIRED&field_id=amount", 404, "RETIRED is inactive; include_inactive=true finds it"),
+    ("/v2/options?product_code=RETIRED&field_id=amount", 404, "RETIRED is inactive; include_inactive=true shows it"),
     (
         "/v2/options?product_code=DATA&field_id=plan",
         400,
@@ -100,6 +101,11 @@ NOTED: list[tuple[str, int, str]] = [
         200,
         "account_number was ignored: INTERBANK",
     ),
+    (
+        "/v2/subproducts?product_code=RELOAD&account_number=1",
+        200,
+        "account_number was ignored: RELOAD has no sub-products",
+    ),
     ("/v2/networkstatus?product=RELAOD", 400, "no product RELAOD; did you mean RELOAD?"),
     ("/v2/networkstatus?product=%20", 400, "product must be a string of 1 to 100 characters"),
     ("/v2/subproducts?product_code=+", 400, "product_code must be a string of 1 to 100 characters"),
@@ -128,7 +134,7 @@ def diagnosed(client: Client, answer: Response) -> str:
 
 
 @pytest.mark.parametrize(("target", "status", "text"), NOTED, ids=[target for target, _, _ in NOTED])
-def test_what_is_ignored_or_read_otherwise_is_noted(client: Client, target: str, status: int, text: str) -> None:
+def test_ignored_and_reinterpreted_parameters_are_noted(client: Client, target: str, status: int, text: str) -> None:
     answer = client.call("GET", target)
     assert answer.status == status
     assert diagnosed(client, answer).startswith(text)
@@ -151,7 +157,7 @@ GOOD = [
 
 
 @pytest.mark.parametrize("target", GOOD)
-def test_a_good_request_has_no_diagnosis(client: Client, target: str) -> None:
+def test_a_valid_request_has_no_diagnosis(client: Client, target: str) -> None:
     answer = client.call("GET", target, headers={"X-API-Version": "2026-09-16"})
     assert answer.status == 200
     assert "x-sim-diagnosis" not in answer.headers
@@ -166,14 +172,14 @@ def test_a_good_request_has_no_diagnosis(client: Client, target: str) -> None:
         ("", "X-API-Version '' is no date of the form yyyy-MM-dd and was ignored"),
     ],
 )
-def test_a_version_that_is_none_is_noted_everywhere(client: Client, version: str, text: str) -> None:
+def test_an_invalid_version_is_noted_at_every_endpoint(client: Client, version: str, text: str) -> None:
     headers = {"X-API-Version": version}
     for target in ("/v2/catalog", OPTIONS, "/v2/balance", BILLERS):
         assert diagnosed(client, client.call("GET", target, headers=headers)) == text
     assert diagnosed(client, client.pay(f"version-{version}", headers=headers)) == text
 
 
-def test_a_body_that_nobody_reads_is_noted(client: Client) -> None:
+def test_an_unread_body_is_noted(client: Client) -> None:
     for target in ("/v2/catalog", "/v2/options?product_code=RELOAD&field_id=amount"):
         told = diagnosed(client, client.call("GET", target, b'{"is_active": false}'))
         assert told == "a body was sent, but the parameters belong in the query"
@@ -199,7 +205,7 @@ def test_a_query_that_sets_something_is_noted_alike(client: Client) -> None:
 def test_several_notes_are_joined_and_few(client: Client) -> None:
     told = diagnosed(client, client.call("GET", "/v2/catalog?" + "&".join(f"zz{n}=1" for n in range(30))))
     assert told.count("no parameter") == 5
-    assert told.endswith("and 25 more that are not known")
+    assert told.endswith("and 25 more that are unknown")
     both = diagnosed(client, client.call("GET", "/v2/catalog?is_actve=1", headers={"X-API-Version": "x"}))
     assert [part[:13] for part in both.split("; ")] == ["X-API-Version", "no parameter ", "did you mean "]
 
@@ -235,6 +241,9 @@ def test_a_hidden_product_is_reported_as_hidden_and_never_suggested() -> None:
     hidden = {"code": "VOUCHER", "is_hidden": True}
     with running({"catalog": {"products": [hidden]}}) as client:
         assert diagnosed(client, client.call("GET", "/v2/subproducts?product_code=VOUCHER")) == "VOUCHER is hidden"
+        assert diagnosed(client, client.call("GET", "/v2/catalog?product_code=VOUCHER")) == "VOUCHER is hidden"
+        options = client.call("GET", "/v2/options?product_code=VOUCHER&field_id=amount")
+        assert diagnosed(client, options) == "VOUCHER is hidden; include_hidden=true shows it"
         for target in ("/v2/subproducts?product_code=VOUCHERS", "/v2/options?product_code=VOUCHERS&field_id=a"):
             assert diagnosed(client, client.call("GET", target)) == "no product VOUCHERS"
 
@@ -250,3 +259,10 @@ def test_a_catalog_without_a_biller_product_is_noted() -> None:
 def test_a_whole_number_of_18_digits_is_read(client: Client, path: str, query: str) -> None:
     of = "product_code=INTERBANK&field_id=biller" if path == "/v2/options" else "product_code=INTERBANK"
     assert client.call("GET", f"{path}?{query}" + (f"&{of}" if path != BILLERS else "")).status == 200
+
+
+def test_a_product_that_history_does_not_know_is_noted_where_it_is_no_mistake() -> None:
+    with running({"assume": {"history-unknown-product": "empty"}}) as client:
+        answer = client.call("GET", f"{HISTORY}&product=RELAOD")
+        assert (answer.status, diagnosed(client, answer)) == (200, "no product RELAOD; did you mean RELOAD?")
+        assert "x-sim-diagnosis" not in client.call("GET", f"{HISTORY}&product=RETIRED").headers

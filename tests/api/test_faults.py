@@ -65,7 +65,7 @@ def test_magic_accounts_come_after_the_rules_of_the_file() -> None:
         assert client.pay(account="0123456789").status == 200
 
 
-def test_a_fault_after_the_commit_is_not_spent_on_what_was_refused() -> None:
+def test_a_fault_after_the_commit_is_not_counted_for_a_refused_request() -> None:
     rule = {"name": "lost", "when": {"path": "/v2/topup"}, "times": 1, "then": {"after_commit": True, "status": 500}}
     with running(faults(rule)) as client:
         refused = client.pay(amount="7")
@@ -78,7 +78,7 @@ def test_a_fault_after_the_commit_is_not_spent_on_what_was_refused() -> None:
 
 
 @pytest.mark.parametrize("then", [{"delay": "20s"}, {"delay": "20s", "status": 504}])
-def test_what_is_carried_out_before_the_wait_stands_while_the_client_waits(then: dict[str, Any]) -> None:
+def test_a_commit_before_the_delay_is_visible_while_the_client_waits(then: dict[str, Any]) -> None:
     rule = {"when": {"path": "/v2/topup"}, "then": {"after_commit": True} | then}
     with running(faults(rule, clock="x1000")) as client:
         live = client.live
@@ -92,6 +92,17 @@ def test_what_is_carried_out_before_the_wait_stands_while_the_client_waits(then:
         was_made, answer = client.run(made_before_the_answer())
         assert was_made
         assert answer.status == then.get("status", 200)
+
+
+@pytest.mark.parametrize("then", [{"status": 204}, {"status": 304, "body": "text"}, {"status": 503, "body": ""}, {}])
+def test_an_answer_without_a_body_is_not_cut_but_kept_back_and_so_journaled(
+    then: dict[str, Any],
+) -> None:
+    fault = {"when": {"method": "DELETE"}, "then": {"disconnect": "body", **then}}
+    with running(faults(fault)) as client:
+        assert client.call("DELETE", "/v2/balance-webhook").status == 0
+        (row,) = client.sim("GET", "/sandboxes/default/requests").json["requests"]
+        assert (row["status"], row["fault"]) == (0, "faults-1")
 
 
 ORDER = {"refid": "r1", "product": "RELOAD", "account": "0123456789", "amount": "10"}

@@ -67,9 +67,7 @@ def test_every_product_is_paid_from_catalog_and_options_alone(
 
 
 @pytest.mark.parametrize("code", PRODUCTS)
-def test_the_cost_of_an_option_is_what_the_wallet_is_debited(
-    client: Client, products: dict[str, Any], code: str
-) -> None:
+def test_the_wallet_is_debited_the_cost_of_an_option(client: Client, products: dict[str, Any], code: str) -> None:
     product = products[code]
     (pricing,) = [field for field in product["fields"] if field["role"] == "pricing"]
     for number, form in enumerate(every_form(client, product)):
@@ -134,7 +132,7 @@ def test_an_empty_field_is_left_out_of_the_extras(client: Client, products: dict
     assert paid(client, body)["status"] == "Accepted"
 
 
-def test_a_client_of_before_the_version_gate_pays_what_has_no_adjustment(client: Client) -> None:
+def test_a_client_without_the_version_header_pays_for_products_without_adjustment(client: Client) -> None:
     old = client.call("GET", "/v2/catalog").json["products"]["RELOAD"]
     options = client.call("GET", "/v2/options?product_code=RELOAD&field_id=amount").json["items"]
     body = payment(old, {"phone": "0123456789", "amount": options[1]}, "old-client")

@@ -95,7 +95,7 @@ def test_success_is_spelled_with_two_s_here(client: Client) -> None:
     assert record["amount"] == "55.50"
 
 
-def test_what_is_pending_has_no_response_date(client: Client) -> None:
+def test_a_pending_transaction_has_no_response_date(client: Client) -> None:
     (record,) = ask(client, status="PENDING").data
     assert (record["status_name"], record["status_code"], record["response_date"]) == ("Pending", "2", "")
 
@@ -193,7 +193,7 @@ def test_an_empty_search_has_figures_too(client: Client) -> None:
         ({"account": "9" * 101}, "account"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused(client: Client, wanted: dict[str, Any], field: str) -> None:
+def test_an_invalid_query_is_refused(client: Client, wanted: dict[str, Any], field: str) -> None:
     answer = ask(client, **wanted)
     assert answer.status == 400, answer.body
     assert list(answer.json["errors"]) == [field]
@@ -281,7 +281,7 @@ def test_a_status_that_changes_moves_its_transaction_within_the_figures() -> Non
         assert counts == [("1", "0", "0.00"), ("0", "1", "10.00")]
 
 
-def test_a_record_tells_the_products_own_currency_and_the_figures_are_ringgit() -> None:
+def test_a_record_has_the_products_own_currency_and_the_figures_are_in_ringgit() -> None:
     world = {"payments": [{"then": [{"status": "Succesful"}]}]}
     with running(SCENARIO | world) as client:
         client.pay("gems", "100", "GAME", account="player1")

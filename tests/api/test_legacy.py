@@ -100,7 +100,7 @@ def test_a_form_does_as_well_as_json(content_type: str) -> None:
         (b'{"a": "%s"}' % (b"a" * 70_000), "", {"body"}),
     ],
 )
-def test_what_is_missing_or_malformed_is_400_by_field(body: bytes, content_type: str, fields: set[str]) -> None:
+def test_a_missing_or_malformed_field_is_a_400_with_its_name(body: bytes, content_type: str, fields: set[str]) -> None:
     with running() as client:
         response = post(client, "/v2/token", body, content_type=content_type)
         assert response.status == 400
@@ -214,7 +214,7 @@ def test_a_payment_by_token_is_the_same_payment() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "BEARER   "])
-def test_the_scheme_is_read_whatever_its_case(scheme: str) -> None:
+def test_the_scheme_is_case_insensitive(scheme: str) -> None:
     with running() as client:
         token = login(client)["IdToken"]
         assert client.send("GET", "/v2/balance", headers={"authorization": scheme + token}).status == 200
@@ -277,7 +277,7 @@ def test_lifetimes_are_a_scenarios_to_set() -> None:
         assert refresh(client, tokens["RefreshToken"]).status == 401
 
 
-def test_a_token_from_before_a_reset_is_not_good_yet() -> None:
+def test_a_token_from_before_a_reset_is_not_valid_yet() -> None:
     with running({"clock": {"mode": "manual", "start": "2026-11-21T04:00:00Z"}}) as client:
         client.advance(60)
         token = login(client)["IdToken"]
@@ -452,7 +452,7 @@ def test_the_journal_shows_no_password(body: bytes, query: str, content_type: st
             assert not [token for token in ("AccessToken", "IdToken", "RefreshToken") if answer.json[token] in shown]
 
 
-def test_the_journal_shows_no_token_and_still_says_what_happened() -> None:
+def test_the_journal_masks_tokens_and_keeps_the_events() -> None:
     with running() as client:
         tokens = login(client)
         get(client, tokens["IdToken"])
@@ -471,7 +471,7 @@ def test_the_journal_shows_no_token_and_still_says_what_happened() -> None:
 # Sandboxes
 
 
-def test_a_token_is_good_in_its_own_sandbox_alone() -> None:
+def test_a_token_is_valid_in_its_own_sandbox_only() -> None:
     with running() as client:
         scenario = {"scenario": "x", "extends": "default", "clock": {"mode": "manual"}}
         client.sandbox(scenario, "a")
@@ -517,7 +517,7 @@ def test_unique_credentials_lead_to_their_sandbox_from_the_root() -> None:
         assert client.call("GET", "/v2/balance").headers["x-sim-sandbox"] == "default"
 
 
-def test_what_fails_at_the_root_belongs_to_the_default_sandbox() -> None:
+def test_a_call_that_fails_at_the_root_belongs_to_the_default_sandbox() -> None:
     with running() as client:
         made = client.sim("POST", "/sandboxes", {"id": "u", "credentials": "unique", "clock": {"mode": "manual"}}).json
         username = made["resellers"][0]["username"]

@@ -182,7 +182,7 @@ def test_plans_of_a_number_are_those_of_the_options() -> None:
         }
 
 
-def test_who_is_offered_what_depends_on_the_number() -> None:
+def test_the_offered_plans_depend_on_the_account_number() -> None:
     with running() as client:
         offers = {
             len(subproducts(client, product_code="DATA", account_number=f"01234567{last:02}")) for last in range(20)
@@ -270,7 +270,7 @@ def test_a_product_without_subproducts_has_none() -> None:
         ("product_code=INTERBANK&limit=" + "9" * 5000, "limit"),
     ],
 )
-def test_what_cannot_be_looked_up_is_400_by_parameter(query: str, field: str) -> None:
+def test_an_invalid_look_up_is_400_and_names_the_parameter(query: str, field: str) -> None:
     with running() as client:
         response = client.call("GET", f"/v2/subproducts?{query}")
         assert (response.status, set(response.json["errors"])) == (400, {field})

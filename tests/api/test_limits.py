@@ -83,7 +83,7 @@ def test_the_default_scenario_has_the_limit_of_the_specification_and_null_lifts_
         assert spend(client, 2) == [200, 200]
 
 
-def test_every_request_counts_whatever_it_is_answered() -> None:
+def test_every_request_counts_with_any_answer() -> None:
     with running({"limits": RATE}) as client:
         assert client.send("GET", "/nowhere").status == 404
         assert client.send("DELETE", "/v2/balance").status == 405
@@ -177,7 +177,7 @@ def test_an_address_within_ipv6_is_the_same_address(entry: str, address: str) ->
 
 
 @pytest.mark.parametrize("state", ["unknown", "revoked"])
-def test_a_key_that_is_not_good_is_refused_as_such_from_any_address(state: str) -> None:
+def test_an_invalid_key_is_refused_as_such_from_any_address(state: str) -> None:
     with running() as client:
         client.sim("PATCH", "/sandboxes/default/resellers/RS001/settings", {"ip_allowlist": ["192.0.2.1"]})
         keys = client.live.core.state.keys
@@ -286,6 +286,15 @@ def test_a_forwarded_address_is_ignored_where_it_is_not_trusted() -> None:
 
 
 # The integration timeout
+
+
+def test_a_shorter_integration_timeout_is_the_one_that_the_answer_names() -> None:
+    fault = {"when": {"path": "/v2/balance"}, "then": {"delay": "10m"}}
+    scenario = {"clock": "x100000", "faults": [fault], "limits": {"integration_timeout": "90s"}}
+    with running(scenario) as client:
+        late = client.call("GET", "/v2/balance")
+        assert error(late) == (504, "integration_timeout")
+        assert late.json["message"] == "The integration did not answer within 90 seconds."
 
 
 @pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"product": "RELOAD"}], ids=["early", "by the body"])

@@ -96,7 +96,7 @@ def test_the_third_digit_from_the_end_says_how_long_it_takes(
 
 @pytest.mark.parametrize("digit", ["1", "4"])
 @pytest.mark.parametrize("outcome", ["03", "11", "12"])
-def test_what_has_no_later_end_takes_no_time(client: Client, outcome: str, digit: str) -> None:
+def test_an_outcome_that_is_final_at_once_takes_no_time(client: Client, outcome: str, digit: str) -> None:
     assert story(client, "RELOAD", f"0120000{digit}{outcome}", "10") == STORIES[outcome]
 
 

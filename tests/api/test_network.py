@@ -50,7 +50,7 @@ def test_a_scenario_plans_interruptions_over_time() -> None:
         assert status(client, "FP") == "Interruption", "what is inherited stays"
 
 
-def test_a_scenario_may_heal_what_it_inherits() -> None:
+def test_a_scenario_may_undo_inherited_network_failures() -> None:
     with running({"network": {"FP": "Healthy"}}) as client:
         assert status(client, "FP") == "Healthy"
 

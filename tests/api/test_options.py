@@ -98,7 +98,7 @@ def test_a_loan_has_the_account_that_is_paid(client: Client) -> None:
     assert drawn[0]["account_number"] != items(client, "STUDENTLOAN", "loan", account_number="1")[0]["account_number"]
 
 
-def test_only_what_is_sold_at_a_loss_has_loss_risk(client: Client) -> None:
+def test_only_options_sold_at_a_loss_have_loss_risk(client: Client) -> None:
     found = items(client, "VOUCHER", "amount", NEW)
     assert [(one["price"]["amount"], one["cost"]["amount"], one["has_loss_risk"]) for one in found] == [
         ("9.00", "9.50", True),
@@ -162,7 +162,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("query", "wrong"), REFUSALS)
-def test_what_is_missing_or_wrong_is_a_400_with_its_name(client: Client, query: str, wrong: set[str]) -> None:
+def test_a_missing_or_invalid_parameter_is_a_400_with_its_name(client: Client, query: str, wrong: set[str]) -> None:
     response = client.call("GET", f"/v2/options?{query}")
     assert response.status == 400
     assert set(response.json) == {"message", "errors"}
@@ -174,7 +174,7 @@ def test_what_is_missing_or_wrong_is_a_400_with_its_name(client: Client, query: 
     ("product", "field"),
     [("NOTHING", "amount"), ("RELOAD", "nothing"), ("RELOAD", "phone"), ("reload", "amount"), ("RETIRED", "amount")],
 )
-def test_what_has_no_options_is_a_404(client: Client, product: str, field: str) -> None:
+def test_a_field_without_options_is_a_404(client: Client, product: str, field: str) -> None:
     response = options(client, product, field)
     assert response.status == 404
     assert (set(response.json), response.json["errors"]) == ({"message", "errors"}, {})
@@ -241,7 +241,7 @@ def test_active_and_inactive_options_come_together_when_the_scenario_says_so() -
 
 
 @pytest.mark.parametrize("query", [{}, {"is_active": "true"}, {"is_active": "false"}])
-def test_a_dynamic_field_offers_what_is_on_sale_alone(client: Client, query: dict[str, str]) -> None:
+def test_a_dynamic_field_offers_active_options_only(client: Client, query: dict[str, str]) -> None:
     assert "D15" not in codes(client, "DATA", "plan", account_number=PHONE, **query)
 
 
@@ -317,7 +317,7 @@ def test_options_for_one_account_are_written_in_the_scenario() -> None:
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(PARAMETERS, st.text() | st.sampled_from(SENT))))
-def test_whatever_is_asked_gets_an_answer_of_the_contract(client: Client, query: dict[str, str]) -> None:
+def test_every_query_is_answered_according_to_the_contract(client: Client, query: dict[str, str]) -> None:
     sent = {name: value.encode("utf-8", "surrogatepass") for name, value in query.items()}
     for path in ("/v2/options", "/v1/interbank/billers"):
         assert client.call("GET", f"{path}?{urlencode(sent)}").status in (200, 400, 404)
@@ -343,7 +343,7 @@ BY_STATE = {"account_number": {"from_field": "phone"}, "region": {"from_field": 
 PLAN = {"id": "plan", "data_source": {"depends_on": ["phone", "state"], "params": BY_STATE}}
 
 
-def test_whatever_a_dynamic_field_depends_on_is_required() -> None:
+def test_every_parameter_that_a_dynamic_field_depends_on_is_required() -> None:
     with running({"catalog": {"products": [{"code": "DATA", "fields": [STATE, PLAN]}]}}) as client:
         assert set(options(client, "DATA", "plan").json["errors"]) == {"account_number", "region"}
         assert set(options(client, "DATA", "plan", account_number=PHONE).json["errors"]) == {"region"}

@@ -14,7 +14,7 @@ def match(path: str) -> tuple[object, dict[str, str]]:
     return methods and methods["GET"], dict(places)
 
 
-def test_a_path_as_it_stands_wins() -> None:
+def test_a_path_without_parameters_is_found_exactly() -> None:
     assert TABLE.exact == {path: METHODS[path] for path in ("/a", "/a/b")}
     assert TABLE.known == list(PATHS)
 

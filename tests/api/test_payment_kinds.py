@@ -236,7 +236,7 @@ FIELDS = ("sn", "pin", "expiry", "note", "voucherlink")
 
 
 @pytest.mark.parametrize(("product", "account", "amount", "extras", "filled"), BROUGHT)
-def test_success_brings_what_the_product_delivers(
+def test_a_success_carries_the_texts_of_its_product(
     client: Client, product: str, account: str, amount: str, extras: dict[str, str], filled: set[str]
 ) -> None:
     body = {"refid": f"b-{product}", "product": product, "account": account, "amount": amount, "extras": extras}

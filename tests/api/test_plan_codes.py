@@ -52,7 +52,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("version", [None, "2020-01-01", "2026-09-16", "2027-06-01"])
 @pytest.mark.parametrize(("code", "amount", "remarks"), REFUSED)
-def test_a_plan_code_is_refused_with_44_whatever_the_api_version(
+def test_a_plan_code_is_refused_with_44_in_every_api_version(
     client: Client, code: Any, amount: Any, remarks: str, version: str | None
 ) -> None:
     headers = {"X-API-Version": version} if version else {}
@@ -106,9 +106,7 @@ CODES_OF_ANY_AMOUNT = [
 
 
 @pytest.mark.parametrize(("code", "amount", "remarks"), CODES_OF_ANY_AMOUNT)
-def test_what_is_wrong_with_a_code_is_44_whatever_the_amount(
-    client: Client, code: str, amount: Any, remarks: str
-) -> None:
+def test_an_invalid_code_is_44_with_any_amount(client: Client, code: str, amount: Any, remarks: str) -> None:
     refuse(client, plan(code, amount), 44, remarks)
 
 
@@ -190,7 +188,7 @@ CODES: list[tuple[str, dict[str, Any], Any, int, int]] = [
 
 
 @pytest.mark.parametrize(("choice", "payment", "code", "status", "status_code"), CODES)
-def test_what_a_code_does_to_a_product_without_plans_is_a_choice(
+def test_the_scenario_chooses_the_effect_of_a_code_on_a_product_without_plans(
     choice: str, payment: dict[str, Any], code: Any, status: int, status_code: int
 ) -> None:
     with running({"assume": {"unsupported-extras": choice}}) as client:

@@ -58,7 +58,7 @@ def test_a_refusal_does_not_touch_an_existing_payment(client: Client) -> None:
     ("when", "creating", "again", "elsewhere"),
     [({"new": True}, 502, 502, 200), ({"new": False}, 200, 502, 200), ({}, 502, 502, 502)],
 )
-def test_a_fault_tells_new_payments_from_requeries(
+def test_a_fault_distinguishes_new_payments_from_requeries(
     when: dict[str, Any], creating: int, again: int, elsewhere: int
 ) -> None:
     with running({"faults": [{"when": when, "then": {"status": 502}}]}) as client:

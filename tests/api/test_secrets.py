@@ -1,15 +1,18 @@
 """Secrets leave by the one answer that hands them out, and are found nowhere else afterwards."""
 
+import hashlib
+import hmac
 import json
 import logging
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI
+from tests.support.bad_requests import operations
 from tests.support.client import Client, Response, running
-from tests.support.hostile_rows import operations
 
 BILL = "product=ELECTRIC&account=210012345648"
 WALK: list[tuple[str, str, Any]] = [
@@ -117,3 +120,26 @@ def test_no_secret_is_found_in_journal_coverage_logs_or_output(
     out, err = capfd.readouterr()
     for secret in secrets:
         assert secret not in out + err + caplog.text
+
+
+def test_a_diagnosis_that_quotes_a_secret_does_not_cut_it_before_it_is_masked() -> None:
+    """A part of a secret would not be recognized."""
+    with running() as client:
+        secret: str = client.call("PUT", "/v2/balance-webhook", {"url": "inbox:webhooks"}).json["webhook_secret"]
+        client.call("GET", "/v2/balance", headers={"X-API-Version": secret})
+        client.send("GET", "/v2/balance", secret, headers=signed_by_mistake(client, secret))
+        client.call("GET", f"/v2/networkstatus?product={secret}")
+        client.call("GET", f"/v2/balance-webhook/deliveries/{secret}")
+        noted = [one["diagnosis"] for one in client.sim("GET", "/sandboxes/default/requests").json["requests"][:4]]
+        assert all(noted)
+        for where, shown in everything_shown(client):
+            assert secret[:20].encode() not in shown, where
+
+
+def signed_by_mistake(client: Client, query: str) -> dict[str, str]:
+    """Headers whose signature includes a parameter without a value."""
+    stamp, nonce = str(int(client.wall().timestamp())), "n" * 16
+    hashed = b64encode(hashlib.sha256(b"").digest()).decode()
+    text = f"v1:{stamp}:{nonce}:GET:{query}:{hashed}"
+    signature = b64encode(hmac.digest(b64decode(client.secret), text.encode(), "sha256")).decode()
+    return {"x-api-key": client.key, "x-timestamp": stamp, "x-nonce": nonce, "x-signature": f"v1={signature}"}

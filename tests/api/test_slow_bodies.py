@@ -107,6 +107,18 @@ def test_a_control_command_does_nothing_in_a_sandbox_that_was_deleted_or_reset_m
             assert anatomy(live.core.state) == before
 
 
+def test_an_inbox_of_a_sandbox_that_was_deleted_or_reset_meanwhile_accepts_nothing() -> None:
+    for meanwhile, status, error in (
+        (("POST", "/sandboxes/mine/reset"), 409, "sandbox_reset"),
+        (("DELETE", "/sandboxes/mine"), 404, "unknown_sandbox"),
+    ):
+        with running() as client:
+            client.sandbox({"extends": "default", "clock": {"mode": "manual"}}, "mine")
+            sent = client.asend("POST", "/_sim/inbox/mine/a", "", b"{}", {}, partial(client.asim, *meanwhile))
+            answer = client.run(sent)
+            assert (answer.status, answer.json["error"]) == (status, error)
+
+
 @pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"account": "0123456789"}])
 def test_a_sandbox_that_was_reset_during_a_delay_answers_409(when: dict[str, Any]) -> None:
     faults = [{"when": when, "then": {"delay": "100ms"}}]
@@ -142,7 +154,7 @@ def test_a_request_from_before_a_reset_is_not_in_the_journal_of_after_it(then: d
 
 
 @pytest.mark.parametrize("then", [{"disconnect": True}, {"after_commit": True, "disconnect": True}])
-def test_the_journal_says_that_nobody_got_an_answer(then: dict[str, Any]) -> None:
+def test_the_journal_shows_that_no_answer_was_sent(then: dict[str, Any]) -> None:
     with running({"faults": [{"when": {"path": "/v2/topup"}, "then": then}]}) as client:
         assert client.pay().status == 0
         [row] = client.sim("GET", "/sandboxes/default/requests?path=/v2/topup").json["requests"]

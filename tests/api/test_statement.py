@@ -172,7 +172,7 @@ def test_a_page_has_a_hundred_entries_by_default(client: Client) -> None:
         ({"limit": "1e2"}, "limit"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused(client: Client, wanted: dict[str, Any], field: str) -> None:
+def test_an_invalid_query_is_refused(client: Client, wanted: dict[str, Any], field: str) -> None:
     answer = ask(client, **wanted)
     assert answer.status == 400
     assert list(answer.json["errors"]) == [field]

@@ -147,6 +147,10 @@ def test_a_request_picks_a_rule_by_name(client: Client) -> None:
     assert client.pay("ref-2").data["status"] == "Accepted"
     unknown = client.pay("ref-3", headers={"X-Sim-Rule": "nobody"})
     assert (unknown.status, unknown.json["error"]) == (400, "unknown_rule")
+    for wrong, meant in (("Mine", "mine"), ("magic01", "magic-01"), ("ordnary", "ordinary")):
+        misspelt = client.pay("ref-3", headers={"X-Sim-Rule": wrong})
+        assert misspelt.status == 400
+        assert misspelt.headers["x-sim-diagnosis"] == f"no rule {wrong}; did you mean {meant}?"
 
 
 def test_other_members_of_the_body_are_ignored(client: Client) -> None:

@@ -54,7 +54,7 @@ def test_enabled_goes_off_and_on() -> None:
             assert client.call("GET", WEBHOOK).json["enabled"] is wanted
 
 
-def test_what_changes_nothing_leaves_the_time_of_the_last_update() -> None:
+def test_a_request_that_changes_nothing_keeps_the_time_of_the_last_update() -> None:
     with running() as client:
         put(client)
 

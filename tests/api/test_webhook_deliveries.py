@@ -36,7 +36,7 @@ def times(client: Client) -> list[str]:
     return [attempt["at"][11:19] for attempt in attempts(client)]
 
 
-def test_an_event_tells_the_credit_and_the_balance_after_it() -> None:
+def test_an_event_has_the_credit_and_the_balance_after_it() -> None:
     with hooked() as (client, receiver, _):
         deposit(client, "250.50", description="bank transfer")
         deposit(client, 10)
@@ -70,7 +70,7 @@ def test_an_event_is_a_post_that_standard_webhooks_verifies() -> None:
             Webhook(b"another secret").verify(item["body"], headers)
 
 
-def test_the_timestamp_is_of_the_wall_clock_whatever_the_sandbox_thinks() -> None:
+def test_the_timestamp_is_of_the_wall_clock_at_any_sandbox_time() -> None:
     clock = {"mode": "manual", "start": "2027-06-01T00:00:00Z", "skew": "-90s"}
     with hooked(clock=clock) as (client, receiver, _):
         deposit(client)
@@ -217,7 +217,7 @@ def test_resets_alone_spend_the_retries() -> None:
         (b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", ""),
     ],
 )
-def test_the_status_line_decides_whatever_becomes_of_the_body(
+def test_the_status_line_decides_even_when_the_body_fails(
     code: int, status: str, requests: int, rest: bytes, body: str
 ) -> None:
     with hooked(b"HTTP/1.1 %d X\r\n%s" % (code, rest)) as (client, receiver, _):
@@ -242,7 +242,7 @@ def test_each_request_that_left_is_one_attempt_also_on_a_connection_that_was_kep
         assert [row["retryCount"] for row in reversed(listed(client))] == [0, 1, 3, 3, 0]
 
 
-def test_an_advance_tells_each_attempt_as_it_ended() -> None:
+def test_an_advance_reports_each_attempt_with_its_outcome() -> None:
     with hooked(503, b"", 200, 404) as (client, _, _):
         deposit(client)
         first = [(one["state"], one["ending"], one["answered"]) for one in client.advance()["fired"]]
@@ -357,7 +357,7 @@ def test_rotation_counts_at_once_also_for_a_retry_of_an_earlier_event() -> None:
 
 
 @pytest.mark.parametrize("stop", [("PATCH", "/enabled", {"enabled": False}), ("DELETE", "", None)])
-def test_stopping_the_webhook_ends_what_is_under_way(stop: tuple[str, str, Any]) -> None:
+def test_stopping_the_webhook_ends_pending_deliveries(stop: tuple[str, str, Any]) -> None:
     with hooked(500) as (client, receiver, _):
         deposit(client)
         client.advance(0)

@@ -221,7 +221,7 @@ def test_a_delivery_that_takes_long_is_not_lost_between_pages() -> None:
         assert amounts(listed(client))[0] == 77
 
 
-def test_walking_while_old_ones_are_evicted_shows_what_is_left_without_a_gap() -> None:
+def test_paging_while_old_entries_are_evicted_shows_the_remaining_ones_without_a_gap() -> None:
     with running({"limits": {"deliveries": 10}}) as client:
         put(client)
         delivered(client, 10)
@@ -283,7 +283,7 @@ DAY = "from=2026-11-21&to=2026-11-21"
         (DAY, "&search=evt", 400),
     ],
 )
-def test_a_cursor_is_good_beside_the_same_filters_however_they_are_spelt(first: str, then: str, status: int) -> None:
+def test_a_cursor_is_valid_with_the_same_filters_in_every_notation(first: str, then: str, status: int) -> None:
     with running() as client:
         put(client)
         delivered(client, 3)

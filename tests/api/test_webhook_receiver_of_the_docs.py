@@ -27,7 +27,7 @@ def receiver_of_the_docs(server: Any, secret: str) -> Any:
     return names
 
 
-def test_the_receiver_of_the_docs_takes_what_is_genuine_once_and_nothing_else(
+def test_the_receiver_of_the_docs_accepts_each_genuine_event_once_and_nothing_else(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     from http.server import BaseHTTPRequestHandler, HTTPServer

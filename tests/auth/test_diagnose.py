@@ -4,10 +4,12 @@ import base64
 import hashlib
 import hmac
 import json
+from collections.abc import Callable
 
 import msgspec
 import pytest
 
+from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, check_headers
 from tests.support.signing import (
@@ -23,6 +25,7 @@ METHOD, PATH, QUERY, BODY = "POST", "/v2/topup", b"b=2&a=%201", b'{"a": 1}'
 HASH = base64.b64encode(hashlib.sha256(BODY).digest()).decode()
 EMPTY = base64.b64encode(hashlib.sha256(b"").digest()).decode()
 SORTED = "a=%201&b=2"
+RULES = QueryRules()
 
 
 def canonical(method: str = METHOD, query: str = SORTED, hashed: str = HASH) -> str:
@@ -53,6 +56,8 @@ MISTAKES = [
     (claim_of(canonical(method="post")), "lower case"),
     (claim_of(canonical()[3:]), "v1: is missing"),
     (claim_of(canonical().replace(":", "\n")), "line feeds"),
+    (claim_of(canonical() + "\n"), "ends in a line feed"),
+    (claim_of(f"v1:{NONCE}:{NOW}:{METHOD}:{SORTED}:{HASH}"), "nonce stands before the timestamp"),
     (claim_of(canonical(hashed=hashlib.sha256(BODY).hexdigest())), "body hash is hexadecimal"),
     (claim_of(canonical(hashed=BODY.decode())), "body itself"),
     (claim_of(canonical(hashed="")), "hash is missing"),
@@ -65,22 +70,140 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("claim", "expected"), MISTAKES, ids=[text for _, text in MISTAKES])
 def test_a_mistake_is_named(claim: Claim, expected: str) -> None:
-    assert expected in diagnose(claim, METHOD, PATH, QUERY, BODY)
+    assert expected in diagnose(claim, METHOD, PATH, QUERY, BODY, RULES)
 
 
 def test_a_signature_of_another_length_is_reported() -> None:
     short = claim_of(canonical())
     cut = msgspec.structs.replace(short, signature=short.signature[:20])
-    assert "20 bytes" in diagnose(cut, METHOD, PATH, QUERY, BODY)
+    assert "20 bytes" in diagnose(cut, METHOD, PATH, QUERY, BODY, RULES)
 
 
 def test_no_diagnosis_shows_the_secret() -> None:
     for claim, _ in MISTAKES:
-        told = diagnose(claim, METHOD, PATH, QUERY, BODY)
+        told = diagnose(claim, METHOD, PATH, QUERY, BODY, RULES)
         assert SECRET.decode() not in told
         assert base64.b64encode(SECRET).decode() not in told
 
 
 @pytest.mark.parametrize("body", [b"", b"[" * 5000, b"\xff\xfe", b'{"a":"\\ud800"}', b"NaN"])
 def test_any_body_can_be_diagnosed(body: bytes) -> None:
-    assert diagnose(claim_of("nothing"), METHOD, PATH, b"=&&%zz=%", body)
+    assert diagnose(claim_of("nothing"), METHOD, PATH, b"=&&%zz=%", body, RULES)
+
+
+PLAIN, SPACE = "a=1&b=2", "date=2026-10-01%20-%202026-10-02&limit=5"
+QUERIES = [
+    ("limit=5&date=1&flag", "date=1&flag&limit=5", "flag has no ="),
+    ("limit=5&date=1&flag", "date=1&flag=&limit=5", "flag has no ="),
+    ("Account=1&a=2", "a=2&Account=1", "regardless of case"),
+    (SPACE, "date=2026-10-01+-+2026-10-02&limit=5", "encoded otherwise than it is sent"),
+    (SPACE.replace("%20", "+"), SPACE, "encoded otherwise than it is sent"),
+    (SPACE.replace("%20", "+"), "date=2026-10-01 - 2026-10-02&limit=5", "percent-decoded"),
+    ("url=http%3a%2f%2fh%2fx", "url=http%3A%2F%2Fh%2Fx", "encoded otherwise than it is sent"),
+    ("url=http://h/x!", "url=http%3A%2F%2Fh%2Fx!", "encoded otherwise than it is sent"),
+]
+
+
+@pytest.mark.parametrize(("sent", "signed", "expected"), QUERIES)
+def test_a_mistake_in_the_query_is_named(sent: str, signed: str, expected: str) -> None:
+    claim = claim_of(canonical("GET", signed, EMPTY))
+    assert expected in diagnose(claim, "GET", PATH, sent.encode(), b"", RULES)
+
+
+def test_a_query_that_is_left_out_with_its_colon_is_named() -> None:
+    claim = claim_of(f"v1:{NOW}:{NONCE}:GET:{EMPTY}")
+    assert "colon" in diagnose(claim, "GET", PATH, b"", b"", RULES)
+
+
+_BY_VALUE = "equal keys are sorted by value (assume.repeated-query-keys)"
+_LEAVE_OUT = "leave out parameters with an empty value (assume.empty-query-values)"
+TWICE, BLANK = "s=2&a=1&s=1", "b=&a=1"
+FIXED = [
+    (QueryRules("sorted", "either"), TWICE, "a=1&s=2&s=1", "equal keys are sorted by value"),
+    (QueryRules("as_sent", "either"), TWICE, "a=1&s=1&s=2", "equal keys keep the order sent"),
+    (QueryRules("either", "without"), BLANK, "a=1&b=", "leave out parameters with an empty value"),
+    (QueryRules("either", "with"), BLANK, "a=1", "sign parameters with an empty value"),
+    (QueryRules("sorted", "either"), "s=2&s=1", "s=2&s=1", "equal keys are sorted by value"),
+    (QueryRules("either", "without"), "a=1&b=", "a=1&b=", "leave out parameters with an empty value"),
+    (QueryRules("sorted", "without"), "s=2&b=&s=1", "b=&s=2&s=1", "equal keys are sorted by value"),
+]
+
+
+@pytest.mark.parametrize(("rules", "sent", "signed", "expected"), FIXED)
+def test_a_query_that_the_choices_of_the_sandbox_refuse_is_named(
+    rules: QueryRules, sent: str, signed: str, expected: str
+) -> None:
+    claim = claim_of(canonical("GET", signed, EMPTY))
+    said = diagnose(claim, "GET", PATH, sent.encode(), b"", rules)
+    assert said.startswith(expected)
+    assert "hexadecimal" not in said
+
+
+def test_only_the_choices_that_a_query_breaks_are_named() -> None:
+    rules = QueryRules("sorted", "without")
+    for sent, signed, said in (
+        ("s=2&b=&s=1", "b=&s=1&s=2", _LEAVE_OUT),
+        ("s=2&b=&s=1", "s=2&s=1", _BY_VALUE),
+        ("s=2&b=&s=1", "b=&s=2&s=1", f"{_BY_VALUE} and {_LEAVE_OUT}"),
+        ("b=", "b=", _LEAVE_OUT),
+    ):
+        claim = claim_of(canonical("GET", signed, EMPTY))
+        assert diagnose(claim, "GET", PATH, sent.encode(), b"", rules) == said
+
+
+@pytest.mark.parametrize("signed", ["a=1&b=&s=2&s=1", "a=1&b=&s=1&s=2", "a=1&s=2&s=1", "a=1&s=1&s=2"])
+def test_a_mistake_is_named_whichever_accepted_query_was_signed(signed: str) -> None:
+    text = canonical("GET", signed, EMPTY)
+    for claim, expected in (
+        (claim_of(text, base64.b64encode(SECRET)), "decode it from Base64"),
+        (claim_of(text, hexadecimal=True), "hexadecimal"),
+        (claim_of(text[3:]), "v1: is missing"),
+    ):
+        assert expected in diagnose(claim, "GET", PATH, b"s=2&b=&a=1&s=1", b"", RULES)
+
+
+def test_the_string_to_sign_is_one_that_the_sandbox_accepts() -> None:
+    claim = claim_of("something else")
+    said = diagnose(claim, "GET", PATH, b"b=&a=1", b"", QueryRules("either", "without"))
+    assert f":GET:a=1:{EMPTY}" in said
+
+
+@pytest.mark.parametrize(
+    ("signature", "expected"),
+    [
+        (b"", "nothing follows v1="),
+        (b"x" * 20, "SHA-1"),
+        (b"x" * 33, "33 bytes, an HMAC-SHA256 has 32"),
+        (b"x" * 64, "64 bytes, an HMAC-SHA256 has 32"),
+    ],
+)
+def test_a_signature_of_the_wrong_length_is_not_called_hexadecimal(signature: bytes, expected: str) -> None:
+    claim = msgspec.structs.replace(claim_of(canonical()), signature=signature)
+    said = diagnose(claim, METHOD, PATH, QUERY, BODY, RULES)
+    assert expected in said
+    assert "hexadecimal" not in said
+
+
+@pytest.mark.parametrize("of", [lambda text: text, base64.b64encode], ids=["as text", "in Base64"])
+def test_any_hexadecimal_signature_is_called_so(of: Callable[[bytes], bytes]) -> None:
+    digest = hmac.new(b"another secret", canonical().encode(), "sha256").hexdigest().encode()
+    claim = check_headers(headers("v1=" + of(digest).decode()), KEYS[KEY], NOW, 300)
+    assert isinstance(claim, Claim)
+    assert "hexadecimal" in diagnose(claim, METHOD, PATH, QUERY, BODY, RULES)
+
+
+SIGNED_AS_SENT = "the query is signed as it is sent; sort it by key and leave out parameters without ="
+
+
+@pytest.mark.parametrize(
+    ("query", "signed", "expected"),
+    [
+        (b"b=2&a=1&c", "b=2&a=1", "the query is not sorted by key"),
+        (b"b=2&a=1&c", "a=1&b=2&c", "c has no =, so it is not part of the canonical string"),
+        (b"a=1&b=2&c", "a=1&b=2&c", "c has no =, so it is not part of the canonical string"),
+        (b"c", "c", "c has no =, so it is not part of the canonical string"),
+        (b"b=2&c&a=1", "b=2&c&a=1", SIGNED_AS_SENT),
+    ],
+)  # fmt: skip
+def test_the_order_and_a_parameter_without_a_value_are_told_apart(query: bytes, signed: str, expected: str) -> None:
+    assert diagnose(claim_of(canonical(query=signed)), METHOD, PATH, query, BODY, RULES) == expected

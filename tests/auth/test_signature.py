@@ -135,7 +135,7 @@ def verified(
         ("DELETE", "", b""),
     ],
 )
-def test_what_was_signed_as_spec_says_is_accepted(method: str, query: str, body: bytes) -> None:
+def test_a_request_signed_according_to_spec_is_accepted(method: str, query: str, body: bytes) -> None:
     assert verified(method, query, body) == "fine"
 
 

@@ -40,7 +40,7 @@ def issued(use: Use = Use.ID, realm: Realm = REALM) -> str:
 
 
 @pytest.mark.parametrize("use", Use)
-def test_a_token_is_good_for_its_own_use_alone(use: Use) -> None:
+def test_a_token_is_valid_for_its_own_use_only(use: Use) -> None:
     for other in Use:
         got = verify(REALM, issued(use), other, NOW)
         assert (got == HOLDER) if other is use else isinstance(got, Denied)
@@ -132,7 +132,7 @@ BENT = ("B" if SIGNATURE[0] == "A" else "A") + SIGNATURE[1:]
         ("x" * (TOKEN_CHARS_MAX + 1), "4097 characters, at most 4096 are read"),
     ],
 )
-def test_a_token_that_is_not_good_is_refused_with_the_reason(token: str, said: str) -> None:
+def test_an_invalid_token_is_refused_with_the_reason(token: str, said: str) -> None:
     got = verify(REALM, token, Use.ID, NOW)
     if said:
         assert isinstance(got, Denied)
@@ -143,17 +143,17 @@ def test_a_token_that_is_not_good_is_refused_with_the_reason(token: str, said: s
 
 
 @given(token=st.text(max_size=200) | st.binary(max_size=200).map(lambda raw: raw.decode("latin-1")))
-def test_whatever_is_sent_is_refused_and_never_raises(token: str) -> None:
+def test_any_text_is_refused_and_never_raises(token: str) -> None:
     assert isinstance(verify(REALM, token, Use.ID, NOW), Denied)
     claimed(token)
 
 
 @given(header=st.binary(max_size=60), payload=st.binary(max_size=60))
-def test_whatever_the_parts_hold_is_refused_and_never_raises(header: bytes, payload: bytes) -> None:
+def test_any_parts_are_refused_and_never_raise(header: bytes, payload: bytes) -> None:
     token = b".".join(map(jwt.utils.base64url_encode, (header, payload, b"x"))).decode()
     assert isinstance(verify(REALM, token, Use.ID, NOW), Denied)
 
 
-def test_what_a_token_claims_is_read_without_believing_it() -> None:
+def test_a_tokens_claims_can_be_read_without_verification() -> None:
     assert claimed(issued(realm=ELSEWHERE))["aud"] == "there"
     assert claimed("x" * (TOKEN_CHARS_MAX + 1)) == claimed("a.b.c") == {}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.bad_requests import facts
 from tests.support.client import Client, running
-from tests.support.hostile_rows import facts
 
 
 @pytest.fixture(scope="module")

@@ -6,21 +6,21 @@ from typing import Any
 import pytest
 
 from tests.bad_input.test_queries import STRANGE_QUERIES, VALUES
-from tests.support.client import Client
-from tests.support.hostile_rows import (
+from tests.support.bad_requests import (
     Operation,
     ask,
     control_operations,
     ids,
     said,
 )
+from tests.support.client import Client
 
 pytestmark = pytest.mark.slow
 
 OPERATIONS = control_operations()
 DEFAULT = "/_sim/sandboxes/default"
 
-VISITORS: list[tuple[str, dict[str, str], str]] = [
+FOREIGN_REQUESTS: list[tuple[str, dict[str, str], str]] = [
     ("another host", {"Host": "evil.example"}, "403 foreign_host"),
     ("another host with our port", {"Host": "evil.example:8080"}, "403 foreign_host"),
     ("no host", {"Host": ""}, "403 foreign_host"),
@@ -57,8 +57,8 @@ VISITORS: list[tuple[str, dict[str, str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("what", "headers", "expected"), VISITORS, ids=ids(VISITORS))
-def test_a_visitor_who_is_not_at_home_here(client: Client, what: str, headers: dict[str, str], expected: str) -> None:
+@pytest.mark.parametrize(("what", "headers", "expected"), FOREIGN_REQUESTS, ids=ids(FOREIGN_REQUESTS))
+def test_a_request_from_a_foreign_page(client: Client, what: str, headers: dict[str, str], expected: str) -> None:
     answer = ask(client, "GET", "/_sim/sandboxes/default/clock", headers=headers)
     assert said(answer) == expected
     if expected != "200":
@@ -96,7 +96,7 @@ def _at(template: str, names: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("one", [one for one in OPERATIONS if "{sandbox}" in one.template], ids=str)
-def test_no_path_knows_the_sandbox_of_nobody(client: Client, one: Operation) -> None:
+def test_every_path_refuses_an_unknown_sandbox(client: Client, one: Operation) -> None:
     others = {"code": "RS001", "name": "callbacks", "n": "1", "key": "k", "rule": "r", "trxid": "t"}
     for what, sandbox in IDS:
         answer = ask(
@@ -111,7 +111,7 @@ def _inner(one: Operation) -> str:
 
 
 @pytest.mark.parametrize("one", [one for one in OPERATIONS if _inner(one)], ids=str)
-def test_no_path_knows_an_id_of_nobody(client: Client, one: Operation) -> None:
+def test_every_path_refuses_an_unknown_id(client: Client, one: Operation) -> None:
     inner = _inner(one)
     for what, value in IDS:
         known = {"sandbox": "default", "code": "RS001"} | {inner: value}

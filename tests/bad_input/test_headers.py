@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.support.client import Client
-from tests.support.hostile_rows import (
+from tests.support.bad_requests import (
     Operation,
     ask,
     ids,
     operations,
     said,
 )
+from tests.support.client import Client
 
 BALANCE = "/v2/balance"
 GOOD_SIGNATURE = "v1=" + "A" * 43 + "="

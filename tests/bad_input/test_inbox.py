@@ -3,8 +3,8 @@
 import pytest
 
 from tests.bad_input.test_json import NOT_AN_OBJECT
+from tests.support.bad_requests import ask, ids, said
 from tests.support.client import Client
-from tests.support.hostile_rows import ask, ids, said
 
 NAMES: list[tuple[str, str, str]] = [
     ("a blank", "default/ ", "400 bad_inbox_name"),

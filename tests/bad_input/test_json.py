@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from tests.support.client import Client
-from tests.support.hostile_rows import (
+from tests.support.bad_requests import (
     Operation,
     ask,
     control_operations,
@@ -13,6 +12,7 @@ from tests.support.hostile_rows import (
     operations,
     said,
 )
+from tests.support.client import Client
 
 pytestmark = pytest.mark.slow
 
@@ -84,7 +84,7 @@ def test_a_payment_in_no_json_object_is_an_invalid_request(client: Client, what:
 
 
 @pytest.mark.parametrize("one", BODILY, ids=str)
-def test_every_endpoint_refuses_what_is_not_a_json_object(client: Client, one: Operation) -> None:
+def test_every_endpoint_refuses_a_body_other_than_a_json_object(client: Client, one: Operation) -> None:
     for what, body in NOT_AN_OBJECT:
         answer = ask(client, one.method, one.path, body)
         assert answer.status in ((400, 404) if one.names_nothing else (400,)), (what, answer.body[:300])
@@ -92,7 +92,7 @@ def test_every_endpoint_refuses_what_is_not_a_json_object(client: Client, one: O
 
 
 @pytest.mark.parametrize("one", CONTROLLED, ids=str)
-def test_every_control_path_refuses_what_is_not_a_json_object(client: Client, one: Operation) -> None:
+def test_every_control_path_refuses_a_body_other_than_a_json_object(client: Client, one: Operation) -> None:
     for what, body in NOT_AN_OBJECT:
         answer = ask(client, one.method, one.path, body)
         assert said(answer) == "400 bad_request" or (one.names_nothing and answer.status == 404), what

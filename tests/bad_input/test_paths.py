@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.support.client import Client
-from tests.support.hostile_rows import (
+from tests.support.bad_requests import (
     ask,
     control_operations,
     ids,
     operations,
     said,
 )
+from tests.support.client import Client
 
 pytestmark = pytest.mark.slow
 

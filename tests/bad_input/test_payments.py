@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.bad_requests import ask, ids, said
 from tests.support.client import Client
-from tests.support.hostile_rows import ask, ids, said
 
 RELOAD = {"refid": "hostile", "product": "RELOAD", "account": "0123456789", "amount": "10"}
 BILL = {"refid": "hostile", "product": "ELECTRIC", "account": "123456789012", "amount": "10"}
@@ -84,7 +84,7 @@ AMOUNTS: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("what", "written", "expected"), AMOUNTS, ids=ids(AMOUNTS))
-def test_an_amount_that_is_none(client: Client, what: str, written: str, expected: str) -> None:
+def test_an_invalid_amount(client: Client, what: str, written: str, expected: str) -> None:
     body = json.dumps(BILL | {"amount": "@"}).replace('"@"', written)
     answer = ask(client, "POST", "/v2/topup", body.encode())
     assert said(answer) == expected
@@ -165,7 +165,7 @@ TEXTS: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("what", "changes", "expected"), TEXTS, ids=ids(TEXTS))
-def test_a_text_that_is_none(client: Client, what: str, changes: dict[str, Any], expected: str) -> None:
+def test_an_invalid_text(client: Client, what: str, changes: dict[str, Any], expected: str) -> None:
     answer = ask(client, "POST", "/v2/topup", json.dumps(RELOAD | changes).encode())
     assert said(answer) == expected
     assert answer.data["cost"] == 0
@@ -178,7 +178,7 @@ def test_a_payment_without_one_of_its_fields(client: Client, name: str) -> None:
     assert said(ask(client, "POST", "/v2/topup", json.dumps(body).encode())) == INVALID
 
 
-def test_the_refid_of_another_payment_gives_that_payment_whatever_else_is_sent(client: Client) -> None:
+def test_an_existing_refid_returns_its_payment_with_any_other_parameters(client: Client) -> None:
     for changes in ({"amount": "7"}, {"account": ""}, {"product": "NOPE"}, {"amount": -1, "remarks": "x"}):
         answer = ask(client, "POST", "/v2/topup", json.dumps(RELOAD | changes | {"refid": "settled"}).encode())
         assert (answer.status, answer.data["status"], answer.data["amount"]) == (200, "Succesful", 10)

@@ -4,14 +4,14 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support.client import Client
-from tests.support.hostile_rows import (
+from tests.support.bad_requests import (
     Operation,
     ask,
     ids,
     operations,
     said,
 )
+from tests.support.client import Client
 
 pytestmark = pytest.mark.slow
 
@@ -204,11 +204,11 @@ CALLBACKS: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("what", "query", "expected"), CALLBACKS, ids=ids(CALLBACKS))
-def test_a_callback_address_that_is_none(client: Client, what: str, query: str, expected: str) -> None:
+def test_an_invalid_callback_address(client: Client, what: str, query: str, expected: str) -> None:
     assert said(ask(client, "POST", f"/v2/callback-url?{query}")) == expected
 
 
-def test_what_belongs_into_the_query_is_not_read_from_a_body(client: Client) -> None:
+def test_query_parameters_are_not_read_from_a_body(client: Client) -> None:
     answer = ask(client, "POST", "/v2/callback-url", b'{"url": "https://example.com/", "method": "POST"}')
     assert said(answer) == "400 method,url"
     assert "query" in answer.headers["x-sim-diagnosis"]

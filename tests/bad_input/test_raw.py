@@ -21,7 +21,7 @@ from simulator.options import Options
 from simulator.scenario.library import scenario_from_object
 from simulator.server.limits import HttpLimits
 from simulator.server.serve import make_server
-from tests.support.hostile_rows import ids
+from tests.support.bad_requests import ids
 from tests.support.signing import sign
 
 PATIENCE_S = 10.0

@@ -5,14 +5,14 @@ from typing import Any
 
 from simulator.api.routes import routes
 from simulator.control.app import INBOX_PREFIX, ROUTES
-from tests.support.client import running
-from tests.support.hostile_rows import (
+from tests.support.bad_requests import (
     ask,
     control_operations,
     facts,
     operations,
     said,
 )
+from tests.support.client import running
 
 
 def test_every_kind_of_change_is_seen() -> None:

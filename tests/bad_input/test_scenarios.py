@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.bad_requests import ask, ids, said
 from tests.support.client import Client
-from tests.support.hostile_rows import ask, ids, said
 
 SANDBOXES = "/_sim/sandboxes"
 

@@ -68,7 +68,7 @@ def test_a_round_ends_when_its_time_is_up() -> None:
         ((), 0, "closed by the server"),
     ],
 )
-def test_what_is_not_a_good_answer_is_an_error(pieces: tuple[bytes, ...], answered: int, complaint: str | None) -> None:
+def test_an_unexpected_answer_is_an_error(pieces: tuple[bytes, ...], answered: int, complaint: str | None) -> None:
     with answering(*pieces) as port:
         result = load.run("127.0.0.1", port, [GET] * 3, connections=1, seconds=5)
     assert result.requests == answered

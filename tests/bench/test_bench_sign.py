@@ -22,7 +22,7 @@ SECRET = base64.b64encode(bytes(range(32))).decode()
         ("url=http%3A%2F%2Fx&method=POST", "method=POST&url=http%3A%2F%2Fx"),
     ],
 )
-def test_the_query_is_signed_sorted_and_without_what_has_no_value(query: str, canonical: str) -> None:
+def test_the_query_is_signed_sorted_and_without_empty_parameters(query: str, canonical: str) -> None:
     assert canonical_query(query) == canonical
 
 

@@ -10,7 +10,7 @@ def products(client: Client) -> Any:
     return client.call("GET", "/v2/catalog").json["products"]
 
 
-def test_the_catalog_changes_every_hour_and_tells_so() -> None:
+def test_the_catalog_changes_every_hour_and_publishes_it() -> None:
     with running("catalog-changes") as client:
         seen = [client.call("GET", "/v2/catalog").json["last_updated"]]
         whole = products(client)

@@ -51,7 +51,7 @@ def attempts(client: Client) -> list[Any]:
     return found
 
 
-def test_a_flaky_receiver_hears_it_at_the_fourth_attempt_and_refuses_the_next_for_good() -> None:
+def test_a_flaky_receiver_accepts_the_fourth_attempt_and_refuses_the_next_callback_with_404() -> None:
     with running("flaky-receiver") as client:
         first, _ = buy(client)
         client.advance(184)

@@ -20,7 +20,7 @@ def rules(*keys: tuple[str, str, int, int]) -> dict[RuleKey, RuleCount]:
     }
 
 
-def test_a_rule_that_never_decided_is_named_with_what_is_known_of_it() -> None:
+def test_a_rule_that_never_decided_is_named_with_its_counts() -> None:
     told_lines = lines(Coverage(rules=rules(("one", "a", 0, 0), ("one", "b", 7, 0), ("one", "c", 7, 7))))
     assert told_lines[:4] == [
         "coverage of 1 sandbox",
@@ -30,7 +30,7 @@ def test_a_rule_that_never_decided_is_named_with_what_is_known_of_it() -> None:
     ]
 
 
-def test_rules_of_several_scenarios_are_told_apart() -> None:
+def test_rules_of_several_scenarios_are_distinguished() -> None:
     told_lines = lines(Coverage(rules=rules(("one", "a", 0, 0), ("two", "a", 0, 0))), 2)
     assert told_lines[0] == "coverage of 2 sandboxes"
     assert told_lines[2:4] == ["    never payments of one: a", "    never payments of two: a"]

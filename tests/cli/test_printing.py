@@ -47,7 +47,7 @@ def test_anything_else_after_scenarios_is_wrong_usage(arguments: tuple[str, ...]
     assert "scenarios show NAME" in refusal(invoke("scenarios", *arguments), 2)
 
 
-def test_a_good_file_is_ok(tmp_path: Path) -> None:
+def test_a_valid_file_is_ok(tmp_path: Path) -> None:
     good = tmp_path / "good.yaml"
     good.write_text("extends: default\n")
     result = invoke("check", str(good))
@@ -75,7 +75,7 @@ def test_the_register_is_printed_with_every_id_section_and_knob() -> None:
         assert one.knob is None or f"knob {one.knob}" in printed
 
 
-def test_the_register_as_json_is_what_the_control_api_answers() -> None:
+def test_the_register_as_json_equals_the_answer_of_the_control_api() -> None:
     listed = json.loads(invoke("assumptions", "--json").stdout)["assumptions"]
     assert [one["id"] for one in listed] == [one.id for one in assumptions()]
     assert set(listed[0]) == {"id", "spec", "question", "choice", "why", "knob", "values"}

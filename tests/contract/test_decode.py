@@ -152,14 +152,14 @@ FRAGMENTS = st.lists(
     body=st.binary(max_size=200) | FRAGMENTS | st.text().map(lambda text: text.encode("utf-8", "surrogatepass")),
     reject_duplicates=st.booleans(),
 )
-def test_whatever_bytes_come_there_is_an_object_or_bad_json(body: bytes, reject_duplicates: bool) -> None:
+def test_any_bytes_give_an_object_or_bad_json(body: bytes, reject_duplicates: bool) -> None:
     with suppress(BadJson):
         assert type(decode_object(body, reject_duplicates)) is dict
 
 
 @pytest.mark.slow
 @given(value=st.dictionaries(st.text(), JSON_VALUES, max_size=5), ascii_only=st.booleans())
-def test_what_was_written_is_read(value: dict[str, Any], ascii_only: bool) -> None:
+def test_an_encoded_value_is_decoded_to_itself(value: dict[str, Any], ascii_only: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only)
     assert decode_object(text.encode(), reject_duplicates=True) == json.loads(text, parse_float=Decimal)
 

@@ -42,7 +42,7 @@ def values_of(one: Assumption, probe: Probe) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("id_", sorted(PROBES))
-def test_each_value_of_a_knob_changes_what_a_client_sees(id_: str) -> None:
+def test_each_value_of_a_knob_changes_an_answer(id_: str) -> None:
     one, probe = WITH_KNOB[id_], PROBES[id_]
     assert one.knob is not None
     values = values_of(one, probe)

@@ -43,7 +43,7 @@ def operations(document: str) -> list[tuple[str, str, dict[str, Any], dict[str, 
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_a_document_has_what_openapi_asks_for(document: str) -> None:
+def test_a_document_has_the_parts_that_openapi_requires(document: str) -> None:
     whole = bundled(document)
     assert re.fullmatch(r"3\.1\.\d+", whole["openapi"])
     assert {"title", "version"} <= set(whole["info"])

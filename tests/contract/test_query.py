@@ -52,12 +52,12 @@ def test_a_wrong_encoding_is_a_problem_of_its_parameter(raw: bytes, name: str, t
 
 
 @given(pairs=st.dictionaries(st.text(), st.text()))
-def test_what_was_encoded_is_read(pairs: dict[str, str]) -> None:
+def test_an_encoded_query_is_decoded_to_itself(pairs: dict[str, str]) -> None:
     assert decode_query(urlencode(pairs).encode()) == (pairs, {})
 
 
 @given(raw=st.binary())
-def test_whatever_bytes_come_there_are_texts_or_problems(raw: bytes) -> None:
+def test_any_bytes_give_texts_or_problems(raw: bytes) -> None:
     values, problems = decode_query(raw)
     assert all(isinstance(value, str | list) for value in values.values())
     assert all(texts for texts in problems.values())

@@ -121,7 +121,7 @@ def test_descriptions_for_editors_come_from_the_register_only() -> None:
         assert ("accepts" in row) == (is_assumed and len(row["values"]) == 1), row["id"]
 
 
-def test_a_knob_of_one_value_takes_what_it_accepts_and_an_object_so_each_of_its_members() -> None:
+def test_a_knob_accepts_its_values_and_an_object_each_of_its_members() -> None:
     known = scenario_assume()
     assert {"type": "string", "title": "an IP address", "maxLength": 45}.items() <= known["source-address"].items()
     (codes,) = assumed()["payment-status-codes"].values

@@ -22,7 +22,7 @@ def test_the_reseller_api_is_described_whole() -> None:
     assert described(OPENAPI) == {(method, path) for path, methods in routes().items() for method in methods}
 
 
-def test_what_the_contract_calls_deprecated_says_so_in_its_answers() -> None:
+def test_a_deprecated_operation_of_the_contract_answers_with_the_deprecation_header() -> None:
     """The endpoints of SPEC 9 whose answers carry `Deprecation`."""
     paths = load(OPENAPI)["paths"]
     marked = {

@@ -120,8 +120,8 @@ AMOUNT_TEXT = "must be a positive amount with at most two decimals"
         ("sandbox-request", {"clock": {"mode": "x10"}}, {"clock.mode": ["must be real, manual, or xN beside a rate"]}),
         ("sandbox-request", {"clock": "manual"}, {"clock": ["must be an object of mode, start and rate"]}),
         ("sandbox-request", {"seed": -1}, {"seed": ["must be a whole number from 0 to 9223372036854775807"]}),
-        ("sandbox-request", {"creds": 1}, {"creds": ["is not known here; id, scenario, seed, clock, credentials are"]}),
-        ("sandbox-request", {"clock": {"speed": 2}}, {"clock.speed": ["is not known here; mode, start, rate are"]}),
+        ("sandbox-request", {"creds": 1}, {"creds": ["is unknown; known are id, scenario, seed, clock, credentials"]}),
+        ("sandbox-request", {"clock": {"speed": 2}}, {"clock.speed": ["is unknown; known are mode, start, rate"]}),
         ("clock-request", {"mode": "real"}, {}),
         ("clock-request", {"rate": 0}, {"rate": ["must be a number above 0, at most 100000"]}),
         ("clock-request", {"rate": Decimal("1e999")}, {"rate": ["must be a number above 0, at most 100000"]}),
@@ -260,12 +260,13 @@ def test_an_unknown_schema_is_a_key_error() -> None:
         validator("no-such-schema")
 
 
-def test_a_decoded_body_is_what_validators_take() -> None:
+def test_validators_accept_a_decoded_body() -> None:
     body = b'{"refid": "r", "product": "P", "account": "1", "amount": 1e400}'
     assert validator("topup-request").is_valid(decode_object(body))
 
 
-def test_what_is_slow_to_import_is_imported_only_when_used() -> None:
+@pytest.mark.slow
+def test_slow_imports_are_made_only_when_used() -> None:
     code = """
 import sys
 import simulator.contract.decode, simulator.contract.openapi, simulator.contract.query, simulator.contract.register

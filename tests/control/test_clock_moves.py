@@ -1,7 +1,7 @@
 """What is overdue happens at the later time, whatever was read in between; what fell due meanwhile happens first."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -81,7 +81,9 @@ def test_reads_between_a_move_of_the_clock_and_the_next_advance_leave_no_trace(i
         ("/catalog/products/GAME", {"is_active": False}),
     ],
 )
-def test_a_command_whose_body_took_long_comes_after_what_fell_due_meanwhile(path: str, body: dict[str, Any]) -> None:
+def test_a_command_with_a_slow_body_comes_after_entries_that_became_due_meanwhile(
+    path: str, body: dict[str, Any]
+) -> None:
     wall = Wall()
     with running({"clock": "real"}, wall) as client:
         client.pay("r1")
@@ -100,3 +102,12 @@ def test_a_command_whose_body_took_long_comes_after_what_fell_due_meanwhile(path
 async def passed(wall: Wall) -> None:
     """10 s of wall time."""
     wall.pass_(10)
+
+
+def test_an_advance_beyond_the_last_year_of_a_clock_is_refused_with_its_time() -> None:
+    with running() as client:
+        moved_by(client, (datetime(2199, 12, 31, tzinfo=UTC) - client.live.clock.now()).total_seconds())
+        answer = client.sim("POST", "/sandboxes/default/clock/advance", {"seconds": 86_400})
+        assert (answer.status, answer.json["path"]) == (400, "seconds")
+        assert answer.json["message"] == "seconds must end before 2200: it is 2199-12-31T00:00:00+00:00"
+        assert client.sim("POST", "/sandboxes/default/clock/advance", {"seconds": 86_399}).status == 200

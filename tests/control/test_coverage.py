@@ -53,7 +53,7 @@ def test_endpoints_are_counted_by_status_and_error() -> None:
     assert {"invalid-product", "invalid-api-key", "status-401", "status-400"} <= met(told)
 
 
-def test_paths_with_parameters_are_one_endpoint_and_what_a_client_makes_up_is_all_one() -> None:
+def test_paths_with_parameters_count_as_one_endpoint_and_unknown_paths_as_another() -> None:
     with running() as client:
         for number in range(3):
             client.call("GET", f"/v2/balance-webhook/deliveries/{number}")
@@ -69,7 +69,7 @@ def test_paths_with_parameters_are_one_endpoint_and_what_a_client_makes_up_is_al
     assert told["summary"]["endpoints"]["met"] == 1
 
 
-def test_answers_are_counted_beyond_what_the_journal_keeps() -> None:
+def test_answers_are_counted_even_when_the_journal_has_evicted_them() -> None:
     with running({"limits": {"journal": 2}}) as client:
         for _ in range(5):
             client.call("GET", "/v2/balance")

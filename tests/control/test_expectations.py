@@ -25,7 +25,7 @@ def test_a_scenario_that_expects_nothing_is_met() -> None:
         assert client.sim("GET", "/sandboxes/default/expectations").json == {"ok": True, "expectations": []}
 
 
-def test_an_expectation_tells_what_was_expected_and_what_happened() -> None:
+def test_an_expectation_shows_the_expected_and_the_actual_value() -> None:
     expect = [
         {"name": "paid", "payments": {"product": "RELOAD", "status": "Succesful"}, "count": {"min": 1, "max": 5}},
         {"balance": {"reseller": "RS001", "amount": "5000.00"}},
@@ -153,7 +153,7 @@ def test_rules_and_outcomes_count_how_often_they_were_met() -> None:
         assert counts(client) == [1, 1, 1, 1, 1]
 
 
-def test_each_sandbox_is_held_against_its_own_calls_and_a_reset_begins_anew() -> None:
+def test_each_sandbox_counts_its_own_calls_and_a_reset_starts_from_zero() -> None:
     with running({"expect": [{"calls": {}, "count": 1}]}) as client:
         client.sandbox({"scenario": "other", "expect": [{"calls": {}, "count": 0}]}, "other")
         client.call("GET", "/v2/balance")

@@ -1,13 +1,14 @@
 """What the journal hides: every value at the token endpoints but a few harmless ones, and secrets in odd places."""
 
 import json
-from urllib.parse import quote
+from collections.abc import Callable
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.control.masking import NOT_SHOWN, masked_body, masked_query
+from simulator.control.masking import NOT_SHOWN, Mask, masked_body, masked_query
 from tests.support.client import Client, running
 
 PATH = "/v2/token"
@@ -98,6 +99,56 @@ def test_a_secret_is_masked_wherever_it_was_sent(what: str) -> None:
             assert_masked(client, secret)
         client.call("GET", f"/v2/catalog?{encoded}=1")
         assert_masked(client, secret)
+
+
+AWKWARD = 'p/a+s s&w"o=r%25d\\\\é€😀=='
+"""A password that no encoding leaves as it is."""
+
+
+@pytest.mark.parametrize("secret", ["bm90+LWE/c2Vj==", AWKWARD, "seven77=", "100%41pure"])
+@pytest.mark.parametrize(
+    "spell",
+    [
+        str,
+        quote_plus,
+        lambda text: quote(text, safe=""),
+        lambda text: quote(quote(text, safe=""), safe=""),
+        lambda text: "".join(f"%{byte:02x}" for byte in text.encode()),
+        lambda text: json.dumps(text)[1:-1],
+        lambda text: json.dumps(text, ensure_ascii=False)[1:-1].replace("/", "\\/"),
+        lambda text: json.dumps(text)[1:-1].replace("+", "\\u002B").replace("&", "\\u0026").replace("=", "\\u003D"),
+        lambda text: text.replace(" ", "+"),
+        lambda text: text.encode().decode("latin-1"),
+    ],
+    ids=["plain", "form", "url", "url twice", "every byte", "json", "json in utf-8", "json of .NET", "plus", "header"],
+)
+def test_a_secret_is_masked_in_any_spelling(secret: str, spell: Callable[[str], str]) -> None:
+    mask = Mask([secret])
+    spelling = spell(secret)
+    assert mask.text(f"x%20{spelling}-y\\n") == f"x%20{NOT_SHOWN}-y\\n"
+    assert mask.text(f"{spelling}&{spelling}") == f"{NOT_SHOWN}&{NOT_SHOWN}"
+    body = f"client_secret={spelling}&a=%41".encode()
+    assert mask.body("/v2/topup", body) == f"client_secret={NOT_SHOWN}&a=%41"
+
+
+def test_base64_without_its_padding_is_masked() -> None:
+    mask = Mask(["bm90+LWE/c2Vj=="])
+    assert mask.text("a bm90+LWE/c2Vj b") == f"a {NOT_SHOWN} b"
+    assert mask.query("/v2/topup", b"bm90+LWE/c2Vj==") == NOT_SHOWN
+
+
+def test_what_has_no_secret_is_shown_as_it_came() -> None:
+    mask = Mask(["bm90+LWE/c2Vj=="])
+    for text in ("", "%41%zz%", '{"a": "\\u00e9\\ud83d\\ude00\\ud83d\\/"}', "é😀", "\\"):
+        assert mask.text(text) == text
+
+
+@given(text=st.text(alphabet="%25ab\\\\u0dD83cE=/é", max_size=60))
+def test_any_text_can_be_masked_and_no_secret_is_left(text: str) -> None:
+    mask = Mask(["aaaa/bbbb="])
+    shown = mask.text(f"{text}aaaa/bbbb={text}")
+    assert "aaaa/bbbb" not in shown
+    assert NOT_SHOWN in shown
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def note(
     )
 
 
-def test_a_notification_says_what_would_have_been_sent_to_whom(client: Client) -> None:
+def test_a_notification_has_its_recipient_and_text(client: Client) -> None:
     note(client, NotificationKind.VOID, trxid="T1", refid="ref-1")
     answer = client.sim("GET", PATH).json
     assert answer == {
@@ -84,7 +84,7 @@ def test_notifications_are_found_by_kind_and_reseller_oldest_first(
     assert [row["n"] for row in rows] == found
 
 
-def test_the_next_page_continues_after_the_cursor_whatever_was_evicted(client: Client) -> None:
+def test_the_next_page_continues_after_the_cursor_even_after_evictions(client: Client) -> None:
     for _ in range(5):
         note(client)
     first = client.sim("GET", f"{PATH}?limit=2").json
@@ -95,7 +95,7 @@ def test_the_next_page_continues_after_the_cursor_whatever_was_evicted(client: C
 
 
 @pytest.mark.parametrize("query", ["kind=spam", "colour=green", "limit=0", "cursor=-1", "wait_for=x", "timeout=nan"])
-def test_what_cannot_be_asked_for_is_refused(client: Client, query: str) -> None:
+def test_an_invalid_query_is_refused(client: Client, query: str) -> None:
     answer = client.sim("GET", f"{PATH}?{query}")
     assert answer.status == 400
     assert answer.json["path"] == query.partition("=")[0]

@@ -98,7 +98,7 @@ def test_a_careful_receiver_passes_every_probe(method: str) -> None:
         assert len(careful.events) == 1
 
 
-def test_a_receiver_that_takes_everything_is_found_out() -> None:
+def test_a_receiver_that_accepts_everything_is_reported() -> None:
     with receiving(lambda got: 200) as (client, receiver, _):
         told = probe(client)
         assert [name for name, verdict in verdicts(told).items() if verdict == "finding"] == FORGED
@@ -119,7 +119,7 @@ def test_a_receiver_that_takes_everything_is_found_out() -> None:
         ]
 
 
-def test_a_receiver_that_refuses_what_comes_twice_is_found_out() -> None:
+def test_a_receiver_that_refuses_repeated_callbacks_is_reported() -> None:
     with receiving(lambda got: 409) as (client, _, _):
         told = verdicts(probe(client))
         repeated = {"callback-duplicate", "callback-out-of-order", "webhook-repeated-event"}
@@ -127,13 +127,13 @@ def test_a_receiver_that_refuses_what_comes_twice_is_found_out() -> None:
 
 
 @pytest.mark.parametrize("answer", [500, 302, b"garbage\r\n\r\n"])
-def test_neither_taken_nor_refused_is_inconclusive_for_what_is_forged(answer: Answer) -> None:
+def test_an_unclear_answer_to_a_forged_callback_is_inconclusive(answer: Answer) -> None:
     with receiving(lambda got: answer) as (client, _, _):
         told = verdicts(probe(client))
         assert {told[name] for name in FORGED} == {"inconclusive"}
 
 
-def test_what_is_sent_is_what_the_probe_says() -> None:
+def test_each_probe_sends_the_request_that_it_describes() -> None:
     with receiving(lambda got: 200) as (client, receiver, secret):
         receiver.got.clear()
         probe(client, probes=NAMES[:4])

@@ -56,7 +56,7 @@ def test_rules_are_listed_by_section_in_the_order_in_which_they_are_tried() -> N
         assert [rule["id"] for rule in rest["rules"]] == ["early"]
 
 
-def test_a_fault_tells_how_often_it_matched_and_how_often_it_acted() -> None:
+def test_a_fault_has_counts_of_matches_and_of_choices() -> None:
     faults = [{"name": "third", "when": {"path": "/v2/balance", "nth": 3}, "then": {"status": 500}}]
     with running({"faults": faults}) as client:
         assert [client.call("GET", "/v2/balance").status for _ in range(4)] == [200, 200, 500, 200]
@@ -109,7 +109,7 @@ GAME = {"refid": "s", "product": "GAME", "account": "player", "amount": "100"}
         ({"headers": {"X-Test": "a"}}, (*BALANCE, {"x-test": "a"}), (*BALANCE, {"X-Test": "b"})),
     ],
 )
-def test_a_fault_is_chosen_by_what_a_request_is(when: dict[str, Any], met: Any, spared: Any) -> None:
+def test_a_fault_is_chosen_by_the_attributes_of_a_request(when: dict[str, Any], met: Any, spared: Any) -> None:
     with running({"faults": [{"when": when, "then": {"status": 418}}]}) as client:
         for request, is_met in ((met, True), (spared, False)):
             if request is not None:

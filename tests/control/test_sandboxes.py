@@ -403,7 +403,7 @@ WAITING = [
 
 
 @pytest.mark.parametrize(("method", "path"), WAITING, ids=[path.partition("?")[0] for _, path in WAITING])
-def test_a_sandbox_that_somebody_waits_for_is_not_idle_however_long_that_takes(method: str, path: str) -> None:
+def test_a_sandbox_with_a_waiting_request_is_never_idle(method: str, path: str) -> None:
     async def main(client: Client) -> int:
         body = {"until": "idle"} if method == "POST" else None
         waiting = asyncio.create_task(client.asim(method, f"/sandboxes/waited/{path}", body))

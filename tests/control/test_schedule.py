@@ -8,7 +8,7 @@ SCHEDULE = [
 ]
 
 
-def test_an_advance_tells_the_balance_behind_each_deposit() -> None:
+def test_an_advance_reports_the_balance_after_each_deposit() -> None:
     with running({"schedule": SCHEDULE}) as client:
         fired = client.advance(10)["fired"]
         assert [one["kind"] for one in fired] == ["deposit", "deposit"]

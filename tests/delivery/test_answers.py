@@ -102,6 +102,9 @@ def test_cookies_of_an_answer_are_neither_shown_nor_sent_back(run: Run) -> None:
         b"HTTP/1.1 99999 OK\r\n\r\n",
         b"HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n",
         b"ICY 200 OK\r\n\r\n",
+        b"RTSP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/0.9 200 OK\r\nContent-Length: 0\r\n\r\n",
         b"HTTP/1.1 2",
         b"HTTP/1.1 200 OK",
         b"HTTP/1.1 100 Continue\r\n\r\n",
@@ -134,7 +137,7 @@ BROKEN = [  # what follows a status line, and how much of a body can be read in 
 @pytest.mark.parametrize(("rest", "body"), BROKEN)
 @pytest.mark.parametrize("status", [200, 404, 503])
 @pytest.mark.parametrize("interim", [b"", b"\r\n", b"HTTP/1.1 100 Continue\r\n\r\n" * 3])
-def test_the_status_line_decides_whatever_comes_of_the_rest(
+def test_the_status_line_decides_even_when_the_rest_fails(
     run: Run, interim: bytes, status: int, rest: bytes, body: str
 ) -> None:
     outcome, receiver = deliver(run, says(b"%sHTTP/1.1 %d X\r\n%s" % (interim, status, rest), close=True))
@@ -146,7 +149,7 @@ def test_the_status_line_decides_whatever_comes_of_the_rest(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("rest", "body"), BROKEN)
-def test_the_status_line_decides_in_whatever_pieces_the_answer_comes(run: Run, rest: bytes, body: str) -> None:
+def test_the_status_line_decides_for_an_answer_in_any_pieces(run: Run, rest: bytes, body: str) -> None:
     """Piece by piece up to where the reading ends, which the receiver sees as a closed connection."""
 
     async def answer(exchange: Exchange) -> None:

@@ -49,7 +49,7 @@ DszVV/fxl13JLSOjJc1zWmDmFDfWWup9y9BqYgC8KA==
 
 
 @each_loop
-def test_a_request_carries_what_it_was_given_and_nothing_more(run: Run) -> None:
+def test_a_request_has_exactly_the_given_headers_and_body(run: Run) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             url = f"http://127.0.0.1:{receiver.port}/a%2Fb/%7e//?x=%41+b&&x&refid=%E2%82%AC#part"
@@ -95,7 +95,9 @@ def test_a_query_may_be_longer_than_an_address_that_is_configured(run: Run) -> N
         ("POST", (("", "hunter2"),)),
     ],
 )
-def test_what_http_does_not_allow_is_not_sent(run: Run, method: str, headers: tuple[tuple[str, str], ...]) -> None:
+def test_a_request_that_http_does_not_allow_is_not_sent(
+    run: Run, method: str, headers: tuple[tuple[str, str], ...]
+) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             outcome = await http.send(Outgoing(method, receiver.url, headers, b"{}"), 5.0)
@@ -371,6 +373,7 @@ def python(program: str) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_importing_the_sender_does_not_import_the_http_client() -> None:
     program = """
         import sys, simulator.delivery.sender, simulator.delivery.targets

@@ -165,7 +165,7 @@ def test_a_numeric_host_becomes_the_address_that_it_stands_for(host: str, addres
         "INBOX:a",
     ],
 )
-def test_what_is_not_an_address_is_refused_with_a_reason(text: str) -> None:
+def test_an_invalid_address_is_refused_with_a_reason(text: str) -> None:
     with pytest.raises(BadTarget) as caught:
         parse_target(text)
     assert caught.value.reason

@@ -118,7 +118,7 @@ def test_a_terminal_is_shown_indented_json(server: Serving) -> None:
     assert shown.endswith(b"}\n")
 
 
-def test_nobody_there_is_exit_3_with_what_to_do() -> None:
+def test_an_unreachable_server_is_exit_3_with_advice() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     done = run("call", "GET", "/v2/balance", "--url", f"http://127.0.0.1:{port}")

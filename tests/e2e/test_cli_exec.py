@@ -80,7 +80,7 @@ def test_stdin_stdout_and_stderr_are_the_command_s_own() -> None:
     assert (done.out, done.err) == ("hello\n", "problem\n")
 
 
-def test_what_follows_the_first_dashes_is_the_command_s_to_the_letter() -> None:
+def test_arguments_after_the_first_dashes_are_passed_unchanged_to_the_command() -> None:
     shown = run("exec", "--", sys.executable, "-c", "import sys; print(sys.argv[1:])", "--port", "x", "--", "--help")
     assert shown.out == "['--port', 'x', '--', '--help']\n"
 
@@ -128,7 +128,7 @@ def test_a_program_inside_may_start_a_server_of_its_own() -> None:
     assert done.out.startswith("http://127.0.0.1:")
 
 
-def test_coverage_tells_at_the_end_what_was_met_and_what_never() -> None:
+def test_coverage_lists_at_the_end_met_and_unmet_outcomes() -> None:
     script = (
         "import json, os, urllib.request\n"
         "sim = os.environ['RESELLER_SIM_URL'] + '/sandboxes'\n"
@@ -162,7 +162,7 @@ BALANCE = f"{sys.executable} -m simulator call GET /v2/balance >/dev/null 2>&1"
         (f"{BALANCE}; {BALANCE}", 1, ["looked: expected 1, got 2"]),
     ],
 )
-def test_a_run_fails_when_what_the_scenario_expects_did_not_happen(
+def test_a_run_fails_when_an_expectation_of_the_scenario_is_not_met(
     script: str, status: int, unmet: list[str], tmp_path: Path
 ) -> None:
     scenario = tmp_path / "mine.yaml"

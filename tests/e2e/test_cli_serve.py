@@ -45,7 +45,7 @@ def fact(page: list[str], name: str) -> str:
     return next(line.removeprefix(f"  {name}").strip() for line in page if line.startswith(f"  {name}"))
 
 
-def test_the_json_line_says_what_a_program_needs_and_is_all_there_is() -> None:
+def test_the_json_line_is_the_only_output_and_has_everything_a_program_needs() -> None:
     with serving("--port", "0", "--json", "--seed", "7") as server:
         ready = server.ready
         assert list(ready) == ["url", "sandbox", "control_token", "resellers"]
@@ -56,7 +56,7 @@ def test_the_json_line_says_what_a_program_needs_and_is_all_there_is() -> None:
         assert server.stop(signal.SIGTERM) == (0, "", "")
 
 
-def test_a_signal_ends_it_without_a_word_whatever_its_connections_wait_for(tmp_path: Path) -> None:
+def test_a_signal_ends_it_without_output_in_every_state_of_its_connections(tmp_path: Path) -> None:
     scenario = tmp_path / "slow.yaml"
     scenario.write_text("scenario: slow\nextends: default\nfaults:\n  - { then: { delay: 1h } }\n")
     head = b"GET /v2/balance HTTP/1.1\r\nHost: x\r\n"
@@ -108,7 +108,7 @@ def test_a_signal_during_start_up_ends_it_with_exit_code_0() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_the_banner_tells_addresses_sandbox_clock_credentials_and_callbacks(page: list[str]) -> None:
+def test_the_banner_has_addresses_sandbox_clock_credentials_and_callbacks(page: list[str]) -> None:
     url = page[0].rpartition(" ")[2]
     sandbox = ask(f"{url}/_sim/sandboxes/default").json
     reseller = sandbox["resellers"][0]
@@ -167,7 +167,7 @@ def test_the_banner_signs_for_a_scenario_whose_time_is_not_ours(tmp_path: Path) 
     assert parse_curl(line.rstrip("\n")).headers["X-Timestamp"] == "1799625540"
 
 
-def test_the_clock_and_the_rest_are_what_the_flags_say() -> None:
+def test_the_flags_set_the_clock_and_the_other_options() -> None:
     flags = ("--clock", "x60", "--start", "2027-01-10T23:59:00+08:00", "--port", "0", "--json", "--control-token", "t")
     with serving("provider-failures", *flags) as server:
         url = server.ready["url"]

@@ -50,7 +50,7 @@ def numbers(block: str) -> dict[str, str]:
         ("GET /v2/catalog?product_code=RELOAD&is_active=true", ""),
     ],
 )
-def test_the_numbers_of_the_page_are_what_sign_prints(request_line: str, body: str) -> None:
+def test_the_numbers_of_the_page_equal_the_output_of_sign(request_line: str, body: str) -> None:
     method, _, path = request_line.partition(" ")
     assert request_line in PAGE
     assert body in PAGE
@@ -86,7 +86,7 @@ def test_the_python_client_of_the_page_pays(service: dict[str, str], tmp_path: P
     assert '"status":"Accepted"' in payment
 
 
-def test_the_python_client_of_the_page_signs_whatever_a_client_may_send() -> None:
+def test_the_python_client_of_the_page_signs_every_kind_of_request() -> None:
     names = {"__name__": "page"}
     exec(compile(blocks("python")[0].partition("\nurl = ")[0], "signing.md", "exec"), names)  # noqa: S102 - our own page
     signed: Any = names["Signed"]

@@ -70,7 +70,7 @@ def test_a_rule_that_was_added_gives_way_to_one_of_that_name() -> None:
         assert client.pay().data["status"] == "Failed"
 
 
-def test_a_reset_and_new_sandboxes_begin_with_what_was_loaded() -> None:
+def test_a_reset_and_new_sandboxes_start_with_the_loaded_scenario() -> None:
     with running({}) as client:
         client.sim("GET", "/health")
         load(client, **FAILS)
@@ -98,7 +98,7 @@ def test_faults_network_codes_and_limits_follow() -> None:
         assert client.call("GET", "/v2/balance").status == 200
 
 
-def test_expectations_follow_and_what_was_met_is_still_known() -> None:
+def test_a_load_replaces_expectations_and_keeps_coverage() -> None:
     called = {"name": "paid", "calls": {"path": "/v2/topup"}, "count": 2}
     with running({"expect": [called]}) as client:
         client.pay(account="0120000001")
@@ -189,7 +189,7 @@ def test_a_changed_overlay_is_published_for_its_reseller() -> None:
         assert (event["json"]["data"]["code"], event["json"]["data"]["is_active"]) == ("GAME", False)
 
 
-def test_a_catalog_that_says_the_same_is_the_same_however_it_came() -> None:
+def test_a_load_of_the_same_catalog_changes_nothing() -> None:
     own = {"catalog": {"products": [{"code": "WATER", "name": "Cold Water"}]}}
     with running(own) as client:
         client.sim("PATCH", "/sandboxes/default/catalog/products/GAME", {"is_active": False})
@@ -202,7 +202,7 @@ def scheduled(at: str, amount: str) -> dict[str, Any]:
     return {"at": at, "deposit": {"reseller": "RS001", "amount": amount}}
 
 
-def test_what_the_schedule_still_has_to_come_is_replaced() -> None:
+def test_a_load_replaces_future_entries_of_the_schedule() -> None:
     with running({"schedule": [scheduled("1m", "1.00"), scheduled("1h", "10.00")]}) as client:
         client.advance(120)
         [line] = load(client, schedule=[scheduled("1m", "1.00"), scheduled("90s", "2.00"), scheduled("2h", "100.00")])
@@ -211,7 +211,7 @@ def test_what_the_schedule_still_has_to_come_is_replaced() -> None:
         assert client.call("GET", "/v2/balance").data["balance"] == 5101.00
 
 
-def test_what_is_due_and_has_not_happened_is_not_lost() -> None:
+def test_a_load_keeps_entries_that_are_due_now() -> None:
     with running({"schedule": [scheduled("0s", "1.00")]}) as client:
         assert load(client, schedule=[scheduled("0s", "1.00"), scheduled("5s", "2.00")]) == ()
         client.advance()
@@ -262,7 +262,7 @@ def test_new_resellers_keys_and_users_are_added_and_others_follow_the_file() -> 
         assert client.live.core.state.users["test_user_RS001"][1].password == "q"
 
 
-def test_what_a_client_set_stays_while_the_file_says_the_same() -> None:
+def test_a_clients_setting_is_kept_while_the_file_is_unchanged_there() -> None:
     with running({}) as client:
         client.call("POST", "/v2/callback-url?url=http://127.0.0.1:9/hook&method=GET")
         load(client, **FAILS)

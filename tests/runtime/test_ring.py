@@ -29,7 +29,7 @@ def test_the_oldest_leave_when_they_are_too_large_together() -> None:
     assert [item.n for item in ring] == [5, 6, 7]
 
 
-def test_the_newest_stays_however_large() -> None:
+def test_the_newest_entry_is_kept_at_any_size() -> None:
     ring = filled(3, bytes_max=35)
     ring.add(Item(ring.next_n(), size=1000))
     assert [item.n for item in ring] == [4]

@@ -26,7 +26,7 @@ def test_a_name_in_a_header(name: str, header: bytes) -> None:
 
 
 @given(st.text(min_size=1, max_size=100))
-def test_what_is_printed_is_printable_and_means_the_name(name: str) -> None:
+def test_an_encoded_name_is_printable_and_decodes_to_the_name(name: str) -> None:
     header = encode_rule_name(name.encode("utf-8", "replace").decode())
     assert header.isascii()
     assert header == header.strip()

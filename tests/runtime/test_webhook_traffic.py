@@ -11,6 +11,7 @@ from tests.support.webhook_campaign import campaign
 from tests.support.webhooks import deposit
 
 
+@pytest.mark.slow
 def test_a_receiver_that_fails_often_gets_every_event_or_all_its_attempts() -> None:
     ended = campaign(400)
     assert ended["pending"] == 0

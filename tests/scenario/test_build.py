@@ -159,7 +159,7 @@ def test_the_options_of_a_field(scenario: Scenario) -> None:
 
 def test_the_options_that_are_written_for_an_account_number(scenario: Scenario) -> None:
     coins = scenario.catalog.products["COINS"]
-    assert coins.drawn == {"pack"}
+    assert coins.fields_by_account == {"pack"}
     assert {key: [option.code for option in found] for key, found in coins.options_for.items()} == {
         ("pack", "alice"): ["DRAWN", "FOR-ALICE"]
     }
@@ -175,7 +175,7 @@ def test_options_that_are_generated(scenario: Scenario) -> None:
     assert {(shop.min_amount, shop.max_amount) for shop in shops} == {(Money(Decimal(2)), Money(Decimal(20)))}
 
 
-def test_what_a_product_does_not_say_follows_from_its_form() -> None:
+def test_omitted_parts_of_a_product_follow_from_its_form() -> None:
     reload, electric = (load_scenario("default").catalog.products[code] for code in ("RELOAD", "ELECTRIC"))
     assert reload.fulfillment.account == Source("phone")
     assert reload.fulfillment.amount == Source("amount", "denomination")
@@ -237,7 +237,7 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize(("text", "expected"), DAMAGES)
-def test_what_a_fault_does(text: str, expected: FaultThen) -> None:
+def test_every_kind_of_fault_is_built(text: str, expected: FaultThen) -> None:
     [rule] = built(f"faults: [{{then: {text}}}]\n").faults
     assert rule.then == expected
 
@@ -395,7 +395,7 @@ def test_a_bad_rule_is_refused_with_paths(section: str, data: dict[str, object],
     assert sorted(f"{p.path} {p.code}".strip() for p in raised.value.problems) == sorted(expected)
 
 
-def test_a_rule_may_be_held_against_what_the_sandbox_sells() -> None:
+def test_a_rule_can_be_checked_against_the_products_of_a_sandbox() -> None:
     data = {"when": {"product": "RELOD", "reseller": "RS001"}, "then": [{"status": "Failed"}]}
     with pytest.raises(ScenarioError, match=r"did you mean 'RELOAD'\?"):
         build_rule("payments", data, "added-1", products=["RELOAD"], resellers=["RS001"])

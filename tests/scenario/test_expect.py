@@ -106,7 +106,7 @@ def test_expectations_are_added_to_those_of_the_scenario_below(tmp_path: Path) -
         ("{ calls: {}, count: { least: 3 } }", "expect[0].count.least unknown_key"),
     ],
 )
-def test_what_cannot_be_expected_is_refused_where_it_stands(item: str, expected: str) -> None:
+def test_an_invalid_expectation_is_refused_at_its_line(item: str, expected: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         built(BASE + f"expect: [{item}]\n")
     [problem] = caught.value.problems

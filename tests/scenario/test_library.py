@@ -30,7 +30,7 @@ def test_the_default_scenario_is_named_first() -> None:
 
 
 @pytest.mark.parametrize("name", library.names())
-def test_every_bundled_scenario_loads_and_says_what_it_is(name: str) -> None:
+def test_every_bundled_scenario_loads_and_has_a_description(name: str) -> None:
     assert library.problems(library.bundled_path(name)) == []
     scenario = library.load_scenario(name)
     assert scenario.description == library.descriptions()[name]
@@ -132,7 +132,7 @@ def test_bills_take_any_amount_and_can_be_voided(default: Scenario, code: str) -
     assert product.voidable
 
 
-def test_what_else_the_default_catalog_shows(default: Scenario) -> None:
+def test_the_default_catalog_has_one_of_every_kind(default: Scenario) -> None:
     products = default.catalog.products
     assert not products["RETIRED"].is_active
     assert products["GIFTCARD"].account is None

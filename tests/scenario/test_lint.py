@@ -135,7 +135,7 @@ def test_a_useless_part_is_reported_with_its_position(tmp_path: Path, text: str,
 
 
 @pytest.mark.parametrize("text", [row[1] for row in MEANT], ids=[row[0] for row in MEANT])
-def test_what_only_looks_useless_is_not_reported(tmp_path: Path, text: str) -> None:
+def test_a_rule_that_only_looks_useless_is_not_reported(tmp_path: Path, text: str) -> None:
     path = tmp_path / "f.yaml"
     path.write_text("extends: default\n" + text)
     assert problems(path) == []

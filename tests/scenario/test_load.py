@@ -150,7 +150,7 @@ REFUSED: list[tuple[str, str | bytes, str]] = [
 
 
 @pytest.mark.parametrize(("text", "expected"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
-def test_what_yaml_makes_surprising_is_a_problem_where_it_stands(text: str | bytes, expected: str) -> None:
+def test_a_surprising_form_of_yaml_is_a_problem_at_its_line(text: str | bytes, expected: str) -> None:
     assert str(first_problem(text)).startswith(f"f:{expected} ")
 
 

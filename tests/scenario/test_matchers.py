@@ -119,7 +119,7 @@ def test_a_request_is_matched(text: str, expected: bool) -> None:
 @pytest.mark.parametrize(
     "text", ["amount: 1", "amount: [1, 2]", "amount: {min: 1}", "amount: {max: 1}", "amount: {suffix: '1'}"]
 )
-def test_what_is_not_an_amount_matches_no_amount(text: str, amount: object) -> None:
+def test_an_invalid_amount_matches_no_amount(text: str, amount: object) -> None:
     assert compile_when(load_text(text, "f").data)({"amount": amount}) is False
 
 
@@ -158,7 +158,7 @@ def test_no_pattern_hangs_the_server(pattern: str) -> None:
 @pytest.mark.parametrize(
     "pattern", ["(", "[a", "(?=a)", "(?<!a)b", r"(a)\1", "a{100000}", "((a{100}){100}){100}", "*a"]
 )
-def test_what_a_linear_engine_cannot_run_is_refused(pattern: str) -> None:
+def test_a_pattern_that_the_linear_engine_cannot_run_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="linear"):
         finder(pattern)
 

@@ -47,7 +47,7 @@ def laid_over(tmp_path: Path, over: str) -> Scenario:
     return load_scenario(tmp_path / "over.yaml")
 
 
-def test_what_is_not_named_is_inherited_but_for_title_and_description(tmp_path: Path) -> None:
+def test_every_section_is_inherited_except_title_and_description(tmp_path: Path) -> None:
     scenario = laid_over(tmp_path, "")
     assert (scenario.name, scenario.description, scenario.seed) == ("over", "", 7)
     assert [reseller.code for reseller in scenario.resellers] == ["A", "B"]
@@ -161,7 +161,7 @@ def test_a_cycle_is_refused(tmp_path: Path) -> None:
             load_scenario(tmp_path / f"{name}.yaml")
 
 
-def test_a_catalog_may_lie_in_a_file_of_its_own(tmp_path: Path) -> None:
+def test_a_catalog_may_be_in_a_file_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "goods.yaml").write_text(
         "products: [{ code: Q, name: Q, processing_time: pin, discount: { type: fixed, value: 1 } }]\n"
     )

@@ -396,7 +396,7 @@ def test_a_mistake_is_reported_with_its_position(text: str, expected: list[str])
     assert places(text) == expected
 
 
-def test_the_table_has_what_people_get_wrong_and_is_long() -> None:
+def test_the_table_of_mistakes_is_complete_and_long() -> None:
     assert len(MISTAKES) >= 140
     assert len({row[0] for row in MISTAKES}) == len(MISTAKES)
 

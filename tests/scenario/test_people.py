@@ -5,6 +5,7 @@ import sys
 import textwrap
 from datetime import datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,14 +47,16 @@ def profile(scenario: str, product: str) -> BillProfile:
     return found
 
 
-def test_two_processes_make_the_same_people_whatever_their_hash_seed_and_zone() -> None:
+@pytest.mark.slow
+def test_two_processes_make_the_same_people_with_any_hash_seed_and_zone() -> None:
     one = python(PRINT_PEOPLE, PYTHONHASHSEED="0", TZ="UTC", LC_ALL="C")
     other = python(PRINT_PEOPLE, PYTHONHASHSEED="1", TZ="America/Los_Angeles", LC_ALL="C.UTF-8")
     assert one == other
     assert len(one) > 10_000
 
 
-def test_faker_is_imported_with_the_first_name_that_somebody_asks_for() -> None:
+@pytest.mark.slow
+def test_faker_is_imported_with_the_first_generated_name() -> None:
     assert python(PRINT_WHEN_IMPORTED).split() == ["False", "True"]
 
 

@@ -3,8 +3,6 @@
 import re
 from typing import Any
 
-import pytest
-
 from simulator.scenario.reading.check import schema
 from tests.support.scenario_reference import as_markdown
 
@@ -27,6 +25,7 @@ def keys(part: Any) -> set[str]:
     return own.union(*(keys(below) for below in part.values()))
 
 
-@pytest.mark.parametrize("key", sorted(keys(schema())))
-def test_every_key_is_on_the_page(key: str) -> None:
-    assert re.search(rf"`([\w.\[\]*-]+\.)?{re.escape(key)}`", as_markdown())
+def test_every_key_is_on_the_page() -> None:
+    page, known = as_markdown(), sorted(keys(schema()))
+    assert len(known) > 200
+    assert [key for key in known if not re.search(rf"`([\w.\[\]*-]+\.)?{re.escape(key)}`", page)] == []

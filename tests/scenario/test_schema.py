@@ -49,15 +49,13 @@ def test_the_schema_is_draft_7() -> None:
     assert used <= KEYWORDS
 
 
-@pytest.mark.parametrize(
-    ("path", "part"), list(parts(schema())), ids=lambda value: "/".join(value) if isinstance(value, tuple) else ""
-)
-def test_every_part_has_a_description_and_refuses_unknown_keys(path: Place, part: dict[str, Any]) -> None:
-    assert part.get("description", "").endswith(".")
-    if "properties" in part:
-        assert part["additionalProperties"] is False
-    if "pattern" in part:
-        assert part.get("title"), "what does not fit a pattern is told by its title"
+def test_every_part_has_a_description_and_refuses_unknown_keys() -> None:
+    for path, part in parts(schema()):
+        assert part.get("description", "").endswith("."), path
+        if "properties" in part:
+            assert part["additionalProperties"] is False, path
+        if "pattern" in part:
+            assert part.get("title"), f"{path}: the title explains what the pattern wants"
 
 
 def test_every_definition_is_used() -> None:

@@ -44,7 +44,7 @@ def test_a_single_brace_is_refused(text: str) -> None:
         template(text, "sn")
 
 
-def test_what_is_drawn_depends_on_seed_field_and_transaction_alone() -> None:
+def test_random_text_depends_only_on_seed_field_and_transaction() -> None:
     draw = template("{digits:64}", "sn")
     assert draw(FACTS) == draw(dict(FACTS)) == template("x{digits:64}", "sn")(FACTS)[1:]
     assert len(draw(FACTS)) == 64

@@ -87,7 +87,7 @@ def test_a_target_over_the_bound_is_refused(served: Served, size: int, status: i
         (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"a: b\r\n" * 1000, 431),
     ],
 )
-def test_what_never_ends_is_refused_while_it_arrives(served: Served, start: bytes, endless: bytes, status: int) -> None:
+def test_an_endless_part_is_refused_while_it_arrives(served: Served, start: bytes, endless: bytes, status: int) -> None:
     async def main() -> int:
         async with await served.connect() as client:
             await client.send(start)

@@ -106,6 +106,12 @@ def test_100_continue_is_sent_before_the_body(served: Served) -> None:
     assert answer.json["body"] == "ok"
 
 
+def test_100_continue_is_not_sent_to_a_client_of_http_1_0(served: Served) -> None:
+    head = b"POST / HTTP/1.0\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+    (answer,) = asyncio.run(served.talk(head, 0.02, b"ok"))
+    assert (answer.status, answer.json["body"]) == (200, "ok")
+
+
 def test_an_early_answer_is_read_and_the_rest_of_its_body_dropped(served: Served) -> None:
     async def main() -> tuple[bytes, str]:
         async with await served.connect() as client:
@@ -179,6 +185,23 @@ def test_an_offer_to_upgrade_is_answered_as_an_ordinary_request(
     assert after.json["path"] == "/after"
 
 
+@pytest.mark.parametrize("headers", [[], ["Connection: keep-alive"], ["Connection: Upgrade", "Upgrade: h2c"]])
+@pytest.mark.parametrize("body", [b"", b"abcdef"])
+@pytest.mark.parametrize("packet", [1_000_000, 7, 1])
+def test_connect_to_a_path_is_answered_as_an_ordinary_request(
+    served: Served, headers: list[str], body: bytes, packet: int
+) -> None:
+    raw = request("CONNECT", "/tunnel", *headers, body=body) * 2 + request("GET", "/after", "Connection: close")
+    pieces: list[bytes | float] = []
+    for start in range(0, len(raw), packet):
+        pieces += [raw[start : start + packet], 0.0]
+    *tunnels, after = asyncio.run(served.talk(*pieces))
+    assert [(answer.status, answer.json["path"], answer.json["body"]) for answer in tunnels] == [
+        (200, "/tunnel", body.decode())
+    ] * 2
+    assert after.json["path"] == "/after"
+
+
 def test_an_offer_to_upgrade_may_have_a_chunked_body(served: Served) -> None:
     raw = request("POST", "/up", "Connection: Upgrade", "Upgrade: h2c", "Transfer-Encoding: chunked")
     rest = b"3\r\nabc\r\n0\r\n\r\n" + request("GET", "/after", "Connection: close")
@@ -193,7 +216,9 @@ def test_an_offer_to_upgrade_may_have_a_chunked_body(served: Served) -> None:
         (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "host_repeated"),
     ],
 )
-def test_what_is_bad_behind_an_offer_to_upgrade_is_refused_after_it(served: Served, behind: bytes, error: str) -> None:
+def test_a_malformed_request_behind_an_upgrade_offer_is_refused_after_it(
+    served: Served, behind: bytes, error: str
+) -> None:
     raw = request("POST", "/up", "Connection: Upgrade", "Upgrade: h2c", body=b"abc")
     offer, bad = asyncio.run(served.talk(raw + behind))
     assert offer.json["body"] == "abc"

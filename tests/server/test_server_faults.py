@@ -158,7 +158,7 @@ def test_after_a_pause_the_request_is_answered(served: Served) -> None:
     assert answer.body == b"rested"
 
 
-def test_a_fault_after_the_answer_touches_nobody(served: Served) -> None:
+def test_a_fault_after_the_answer_affects_no_other_request(served: Served) -> None:
     raw = request("GET", "/fault-after-answer") + request("GET", "/slow") + request("GET", "/c", "Connection: close")
     answers = asyncio.run(served.talk(raw))
     assert [answer.body for answer in answers[:2]] == [b"answered", b"slow"]

@@ -129,7 +129,7 @@ def test_each_refusal_has_an_id_of_its_own(served: Served) -> None:
     assert len(set(seen)) == len(seen)
 
 
-def test_what_is_refused_before_its_body_never_reaches_the_application(served: Served) -> None:
+def test_a_request_refused_before_its_body_never_reaches_the_application(served: Served) -> None:
     before = len(served.app.seen)
     for name in ("no Host", "two Hosts", "HTTP/2.0", "broken escape", "two lengths", "Content-Length and chunked"):
         asyncio.run(served.talk(MALFORMED[name][0]))

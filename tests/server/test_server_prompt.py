@@ -41,7 +41,7 @@ def test_a_request_that_comes_whole_is_answered_at_once(prompt: Served) -> None:
         request("GET", "/closing", CLOSING),
     ],
 )
-def test_what_is_out_of_the_ordinary_goes_the_way_of_every_application(prompt: Served, raw: bytes) -> None:
+def test_an_unusual_request_is_handled_by_asgi(prompt: Served, raw: bytes) -> None:
     closing = b"" if b"1.0" in raw or CLOSING.encode() in raw else request("GET", "/end", CLOSING)
     first = asyncio.run(prompt.talk(raw + closing))[0]
     assert (first.status, "prompt" in first.json) == (200, False)
@@ -115,7 +115,7 @@ def test_an_answer_can_be_cut_in_the_middle(prompt: Served) -> None:
     assert body == LETTERS[: len(LETTERS) // 2]
 
 
-def test_a_client_that_leaves_while_its_request_waits_harms_nobody(prompt: Served) -> None:
+def test_a_client_that_leaves_while_its_request_waits_affects_no_other(prompt: Served) -> None:
     async def main() -> bool:
         async with await prompt.connect() as client:
             await client.send(request("GET", "/slow-abort"))
@@ -126,7 +126,7 @@ def test_a_client_that_leaves_while_its_request_waits_harms_nobody(prompt: Serve
 
 
 @pytest.mark.parametrize("first", [request("POST", "/asgi", body=b"one"), request("PUT", "/slow", body=b"one")])
-def test_what_waits_for_the_end_of_a_turn_keeps_its_method_when_others_follow(prompt: Served, first: bytes) -> None:
+def test_a_request_that_waits_for_the_end_of_the_turn_keeps_its_method(prompt: Served, first: bytes) -> None:
     raw = first + request("DELETE", "/asgi") + request("GET", "/asgi", CLOSING)
     answers = asyncio.run(prompt.talk(raw))
     assert [answer.json["method"] for answer in answers[1:]] == ["DELETE", "GET"]

@@ -103,7 +103,7 @@ def test_an_idle_connection_does_not_hold_up_a_stopping_server() -> None:
 @pytest.mark.parametrize(
     ("path", "within_s"), [("/drip-for-ever", 1.0), ("/pause-for-ever", 1.0), ("/until-disconnect", 3.0)]
 )
-def test_a_stopping_server_ends_what_would_not_end(path: str, within_s: float) -> None:
+def test_a_stopping_server_ends_requests_that_would_not_end(path: str, within_s: float) -> None:
     async def main() -> tuple[float, list[str]]:
         async with serving_here() as served:
             client = await served.connect()
@@ -118,7 +118,7 @@ def test_a_stopping_server_ends_what_would_not_end(path: str, within_s: float) -
     assert seen == [path, f"left {path}"]
 
 
-def test_a_stopping_server_cancels_what_does_not_hear_that_its_client_left() -> None:
+def test_a_stopping_server_cancels_a_request_that_ignores_its_disconnected_client() -> None:
     async def main() -> tuple[bytes, list[str]]:
         async with serving_here() as served:
             client = await served.connect()
@@ -143,7 +143,7 @@ def test_a_stopping_server_cancels_what_does_not_hear_that_its_client_left() -> 
     ],
     ids=["nothing", "half a head", "half a second head", "half a body"],
 )
-def test_a_stopping_server_does_not_wait_for_what_a_client_has_begun(begun: bytes) -> None:
+def test_a_stopping_server_does_not_wait_for_an_incomplete_request(begun: bytes) -> None:
     async def main() -> list[Answer]:
         async with serving_here() as served:
             client = await served.connect()
@@ -159,7 +159,8 @@ def test_a_stopping_server_does_not_wait_for_what_a_client_has_begun(begun: byte
     assert [answer.status for answer in answers] == ([200] if begun.startswith(b"GET / HTTP/1.1\r\nHost") else [])
 
 
-def test_tune_gc_freezes_what_is_there_and_collects_seldom() -> None:
+@pytest.mark.slow
+def test_tune_gc_freezes_existing_objects_and_collects_seldom() -> None:
     code = (
         "import gc, json, simulator.server.serve; from simulator.cli.process import tune_gc; tune_gc();"
         "print(json.dumps([gc.get_freeze_count() > 10_000, gc.get_threshold()[0] > 5_000, gc.isenabled()]))"
@@ -168,6 +169,7 @@ def test_tune_gc_freezes_what_is_there_and_collects_seldom() -> None:
     assert json.loads(done.stdout) == [True, True, True]
 
 
+@pytest.mark.slow
 def test_a_server_whose_application_does_not_start_exits_with_3_and_frees_its_port() -> None:
     code = (
         "import socket\nfrom simulator.server.serve import make_server\n"

@@ -32,7 +32,7 @@ def test_a_connection_can_be_lost_in_every_state_and_then_nothing_comes(state: R
 
 
 @pytest.mark.parametrize("state", [DEAF, LINGERING])
-def test_what_reads_no_more_never_reads_again(state: Reading) -> None:
+def test_a_connection_that_stopped_reading_never_reads_again(state: Reading) -> None:
     assert reachable(state) <= {DEAF, LINGERING, CLOSED}
 
 

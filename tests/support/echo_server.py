@@ -32,8 +32,6 @@ class Ending:
     bytes_per_second: float = 0.0
 
 
-WHOLE = Ending("")
-
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
@@ -111,7 +109,7 @@ class Echo:
         await send_text(send, b"early")
 
     async def on_unread_at_once(self, connection: Connection, receive: Receive, send: Send) -> None:
-        await connection.answer(200, [*PLAIN, (b"content-length", b"5")], b"early", WHOLE)
+        await connection.answer(200, [*PLAIN, (b"content-length", b"5")], b"early", None)
 
     async def on_unsized(self, connection: Connection, receive: Receive, send: Send) -> None:
         headers = [*PLAIN, (b"transfer-encoding", b"chunked")]

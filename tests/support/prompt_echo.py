@@ -5,10 +5,10 @@ import json
 from collections.abc import Coroutine
 from typing import Any
 
-from tests.support.echo_server import LETTERS, WHOLE, Echo, Ending
+from tests.support.echo_server import LETTERS, Echo, Ending
 
 Headers = list[tuple[bytes, bytes]]
-Answer = tuple[int, bytes, bytes, Ending]
+Answer = tuple[int, bytes, bytes, Ending | None]
 
 
 class PromptEcho(Echo):
@@ -35,7 +35,7 @@ class PromptEcho(Echo):
         return self._made(path, json.dumps(text).encode())
 
     async def _made(self, path: str, echo: bytes) -> Answer:
-        ending = WHOLE
+        ending = None
         if path in ("/slow", "/slow-error", "/slow-abort"):
             await asyncio.sleep(0.05)
             await asyncio.sleep(0.05)

@@ -14,11 +14,11 @@ from simulator.domain.model.catalog import (
     Catalog,
     Discount,
     FormField,
-    Fulfilled,
     Fulfillment,
     Option,
     OptionList,
     Product,
+    Receipt,
     Source,
 )
 from simulator.domain.model.effects import Outcome, Send
@@ -62,7 +62,7 @@ def text(value: str) -> Callable[[Mapping[str, object]], str]:
     return lambda facts: value.format(**facts)
 
 
-PIN = fixed_product("PIN", (25,), fulfilled=Fulfilled({"pin": text("{seed}-{refid}")}, timedelta(days=365)))
+PIN = fixed_product("PIN", (25,), fulfilled=Receipt({"pin": text("{seed}-{refid}")}, timedelta(days=365)))
 PEOPLE = PersonPools(
     (NamePool(("Aina", "Devi", "Mei"), ("Lim", "Nair", "Rahman")), NamePool(("Ann", "Bob"), ("Smith", "Jones"))),
     ("1, Jalan Mawar", "2, Jalan Melati"),

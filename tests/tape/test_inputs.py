@@ -174,7 +174,7 @@ def texts() -> st.SearchStrategy[str]:
         extras=st.dictionaries(texts(), st.one_of(texts(), st.booleans(), st.none(), st.integers()), max_size=3),
     )
 )
-def test_whatever_a_client_sends_reads_back_as_it_was(command: c.CreatePayment) -> None:
+def test_any_input_of_a_client_survives_a_round_trip(command: c.CreatePayment) -> None:
     again = read(write(command))
     assert again == command
     assert isinstance(again, c.CreatePayment)

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.domain.model.catalog import Money
-from simulator.domain.model.details import NEAR_WORDS_MAX, Detail, What, detail, near
+from simulator.domain.model.details import FUZZY_WORDS_MAX, Detail, DetailKind, detail, nearest
 from simulator.domain.model.transactions import Status
 from simulator.wire.diagnoses import SENTENCE_CHARS_MAX, SENTENCES, sentence, shown
 
 
 def test_every_kind_of_detail_has_a_sentence() -> None:
-    assert set(SENTENCES) == set(What)
+    assert set(SENTENCES) == set(DetailKind)
 
 
 SHOWN: list[tuple[Any, str]] = [
@@ -41,14 +41,14 @@ def test_a_fact_is_shown_as_people_write_it(value: Any, text: str) -> None:
 
 
 def test_a_part_that_has_nothing_to_say_is_left_out() -> None:
-    assert sentence(detail(What.NO_PRODUCT, product="X", near="")) == "no product X"
-    assert sentence(detail(What.NO_PRODUCT, product="X", near="Y")) == "no product X; did you mean Y?"
+    assert sentence(detail(DetailKind.NO_PRODUCT, product="X", nearest="")) == "no product X"
+    assert sentence(detail(DetailKind.NO_PRODUCT, product="X", nearest="Y")) == "no product X; did you mean Y?"
 
 
-@given(st.sampled_from(What), st.one_of(st.text(), st.decimals(), st.integers(), st.tuples(st.text()), st.none()))
-def test_whatever_the_facts_are_there_is_a_sentence_within_bounds(what: What, value: Any) -> None:
-    names = {name for part in SENTENCES[what] for name in part.replace("{", "}").split("}")[1::2]}
-    assert len(sentence(Detail(what, dict.fromkeys(names, value)))) <= SENTENCE_CHARS_MAX
+@given(st.sampled_from(DetailKind), st.one_of(st.text(), st.decimals(), st.integers(), st.tuples(st.text()), st.none()))
+def test_any_facts_give_a_sentence_within_bounds(kind: DetailKind, value: Any) -> None:
+    names = {name for part in SENTENCES[kind] for name in part.replace("{", "}").split("}")[1::2]}
+    assert len(sentence(Detail(kind, dict.fromkeys(names, value)))) <= SENTENCE_CHARS_MAX
 
 
 NEAR = [
@@ -64,12 +64,12 @@ NEAR = [
 
 
 @pytest.mark.parametrize(("word", "meant"), NEAR, ids=lambda one: one[:20])
-def test_what_was_meant_is_guessed_within_reason(word: str, meant: str) -> None:
-    assert near(word, ("RELOAD", "ELECTRIC", "DATA")) == meant
+def test_a_similar_word_is_suggested(word: str, meant: str) -> None:
+    assert nearest(word, ("RELOAD", "ELECTRIC", "DATA")) == meant
 
 
 def test_of_very_many_words_only_the_same_one_in_other_letters_is_found() -> None:
-    words = [f"CODE-{number}" for number in range(NEAR_WORDS_MAX + 1)]
-    assert near("code-7", words) == "CODE-7"
-    assert near("CODE-x", words) == ""
-    assert near("code-7", words * 20) == ""
+    words = [f"CODE-{number}" for number in range(FUZZY_WORDS_MAX + 1)]
+    assert nearest("code-7", words) == "CODE-7"
+    assert nearest("CODE-x", words) == ""
+    assert nearest("code-7", words * 20) == ""

@@ -48,7 +48,7 @@ def test_only_the_page_is_rendered() -> None:
     assert body["meta"] == {"current_page": 1, "last_page": 625, "per_page": 40, "total": 25_000}
 
 
-def test_what_an_option_has_not_is_left_out() -> None:
+def test_absent_parts_of_an_option_are_omitted() -> None:
     card = fixed_product()
     (plain,) = options(
         card, "pick", OptionList([Option("c", "C", Decimal(5))]), Page(1, 1, 9, 1), by_denomination=True

@@ -8,8 +8,7 @@ from decimal import Decimal
 import msgspec
 
 from simulator.domain.commands import LookUpBill
-from simulator.domain.handlers.amounts import bad_money, beyond_limits, no_amount
-from simulator.domain.handlers.checks import bad_account, fits
+from simulator.domain.handlers.checks import bad_account, bad_money, beyond_limits, fits, no_amount
 from simulator.domain.handlers.extras import SECOND_REFERENCE, bad_extra, bad_option, extra_field
 from simulator.domain.model.answers import BillFound
 from simulator.domain.model.bills import (
@@ -21,7 +20,7 @@ from simulator.domain.model.bills import (
     draw_bill,
 )
 from simulator.domain.model.catalog import Option, Product
-from simulator.domain.model.details import Detail, What, detail
+from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import ZERO, parse_amount
 from simulator.domain.model.options import biller_field, limiting_biller, limits, offered
 from simulator.domain.model.transactions import Status, Transaction
@@ -124,7 +123,7 @@ def _ignored(inquiry: Inquiry) -> Detail | None:
     names = tuple(name for name in ("biller_code", SECOND_REFERENCE) if getattr(asked, name) and name not in known)
     if not names or biller_field(product) is not None:
         return None
-    return detail(What.IGNORED_BILLER, names=names, product=product.code)
+    return detail(DetailKind.IGNORED_BILLER, names=names, product=product.code)
 
 
 def _check_product(inquiry: Inquiry) -> BillRefused | None:
@@ -132,10 +131,10 @@ def _check_product(inquiry: Inquiry) -> BillRefused | None:
     if inquiry.profile is not None and product.is_active:
         return None
     if not product.is_active:
-        return BillRefused(BillError.UNAVAILABLE, detail=detail(What.INACTIVE_PRODUCT, product=product.code))
+        return BillRefused(BillError.UNAVAILABLE, detail=detail(DetailKind.INACTIVE_PRODUCT, product=product.code))
     products = inquiry.state.catalog.products.values()
     able = tuple(one.code for one in products if one.bill is not None and one.is_active and not one.is_hidden)
-    return BillRefused(BillError.UNAVAILABLE, detail=detail(What.NO_BILLS, product=product.code, able=able))
+    return BillRefused(BillError.UNAVAILABLE, detail=detail(DetailKind.NO_BILLS, product=product.code, able=able))
 
 
 def _check_biller(inquiry: Inquiry) -> BillRefused | None:
@@ -143,7 +142,7 @@ def _check_biller(inquiry: Inquiry) -> BillRefused | None:
     if inquiry.biller is not None or field_id is None:
         return None
     if not code:
-        wrong = detail(What.MISSING, name="biller_code", product=product.code)
+        wrong = detail(DetailKind.MISSING, name="biller_code", product=product.code)
     else:
         wrong = bad_option(code, offered(inquiry.state.seed, product, field_id), "biller_code", product.code)
     return BillRefused(BillError.BILLER, detail=wrong)
@@ -152,7 +151,7 @@ def _check_biller(inquiry: Inquiry) -> BillRefused | None:
 def _check_ref2(inquiry: Inquiry) -> BillRefused | None:
     biller, ref2 = inquiry.biller, inquiry.asked.ref2
     if biller is not None and biller.needs_ref2 and not ref2:
-        return BillRefused(BillError.REF2, detail=detail(What.MISSING, name=SECOND_REFERENCE, biller=biller.code))
+        return BillRefused(BillError.REF2, detail=detail(DetailKind.MISSING, name=SECOND_REFERENCE, biller=biller.code))
     field = extra_field(inquiry.product, SECOND_REFERENCE)
     if not ref2 or fits(field, ref2):
         return None

@@ -21,7 +21,7 @@ from simulator.domain.model.cases import (
     CaseState,
     CaseThen,
 )
-from simulator.domain.model.details import NEAR_WORDS_MAX, Detail, What, detail, near
+from simulator.domain.model.details import FUZZY_WORDS_MAX, Detail, DetailKind, detail, nearest
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.notifications import NotificationKind
 from simulator.domain.model.outcomes import Noted
@@ -112,39 +112,39 @@ def _unknown(state: State, command: OpenCase) -> Detail:
     field, reference = ("trxid", command.trxid) if command.trxid else ("refid", command.refid)
     refids = state.resellers[command.reseller].refids
     if command.trxid and reference in refids:
-        return detail(What.OTHER_REFERENCE, reference=reference, field="refid")
+        return detail(DetailKind.OTHER_REFERENCE, reference=reference, field="refid")
     found = state.transactions.get(reference)
     if found is None:
-        likely = near(reference, refids) if field == "refid" and len(refids) <= NEAR_WORDS_MAX else ""
-        return detail(What.NO_TRANSACTION, field=field, reference=reference, near=likely)
+        likely = nearest(reference, refids) if field == "refid" and len(refids) <= FUZZY_WORDS_MAX else ""
+        return detail(DetailKind.NO_TRANSACTION, field=field, reference=reference, nearest=likely)
     if found.reseller == command.reseller:
-        return detail(What.OTHER_REFERENCE, reference=reference, field="trxid")
-    return detail(What.OTHER_RESELLER, reference=reference, owner=found.reseller, reseller=command.reseller)
+        return detail(DetailKind.OTHER_REFERENCE, reference=reference, field="trxid")
+    return detail(DetailKind.OTHER_RESELLER, reference=reference, owner=found.reseller, reseller=command.reseller)
 
 
 def _ignored(command: OpenCase, transaction: Transaction) -> Detail | None:
     if command.refid in ("", transaction.refid):
         return None
-    return detail(What.REFID_IGNORED, refid=command.refid, kept=transaction.refid)
+    return detail(DetailKind.REFID_IGNORED, refid=command.refid, kept=transaction.refid)
 
 
 def _objection(state: State, kind: CaseKind, transaction: Transaction) -> tuple[str, Detail] | None:
     """Why the request is refused regardless of the rules, as message and detail; None when the rules decide."""
     status = transaction.result.status
     if status is not Status.SUCCESSFUL:
-        wrong = detail(What.NOT_SUCCESSFUL, trxid=transaction.trxid, status=status, done=_DONE[kind])
+        wrong = detail(DetailKind.NOT_SUCCESSFUL, trxid=transaction.trxid, status=status, done=_DONE[kind])
         return _NOT_SUCCESSFUL[status], wrong
     earlier = [case for case in state.cases.get(transaction.trxid, ()) if case.kind is kind]
     if state.assumes("case-lifecycle", "again_after_refusal"):
         earlier = [case for case in earlier if case.state is not CaseState.REFUSED]
     if earlier:
         state_, id_ = earlier[-1].state.value, earlier[-1].id
-        wrong = detail(What.CASE_EXISTS, trxid=transaction.trxid, kind=kind.value, case=id_, state=state_)
+        wrong = detail(DetailKind.CASE_EXISTS, trxid=transaction.trxid, kind=kind.value, case=id_, state=state_)
         return f"A {kind.value} of this transaction was requested already.", wrong
     product = state.catalog.products.get(transaction.product)
     if kind is CaseKind.VOID and (product is None or not product.voidable):
         able = tuple(one.code for one in state.catalog.products.values() if one.voidable and not one.is_hidden)
-        wrong = detail(What.NOT_VOIDABLE, product=transaction.product, able=able)
+        wrong = detail(DetailKind.NOT_VOIDABLE, product=transaction.product, able=able)
         return "Payments of this product cannot be voided.", wrong
     return None
 

@@ -137,7 +137,7 @@ def _is_same_product(one: Product, other: Product) -> bool:
     """True when both have the same representation."""
     if one is other:
         return True
-    unseen = {"voidable": other.voidable, "bill": other.bill, "fulfilled": other.fulfilled, "drawn": other.drawn}
+    unseen = {name: getattr(other, name) for name in ("voidable", "bill", "fulfilled", "fields_by_account")}
     options = {"options": other.options, "options_for": other.options_for}
     same = replace(one, **options, **unseen) == other  # type: ignore[arg-type]  # they are the other's
     return same and pricing.has_loss_risk(one) == pricing.has_loss_risk(other)

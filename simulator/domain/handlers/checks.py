@@ -1,21 +1,57 @@
-"""The checks of a new payment for a product on sale, in their documented order (SPEC 4.11).
+"""A payment under validation: the options that its product offers to it, and the checks of its account and amount.
 
-The first check that fails refuses the payment. The balance is checked last, by `payments`. A check costs little for a
-product that it does not concern: most have no extras, no plans and no options of single accounts.
+Bill look-ups check their account and amount with the same functions.
 """
 
-from collections.abc import Callable
+from collections.abc import Collection, Mapping
 from decimal import Decimal
+from heapq import nsmallest
 
-from simulator.domain.handlers.amounts import bad_money, beyond_limits, no_amount, not_sold
-from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.handlers.extras import check_extras, chosen
-from simulator.domain.handlers.plans import check_plan_code, check_plan_needed
-from simulator.domain.model.catalog import FormField, Product
-from simulator.domain.model.details import Detail, What, detail
-from simulator.domain.model.money import is_whole_cents
-from simulator.domain.model.options import limiting_biller, limits
+import msgspec
+
+from simulator.domain.model.catalog import FormField, Option, OptionList, Product
+from simulator.domain.model.details import Detail, DetailKind, detail
+from simulator.domain.model.money import denotes_number, is_whole_cents
+from simulator.domain.model.options import NO_OPTIONS, account_source, limiting_biller, limits, offered, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
+from simulator.domain.state import State
+
+# A detail names at most this many of a product's denominations: those nearest to the requested one.
+SOLD_SHOWN_MAX = 10
+SENT_CHARS_MAX = 60
+
+
+class Draft(msgspec.Struct, frozen=True, gc=False):
+    """A payment for a product on sale. `amount` is None when `sent` is not a number."""
+
+    state: State
+    product: Product
+    account: str
+    amount: Decimal | None
+    extras: Mapping[str, object]
+    sent: object
+
+
+def offered_to(draft: Draft, field_id: str) -> OptionList:
+    """The options of a select field for this payment; those of a dynamic field depend on its other values."""
+    product = draft.product
+    if field_id not in product.fields_by_account and not product.options_for:
+        return product.options.get(field_id, NO_OPTIONS)
+    source = account_source(product, field_id)
+    return offered(draft.state.seed, product, field_id, _value(draft, source) if source else "")
+
+
+def chosen_options(draft: Draft) -> list[Option]:
+    """The options on sale that a payment's extras name, without plans."""
+    product, plans = draft.product, plan_field(draft.product)
+    found = []
+    for name, source in product.fulfillment.extras.items():
+        if source.from_field in product.options and (plans is None or source.from_field != plans.id):
+            code = draft.extras.get(name)
+            option = offered_to(draft, source.from_field).active.by_code.get(code) if isinstance(code, str) else None
+            if option is not None:
+                found.append(option)
+    return found
 
 
 def check_account(draft: Draft) -> Refusal | None:
@@ -33,8 +69,8 @@ def fits(field: FormField | None, account: str) -> bool:
 
 def bad_account(field: FormField | None, account: str) -> Detail:
     """What the account must be."""
-    what = What.ACCOUNT_PATTERN if account else What.NO_ACCOUNT
-    return detail(what, pattern=field and field.pattern, message=field and field.message)
+    kind = DetailKind.ACCOUNT_PATTERN if account else DetailKind.NO_ACCOUNT
+    return detail(kind, pattern=field and field.pattern, message=field and field.message)
 
 
 def check_number(draft: Draft) -> Refusal | None:
@@ -54,7 +90,8 @@ def check_amount(draft: Draft) -> Refusal | None:
         else:
             is_sold = _is_sold_in(field, amount)
         if is_sold and (
-            _is_unlimited(draft.product, field) or beyond_limits(amount, *limits(draft.product, *chosen(draft))) is None
+            _is_unlimited(draft.product, field)
+            or beyond_limits(amount, *limits(draft.product, *chosen_options(draft))) is None
         ):
             return None
     return Refusal(Reason.DENOMINATION, detail=_bad_amount(draft, field, amount))
@@ -75,33 +112,57 @@ def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detai
     code = draft.product.code
     if field is None or amount <= 0:
         return bad_money(amount)
-    billers = chosen(draft)
+    billers = chosen_options(draft)
     low, high = limits(draft.product, *billers)
     if field.type == "select":
         every = offered_to(draft, field.id).by_denomination
         sold = [one for one in every if beyond_limits(one, low, high) is None]
         wrong = None if amount in every else not_sold(code, amount, sold)
     elif field.type == "number":
-        wrong = None if _is_sold_in(field, amount) else detail(What.NOT_WHOLE, product=code, amount=amount)
+        wrong = None if _is_sold_in(field, amount) else detail(DetailKind.NOT_WHOLE, product=code, amount=amount)
     else:
         wrong = bad_money(amount)
     return wrong or beyond_limits(amount, low, high, limiting_biller(*billers))
 
 
-Check = Callable[[Draft], Refusal | None]
-CHECKS: tuple[Check, ...] = (
-    check_account,
-    check_extras,
-    check_number,
-    check_plan_code,
-    check_amount,
-    check_plan_needed,
-)
+def no_amount(sent: object) -> Detail:
+    """Why `parse_amount` rejected the value sent."""
+    amount = f'"{sent[:SENT_CHARS_MAX]}"' if isinstance(sent, str) else sent
+    return detail(DetailKind.TOO_MANY_DIGITS if denotes_number(sent) else DetailKind.NO_NUMBER, amount=amount)
 
 
-def first_failure(draft: Draft) -> Refusal | None:
-    """The refusal of the first check that fails; None when all pass."""
-    for check in CHECKS:
-        if refusal := check(draft):
-            return refusal
+def bad_money(amount: Decimal) -> Detail | None:
+    """Why this amount cannot be paid; None when it can."""
+    if amount <= 0:
+        return detail(DetailKind.NOT_POSITIVE, amount=amount)
+    return None if is_whole_cents(amount) else detail(DetailKind.NO_CENTS, amount=amount)
+
+
+def beyond_limits(amount: Decimal, low: Decimal | None, high: Decimal | None, biller: str = "") -> Detail | None:
+    """Which limit the amount violates; None for none. The limits are those of `biller`, when given."""
+    if low is not None and amount < low:
+        return detail(DetailKind.TOO_LITTLE, amount=amount, low=low, biller=biller)
+    if high is not None and amount > high:
+        return detail(DetailKind.TOO_MUCH, amount=amount, high=high, biller=biller)
     return None
+
+
+def not_sold(product: str, amount: Decimal, sold: Collection[Decimal]) -> Detail:
+    """The product is not sold in this amount."""
+    if not sold:
+        return detail(DetailKind.NOTHING_SOLD, product=product)
+    nearest = sorted(nsmallest(SOLD_SHOWN_MAX, sold, key=lambda one: abs(one - amount)))
+    left_out = len(sold) - len(nearest) or None
+    return detail(DetailKind.NOT_SOLD, product=product, amount=amount, sold=tuple(nearest), left_out=left_out)
+
+
+def _value(draft: Draft, field_id: str) -> str:
+    """The payment's value for a form field, at the place that the field is mapped to; empty when absent."""
+    fulfillment = draft.product.fulfillment
+    if fulfillment.account is not None and fulfillment.account.from_field == field_id:
+        return draft.account
+    for name, source in fulfillment.extras.items():
+        if source.from_field == field_id:
+            value = draft.extras.get(name)
+            return value if isinstance(value, str) else ""
+    return ""

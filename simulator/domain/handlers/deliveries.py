@@ -1,7 +1,8 @@
 """Events and the jobs that deliver them: emission, attempts and their retries, manual replays (SPEC 3.2, 6.3)."""
 
-from dataclasses import replace
 from datetime import datetime
+
+import msgspec
 
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.due import DeliveryDue
@@ -82,7 +83,7 @@ def attempt_due(state: State, delivery: Delivery, now: datetime) -> Send | None:
 def delivered(state: State, delivery: Delivery, attempt: Attempt, outcome: Outcome, now: datetime) -> None:
     """Record an attempt's outcome; anything but 2xx is retried until the retries are exhausted."""
     assert attempt.outcome is None, "an attempt ends once"
-    attempt.outcome = replace(outcome, body=outcome.body[:RESPONSE_CHARS_MAX], headers=())
+    attempt.outcome = msgspec.structs.replace(outcome, body=outcome.body[:RESPONSE_CHARS_MAX], headers=())
     if is_accepted(outcome):
         state.deliveries.end(delivery, DeliveryState.SUCCEEDED, "", now)
         state.noted[Noted.WEBHOOK_DELIVERED] += 1

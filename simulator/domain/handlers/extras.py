@@ -4,15 +4,16 @@ A product's fulfillment lists its extras and the form field of each. The field d
 the extra is optional.
 """
 
-from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.handlers.plans import PLAN_CODE, is_checked_anyway, plan_field
+from simulator.domain.handlers.checks import Draft, chosen_options, offered_to
+from simulator.domain.handlers.plans import is_checked_anyway
 from simulator.domain.model.catalog import (
     FormField,
     Option,
     Product,
     Source,
 )
-from simulator.domain.model.details import Detail, What, detail, near
+from simulator.domain.model.details import Detail, DetailKind, detail, nearest
+from simulator.domain.model.options import PLAN_CODE, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
 
 SECOND_REFERENCE = "ref2"
@@ -26,15 +27,15 @@ def check_extras(draft: Draft) -> Refusal | None:
     sources = draft.product.fulfillment.extras
     if draft.extras and draft.state.assumes("unsupported-extras", "reject") and (others := _unsupported(draft)):
         names, known = tuple(map(_path, others)), tuple(map(_path, sources))
-        return _refusal(detail(What.UNSUPPORTED_EXTRAS, product=draft.product.code, names=names, known=known))
+        return _refusal(detail(DetailKind.UNSUPPORTED_EXTRAS, product=draft.product.code, names=names, known=known))
     if not sources:
         return None
     for name, source in sources.items():
         if wrong := _wrong(draft, name, source):
             return _refusal(wrong)
-    for option in chosen(draft):
+    for option in chosen_options(draft):
         if option.needs_ref2 and not draft.extras.get(SECOND_REFERENCE):
-            return _refusal(detail(What.MISSING, name=_path(SECOND_REFERENCE), biller=option.code))
+            return _refusal(detail(DetailKind.MISSING, name=_path(SECOND_REFERENCE), biller=option.code))
     return _check_account_of_option(draft)
 
 
@@ -48,9 +49,11 @@ def ignored_extras(draft: Draft) -> Detail | None:
         ignored.remove(PLAN_CODE)
     if not ignored:
         return None
-    likely = dict.fromkeys(near(name, known) for name in ignored[:NAMES_MAX])
+    likely = dict.fromkeys(nearest(name, known) for name in ignored[:NAMES_MAX])
     meant = tuple(_path(name) for name in likely if name and name not in draft.extras)
-    return detail(What.IGNORED_EXTRAS, product=draft.product.code, names=tuple(map(_path, ignored)), near=meant)
+    return detail(
+        DetailKind.IGNORED_EXTRAS, product=draft.product.code, names=tuple(map(_path, ignored)), nearest=meant
+    )
 
 
 def _unsupported(draft: Draft) -> list[str]:
@@ -58,30 +61,17 @@ def _unsupported(draft: Draft) -> list[str]:
     return sorted(draft.extras.keys() - draft.product.fulfillment.extras.keys())
 
 
-def chosen(draft: Draft) -> list[Option]:
-    """The options on sale that the extras name, without plans."""
-    product, plans = draft.product, plan_field(draft.product)
-    found = []
-    for name, source in product.fulfillment.extras.items():
-        if source.from_field in product.options and (plans is None or source.from_field != plans.id):
-            code = draft.extras.get(name)
-            option = offered_to(draft, source.from_field).active.by_code.get(code) if isinstance(code, str) else None
-            if option is not None:
-                found.append(option)
-    return found
-
-
 def bad_option(code: str, every: tuple[Option, ...], name: str, product: str) -> Detail:
     """Why no option with this code can be bought. `every` are the options of its field, inactive ones included."""
     if any(option.code == code and not option.is_active for option in every):
-        return detail(What.INACTIVE_OPTION, name=name, code=code)
-    likely = near(code, (option.code for option in every if option.is_active))
-    return detail(What.NO_OPTION, name=name, product=product, code=code, near=likely)
+        return detail(DetailKind.INACTIVE_OPTION, name=name, code=code)
+    likely = nearest(code, (option.code for option in every if option.is_active))
+    return detail(DetailKind.NO_OPTION, name=name, product=product, code=code, nearest=likely)
 
 
 def bad_extra(field: FormField | None, name: str) -> Detail:
     """What the extra called `name` must be."""
-    return detail(What.EXTRA_PATTERN, name=name, pattern=field and field.pattern, message=field and field.message)
+    return detail(DetailKind.EXTRA_PATTERN, name=name, pattern=field and field.pattern, message=field and field.message)
 
 
 def extra_field(product: Product, name: str) -> FormField | None:
@@ -94,9 +84,9 @@ def _wrong(draft: Draft, name: str, source: Source) -> Detail | None:
     value, field = draft.extras.get(name), _field(draft.product, source)
     if value is None:
         is_needed = _is_needed(draft, field, source)
-        return detail(What.MISSING, name=_path(name), product=draft.product.code) if is_needed else None
+        return detail(DetailKind.MISSING, name=_path(name), product=draft.product.code) if is_needed else None
     if not isinstance(value, str):
-        return detail(What.EXTRA_NO_TEXT, name=_path(name))
+        return detail(DetailKind.EXTRA_NO_TEXT, name=_path(name))
     if field.type == "select":
         # The plan code is checked together with the amount.
         if field is plan_field(draft.product) or value in offered_to(draft, field.id).active.by_code:
@@ -143,4 +133,4 @@ def _check_account_of_option(draft: Draft) -> Refusal | None:
     accounts = tuple(option.account_number for option in suitable if option.account_number)
     code = suitable[0].code if suitable else ""
     reason = Reason.EXTRAS if draft.state.assumes("option-account", "Invalid_Extras") else Reason.ACCOUNT
-    return Refusal(reason, detail=detail(What.ACCOUNT_OF_OPTION, code=code, accounts=accounts))
+    return Refusal(reason, detail=detail(DetailKind.ACCOUNT_OF_OPTION, code=code, accounts=accounts))

@@ -1,9 +1,10 @@
 """Creating and re-querying payments (SPEC 4.11).
 
-An existing refid is looked up before any check. A new payment is checked in the order of `checks.CHECKS`, and the first
+An existing refid is looked up before any check. A new payment is checked in the order of `CHECKS`, and the first
 failure wins. Nothing changes before all checks have passed.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 
@@ -12,15 +13,14 @@ import msgspec
 from simulator.domain.commands import CreatePayment
 from simulator.domain.handlers import plans
 from simulator.domain.handlers.bills import note_payment
-from simulator.domain.handlers.checks import first_failure
-from simulator.domain.handlers.draft import Draft
-from simulator.domain.handlers.extras import ignored_extras
+from simulator.domain.handlers.checks import Draft, check_account, check_amount, check_number
+from simulator.domain.handlers.extras import check_extras, ignored_extras
 from simulator.domain.handlers.price_amount import price_detail, priced_option
 from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requery
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import Money, Product
-from simulator.domain.model.details import Detail, What, detail
+from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import CallbackPlan, Reason, Refusal, Transaction
@@ -29,6 +29,17 @@ from simulator.domain.questions import not_on_sale
 from simulator.domain.state import State
 
 _AS_USUAL = CallbackPlan()
+
+# The documented order (SPEC 4.11); the balance is checked last. A check costs little for a product that it does not
+# concern: most have no extras, no plans and no options of single accounts.
+CHECKS: tuple[Callable[[Draft], Refusal | None], ...] = (
+    check_account,
+    check_extras,
+    check_number,
+    plans.check_plan_code,
+    check_amount,
+    plans.check_plan_needed,
+)
 
 
 def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
@@ -58,7 +69,7 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
 def _judge(draft: Draft, reseller: Reseller, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
     """Run all checks of a payment for a product on sale, and create it when they pass."""
     state, product, note = draft.state, draft.product, None
-    refused = first_failure(draft)
+    refused = _first_failure(draft)
     if refused is not None:
         draft, refused, note = _take_price(draft, refused)
         if refused is not None:
@@ -66,9 +77,17 @@ def _judge(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
     assert draft.amount is not None, "an amount that is not a number was refused"
     cost = pricing.cost(product, draft.amount)
     if not reseller.wallet.covers(cost):
-        wanting = detail(What.BALANCE, balance=Money(reseller.wallet.balance), cost=Money(cost))
+        wanting = detail(DetailKind.BALANCE, balance=Money(reseller.wallet.balance), cost=Money(cost))
         return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product)
     return _create(draft, reseller, cost, command, now, note)
+
+
+def _first_failure(draft: Draft) -> Refusal | None:
+    """The refusal of the first check that fails; None when all pass."""
+    for check in CHECKS:
+        if refusal := check(draft):
+            return refusal
+    return None
 
 
 def _take_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, Detail | None]:
@@ -78,12 +97,13 @@ def _take_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, 
     if option is None:
         return draft, refused, None
     corrected = msgspec.structs.replace(draft, amount=option.denomination)
-    refused_too = first_failure(corrected)
+    refused_too = _first_failure(corrected)
     if refused_too is not None and refused_too.reason is Reason.DENOMINATION:
         return draft, refused, None
     if not draft.state.assumes("price-amount", "taken"):
-        return draft, msgspec.structs.replace(refused, detail=price_detail(What.PRICE_AMOUNT, draft, option)), None
-    return corrected, refused_too, price_detail(What.PRICE_AMOUNT_TAKEN, draft, option)
+        advice = price_detail(DetailKind.PRICE_AMOUNT, draft, option)
+        return draft, msgspec.structs.replace(refused, detail=advice), None
+    return corrected, refused_too, price_detail(DetailKind.PRICE_AMOUNT_TAKEN, draft, option)
 
 
 def _requery(
@@ -91,7 +111,7 @@ def _requery(
 ) -> PaymentAnswer | PaymentRefused:
     kept = _kept(state, transaction, command)
     if kept and state.assumes("refid-reused-with-other-parameters", "reject") and kept.keys() != {"remarks"}:
-        other = detail(What.REFID_CONFLICT, refid=transaction.refid, kept=kept)
+        other = detail(DetailKind.REFID_CONFLICT, refid=transaction.refid, kept=kept)
         return PaymentRefused(
             reason=Reason.REFID,
             code=state.codes[Reason.REFID],
@@ -100,7 +120,7 @@ def _requery(
             detail=other,
         )
     requery(state, transaction, now)
-    note = detail(What.REFID_EXISTS, refid=transaction.refid, kept=kept) if kept else None
+    note = detail(DetailKind.REFID_EXISTS, refid=transaction.refid, kept=kept) if kept else None
     result = transaction.results[-1]
     balance = result.balance if state.assumes("requery-balance", "own_entry") else reseller.wallet.balance
     return PaymentAnswer(

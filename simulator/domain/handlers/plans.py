@@ -7,20 +7,14 @@ before the amount, so any mismatch is reported for the code. A missing code is r
 from collections.abc import Mapping
 from decimal import Decimal
 
-from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.model.catalog import FormField, Option, OptionList, Product
-from simulator.domain.model.details import Detail, What, detail, near
-from simulator.domain.model.money import spelt
+from simulator.domain.handlers.checks import Draft, offered_to
+from simulator.domain.model.catalog import Option, OptionList
+from simulator.domain.model.details import Detail, DetailKind, detail, nearest
+from simulator.domain.model.money import decimal_text
+from simulator.domain.model.options import PLAN_CODE, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
 
-PLAN_CODE = "subproduct_code"
 SHOWN_LENGTH_MAX = 100
-
-
-def plan_field(product: Product) -> FormField | None:
-    """The pricing field whose options are plans; None for a product that has none."""
-    source, field = product.fulfillment.extras.get(PLAN_CODE), product.pricing
-    return field if source is not None and field is not None and source.from_field == field.id else None
 
 
 def check_plan_code(draft: Draft) -> Refusal | None:
@@ -33,7 +27,7 @@ def check_plan_code(draft: Draft) -> Refusal | None:
         return _refusal(Reason.PLAN_UNKNOWN, draft, _unknown(draft, code))
     if plan.denomination == draft.amount:
         return None
-    wrong = detail(What.PLAN_MISMATCH, code=plan.code, denomination=plan.denomination, amount=draft.amount)
+    wrong = detail(DetailKind.PLAN_MISMATCH, code=plan.code, denomination=plan.denomination, amount=draft.amount)
     return _refusal(Reason.PLAN_MISMATCH, draft, wrong)
 
 
@@ -49,7 +43,7 @@ def check_plan_needed(draft: Draft) -> Refusal | None:
     sharing = offered_to(draft, field.id).by_denomination[draft.amount]
     if len(sharing) == 1:
         return None
-    wrong = detail(What.PLAN_REQUIRED, amount=draft.amount, codes=tuple(plan.code for plan in sharing))
+    wrong = detail(DetailKind.PLAN_REQUIRED, amount=draft.amount, codes=tuple(plan.code for plan in sharing))
     return _refusal(Reason.PLAN_REQUIRED, draft, wrong)
 
 
@@ -80,7 +74,7 @@ def remarks(reason: Reason, extras: Mapping[str, object], amount: Decimal) -> st
         case Reason.PLAN_UNKNOWN:
             return f"unknown or inactive option code: {code}"
         case Reason.PLAN_MISMATCH:
-            return f"option code does not match the amount: code {code}, amount {spelt(amount)}"
+            return f"option code does not match the amount: code {code}, amount {decimal_text(amount)}"
     return ""
 
 
@@ -94,14 +88,16 @@ def _unknown(draft: Draft, code: object) -> Detail:
     """Why no plan with this code can be bought."""
     product, name = draft.product, f"extras.{PLAN_CODE}"
     if not isinstance(code, str):
-        return detail(What.EXTRA_NO_TEXT, name=name)
+        return detail(DetailKind.EXTRA_NO_TEXT, name=name)
     offered, field = _offered(draft), product.pricing
     if code in offered.by_code:
-        return detail(What.INACTIVE_OPTION, name=name, code=code)
+        return detail(DetailKind.INACTIVE_OPTION, name=name, code=code)
     written = (found for (field_id, _), found in product.options_for.items() if field and field_id == field.id)
     if field and any(code in found.by_code for found in (product.options.get(field.id, offered), *written)):
-        return detail(What.OPTION_NOT_OFFERED, name=name, code=code, account=draft.account)
-    return detail(What.NO_OPTION, name=name, product=product.code, code=code, near=near(code, offered.active.by_code))
+        return detail(DetailKind.OPTION_NOT_OFFERED, name=name, code=code, account=draft.account)
+    return detail(
+        DetailKind.NO_OPTION, name=name, product=product.code, code=code, nearest=nearest(code, offered.active.by_code)
+    )
 
 
 def _refusal(reason: Reason, draft: Draft, wrong: Detail) -> Refusal:

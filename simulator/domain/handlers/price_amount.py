@@ -3,12 +3,13 @@ of the older API version, which has no denomination (SPEC 2.1, 9)."""
 
 from decimal import Decimal
 
-from simulator.domain.handlers.draft import Draft, offered_to
-from simulator.domain.handlers.plans import PLAN_CODE, named_plan
+from simulator.domain.handlers.checks import Draft, offered_to
+from simulator.domain.handlers.plans import named_plan
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import Money, Option
-from simulator.domain.model.details import Detail, What, detail
+from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import CENT, ZERO
+from simulator.domain.model.options import PLAN_CODE
 from simulator.domain.model.transactions import Reason, Refusal
 
 _OF_THE_AMOUNT = (Reason.DENOMINATION, Reason.PLAN_MISMATCH)
@@ -31,11 +32,11 @@ def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
     return priced[0] if len(priced) == 1 else None
 
 
-def price_detail(what: What, draft: Draft, option: Option) -> Detail:
+def price_detail(kind: DetailKind, draft: Draft, option: Option) -> Detail:
     """The detail for a payment of this option's price."""
     assert draft.amount is not None
     price = Money(draft.amount, draft.product.currency)
-    return detail(what, price=price, code=option.code, denomination=option.denomination)
+    return detail(kind, price=price, code=option.code, denomination=option.denomination)
 
 
 def _between(draft: Draft) -> tuple[Decimal, Decimal]:

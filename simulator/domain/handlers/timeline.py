@@ -89,7 +89,7 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
         at=now, status=status, code=code, cost=cost, balance=balance, cause=cause, remarks=transaction.remarks
     )
     if step.texts or step.expiry or status is SUCCESSFUL:
-        result = _fulfilled(state, transaction, step, result)
+        result = _completed(state, transaction, step, result)
     results.append(result)
     if status in SETTLED:
         _clear(state, transaction)
@@ -110,7 +110,7 @@ def _clear(state: State, transaction: Transaction) -> None:
     transaction.ticket = None
 
 
-def _fulfilled(state: State, transaction: Transaction, step: Step, result: Result) -> Result:
+def _completed(state: State, transaction: Transaction, step: Step, result: Result) -> Result:
     """The result with the fields that the step and the product add."""
     expiry = step.expiry or _expiry(state, transaction, step, result.at)
     texts: dict[str, Any] = _texts(state, transaction, step)

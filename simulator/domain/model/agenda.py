@@ -13,7 +13,7 @@ import msgspec
 Item = TypeVar("Item")
 
 
-class Due(msgspec.Struct, Generic[Item], frozen=True):
+class Due(msgspec.Struct, Generic[Item], frozen=True, gc=False):
     """A popped agenda entry: when it was due, and the item."""
 
     at: datetime

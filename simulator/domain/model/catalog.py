@@ -166,7 +166,7 @@ class OptionList(tuple[Option, ...]):
 
 
 @dataclass(frozen=True, slots=True)
-class Fulfilled:
+class Receipt:
     """What a successful payment of a product carries: templates for `sn`, `pin`, `voucherlink` and `note`, and the
     validity period of the voucher."""
 
@@ -179,8 +179,8 @@ class Product:
     """A product as the scenario's catalog describes it, before any reseller's overlay.
 
     `options` holds the options of each select field. For dynamic ones, `options_for` has the lists written for a
-    (field, account number), and `drawn` names the fields whose options vary by account; `domain.model.options.offered`
-    resolves what is offered. A hidden product is left out of the catalog.
+    (field, account number), and `fields_by_account` names the fields whose options vary by account;
+    `domain.model.options.offered` resolves what is offered. A hidden product is left out of the catalog.
     """
 
     code: str
@@ -201,8 +201,8 @@ class Product:
     price_adjustment: Adjustment | None = None
     options: Mapping[str, OptionList] = field(default_factory=dict)
     options_for: Mapping[tuple[str, str], OptionList] = field(default_factory=dict)
-    drawn: frozenset[str] = frozenset()
-    fulfilled: Fulfilled = Fulfilled()
+    fields_by_account: frozenset[str] = frozenset()
+    fulfilled: Receipt = Receipt()
     voidable: bool = False
     bill: BillProfile | None = None
     is_hidden: bool = False

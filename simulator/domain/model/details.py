@@ -12,12 +12,12 @@ from itertools import islice
 import msgspec
 
 # Above these, fuzzy matching is skipped, which takes milliseconds; above `FOLDED_WORDS_MAX`, case folding, too.
-NEAR_WORDS_MAX = 100
+FUZZY_WORDS_MAX = 100
 FOLDED_WORDS_MAX = 2000
-NEAR_CHARS_MAX = 40
+FUZZY_CHARS_MAX = 40
 
 
-class What(StrEnum):
+class DetailKind(StrEnum):
     """The kinds of details; each kind's facts are those that its sentence names."""
 
     NO_PRODUCT = auto()
@@ -61,25 +61,25 @@ class What(StrEnum):
     IGNORED_BILLER = auto()
 
 
-class Detail(msgspec.Struct, frozen=True):
+class Detail(msgspec.Struct, frozen=True, gc=False):
     """A kind with its facts: texts, Decimals (amounts), `Money`, statuses, tuples of these, and mappings of field names
     to values. An empty fact omits the part of the sentence that would name it."""
 
-    what: What
+    kind: DetailKind
     facts: Mapping[str, object]
 
 
-def detail(what: What, **facts: object) -> Detail:
+def detail(kind: DetailKind, /, **facts: object) -> Detail:
     """Create a detail with these facts."""
-    return Detail(what=what, facts=facts)
+    return Detail(kind=kind, facts=facts)
 
 
-def near(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that was probably meant, ignoring case; empty when none is similar."""
     words = tuple(islice(known, FOLDED_WORDS_MAX + 1))
     by_folded = {one.casefold(): one for one in words} if len(words) <= FOLDED_WORDS_MAX else {}
     folded = word.strip().casefold()
-    if folded in by_folded or len(by_folded) > NEAR_WORDS_MAX or len(word) > NEAR_CHARS_MAX:
+    if folded in by_folded or len(by_folded) > FUZZY_WORDS_MAX or len(word) > FUZZY_CHARS_MAX:
         return by_folded.get(folded, "")
     return by_folded.get(_alike(folded, tuple(by_folded)), "")
 

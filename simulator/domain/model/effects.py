@@ -1,13 +1,13 @@
 """Network work that leaves the domain as a value, and its outcome."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+
+class Outgoing(msgspec.Struct, frozen=True, gc=False):
     """One HTTP request to a receiver. `url` is http(s), already encoded."""
 
     method: str
@@ -26,8 +26,7 @@ class OutcomeKind(StrEnum):
     BLOCKED = "blocked"  # the policy forbids this address
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, gc=False):
     """The outcome of one attempt. `status` is the receiver's HTTP status; `body` the start of its answer; `error` says
     what failed, or what was wrong with the answer after its status line."""
 
@@ -35,11 +34,10 @@ class Outcome:
     status: int | None = None
     body: str = ""
     error: str = ""
-    headers: tuple[tuple[str, str], ...] = field(default=())
+    headers: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(slots=True)
-class Attempt:
+class Attempt(msgspec.Struct, gc=False):
     """One attempt. `at` is sandbox time; `outcome` is None while it is in flight. `state` is the job's when this
     attempt had ended, independent of later ones."""
 
@@ -69,8 +67,7 @@ class Job(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(msgspec.Struct, frozen=True):
     """Effect: make this attempt now and report its outcome."""
 
     job: Job

@@ -96,7 +96,7 @@ def is_bounded(value: Decimal) -> bool:
     return value.adjusted() < DIGITS_BEFORE_MAX and exponent >= -DIGITS_AFTER_MAX
 
 
-def spelt(amount: Decimal) -> str:
+def decimal_text(amount: Decimal) -> str:
     """Format an amount for a sentence: `30`, `5.20`, `0.045`."""
     plain = f"{amount:f}"
     whole, _, decimals = plain.partition(".")

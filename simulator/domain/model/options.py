@@ -7,12 +7,14 @@ from simulator.domain.model import draw
 from simulator.domain.model.catalog import (
     Catalog,
     DataSource,
+    FormField,
     Option,
     OptionList,
     Product,
 )
 
 NO_OPTIONS = OptionList()
+PLAN_CODE = "subproduct_code"
 
 
 def offered(seed: int, product: Product, field_id: str, account_number: str = "") -> OptionList:
@@ -26,7 +28,7 @@ def offered(seed: int, product: Product, field_id: str, account_number: str = ""
     if written is not None:
         return written
     options = product.options.get(field_id, NO_OPTIONS)
-    if field_id not in product.drawn:
+    if field_id not in product.fields_by_account:
         return options
     identity = (product.code, field_id, account_number)
     mine = options.without(tuple(option.code for option in options.personal if not _is_for(seed, option, identity)))
@@ -57,10 +59,16 @@ def dependencies(product: Product, field_id: str) -> dict[str, str]:
     return {name: field for name, field in read.items() if name == "account_number" or field in source.depends_on}
 
 
+def plan_field(product: Product) -> FormField | None:
+    """The pricing field whose options are plans; None for a product that has none."""
+    source, field = product.fulfillment.extras.get(PLAN_CODE), product.pricing
+    return field if source is not None and field is not None and source.from_field == field.id else None
+
+
 def subproduct_field(product: Product) -> str | None:
     """The select field whose options the legacy endpoints call sub-products (SPEC 2.16): plans, loan accounts, or
     billers."""
-    source = product.fulfillment.extras.get("subproduct_code")
+    source = product.fulfillment.extras.get(PLAN_CODE)
     return source.from_field if source and source.from_field in product.options else biller_field(product)
 
 

@@ -94,7 +94,7 @@ class MagicRules(Generic[Then]):
         return frozenset(self._by_name)
 
 
-class Choice(msgspec.Struct, Generic[Then], frozen=True):
+class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
     """The result of a search in a book. `matched` are the ids of the rules whose `when` matched; `waits` means that the
     search needs the body to continue; `is_picked` means that the request named the rule, and none was evaluated."""
 
@@ -157,6 +157,11 @@ class RuleBook(Generic[Then]):
                 return rule
         return self._magic.named(name)
 
+    def names(self) -> Iterator[str]:
+        """The names of all its rules."""
+        yield from (rule.name for rule in (*self.rules, *self._fallbacks) if rule.name)
+        yield from self._magic.names()
+
     def is_magic(self, account: object) -> bool:
         """True when this section has a magic rule for `account`."""
         return self._magic.of(account) is not None
@@ -171,7 +176,9 @@ class RuleBook(Generic[Then]):
             if not self._has_rules:
                 return None
             if (always := self._always) is not None:
-                self.count((always.id,), always.id)
+                count = self.counts[always.id]
+                count.matched += 1
+                count.chosen += 1
                 return always
         choice = self.find(gather, wanted, account)
         rule = choice.rule

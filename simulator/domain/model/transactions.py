@@ -112,7 +112,7 @@ class CallbackPlan:
     reverse: bool = False
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class Refusal(msgspec.Struct, frozen=True, gc=False):
     """Why no payment is created; `code` and `remarks` default to the reason's own."""
 
     reason: Reason

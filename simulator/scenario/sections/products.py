@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 
-from simulator.domain.model.catalog import Catalog, Fulfilled, Fulfillment, Product, Source
+from simulator.domain.model.catalog import Catalog, Fulfillment, Product, Receipt, Source
 from simulator.domain.model.rules import Text
 from simulator.domain.model.tree import Category, Group
 from simulator.scenario.reading.reader import Reader
@@ -80,9 +80,9 @@ def product(item: Reader) -> Product:
             {form["id"].text(): options(form, code, currency) for form in forms if form["type"].text() == "select"}
         ),
         options_for=options_for(forms, code, currency),
-        drawn=frozenset(form["id"].text() for form in forms if varies_by_account(form)),
+        fields_by_account=frozenset(form["id"].text() for form in forms if varies_by_account(form)),
         fulfillment=_fulfillment(item["fulfillment"], forms, ids),
-        fulfilled=_fulfilled(item["fulfilled"]),
+        fulfilled=_receipt(item["fulfilled"]),
     )
     _check_roles(forms)
     if result.min_amount and result.max_amount and result.min_amount.amount > result.max_amount.amount:
@@ -123,10 +123,10 @@ def _source(item: Reader, ids: list[str]) -> Source | None:
     return Source(from_field.text(), item["path"].text() or None, item["omit_if_empty"].boolean())
 
 
-def _fulfilled(item: Reader) -> Fulfilled:
+def _receipt(item: Reader) -> Receipt:
     texts: dict[str, Text] = {}
     for name in FULFILLED_TEXTS:
         compiled = item[name].parsed(partial(template, field_name=name), "bad_template")
         if compiled is not None:
             texts[name] = compiled
-    return Fulfilled(MappingProxyType(texts), item["valid_for"].optional_duration())
+    return Receipt(MappingProxyType(texts), item["valid_for"].optional_duration())

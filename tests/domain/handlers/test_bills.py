@@ -105,7 +105,7 @@ def test_an_account_holder_is_asked_for_by_those_bills_alone_that_tell_one() -> 
     assert (made.customer_name, made.address, made.custom_field) == (None, None, {"a": ["b"]})
 
 
-def test_the_identity_number_of_the_account_holder_stands_where_the_biller_tells_it() -> None:
+def test_the_identity_number_of_the_account_holder_is_in_the_billers_field() -> None:
     written = {"holder": {"ic": "{ic_number}", "all": ["no. {ic_number}", 1, None]}, "{ic_number}": "plain"}
     made = draw_bill(replace(PROFILE, custom_field=written), "B", KEY, 1, NOON)
     number = PEOPLE.ic_number(1, "bill", *KEY)
@@ -113,7 +113,7 @@ def test_the_identity_number_of_the_account_holder_stands_where_the_biller_tells
 
 
 @pytest.mark.parametrize("told", list(BillField))
-def test_a_biller_tells_what_its_profile_says_and_nothing_else(told: BillField) -> None:
+def test_a_bill_has_exactly_the_fields_of_its_profile(told: BillField) -> None:
     made = draw_bill(replace(PROFILE, returned=frozenset({told})), "B", ("P", "1", ""), 1, NOON)
     fields = {
         BillField.CUSTOMER: made.customer_name,
@@ -144,7 +144,7 @@ def test_a_bill_is_due_on_its_own_day_of_the_month_which_never_has_passed() -> N
     assert len(set(due.values())) > 15
 
 
-def test_what_was_paid_is_no_longer_outstanding_and_comes_back_with_a_refund() -> None:
+def test_a_payment_reduces_the_outstanding_amount_and_a_refund_restores_it() -> None:
     box = sandbox(rule(ACCEPTED, after(5, Status.SUCCESSFUL)))
     full = bill(box).outstanding
     assert full is not None
@@ -218,7 +218,7 @@ def test_the_first_failed_check_of_a_look_up_is_reported(asked: dict[str, Any], 
 
 
 @pytest.mark.parametrize("amount", ["", "1", "10000.00", "12.5", "1e3", " +10. "])
-def test_a_good_amount_changes_nothing(amount: str) -> None:
+def test_a_valid_amount_changes_nothing(amount: str) -> None:
     assert bill(sandbox(), amount=amount) == bill(sandbox())
 
 
@@ -234,7 +234,7 @@ def test_a_rule_may_give_a_product_without_bills_one() -> None:
     assert bill(box, product="CARD") == Bill("Product CARD", outstanding=Decimal(5))
 
 
-def test_payments_reduce_what_a_rule_wrote() -> None:
+def test_payments_reduce_an_amount_written_by_a_rule() -> None:
     box = sandbox(rule(Step(Status.SUCCESSFUL)), bills=(bill_rule({"outstanding": Decimal("88.80")}),))
     pay(box, order(amount="8.80"))
     assert bill(box).outstanding == Decimal(80)

@@ -71,7 +71,7 @@ def test_a_void_that_is_taken_refunds_the_wallet_once_a_minute_later() -> None:
     assert box.violations() == []
 
 
-def test_a_voided_payment_keeps_what_it_delivered() -> None:
+def test_a_voided_payment_keeps_its_delivered_texts() -> None:
     box, transaction = paid(rule=rule(Step(Status.SUCCESSFUL, texts={"sn": text("SN-1"), "remarks": text("done")})))
     ask(box)
     fire_due(box, seconds(60))
@@ -105,7 +105,7 @@ def test_only_a_payment_that_succeeded_has_cases(steps: tuple[Step, ...], told: 
     assert transaction.trxid not in box.state.cases
 
 
-def test_what_was_pending_can_be_voided_when_it_has_succeeded() -> None:
+def test_a_pending_payment_can_be_voided_when_it_has_succeeded() -> None:
     box, _ = paid(rule=rule(ACCEPTED, after(5, Status.SUCCESSFUL)))
     assert not ask(box).is_taken
     fire_due(box, seconds(5))
@@ -131,7 +131,7 @@ def test_a_dispute_and_a_void_do_not_stand_in_each_others_way() -> None:
 
 
 @pytest.mark.parametrize("kind", [VOID, DISPUTE])
-def test_what_was_refunded_has_no_more_cases(kind: CaseKind) -> None:
+def test_a_refunded_payment_accepts_no_more_cases(kind: CaseKind) -> None:
     box, _ = paid()
     ask(box)
     fire_due(box, seconds(60))
@@ -175,7 +175,7 @@ def test_refused_cases_are_kept_within_bounds() -> None:
     assert (len(cases), cases[0].kind) == (20, DISPUTE)
 
 
-def test_a_product_that_cannot_be_voided_refuses_whatever_the_rules_say() -> None:
+def test_a_product_that_cannot_be_voided_refuses_before_any_rule() -> None:
     box = sandbox(PAID, voids=(case_rule(CaseThen(is_taken=True, refund_after=timedelta(0))),))
     trxid = pay(box, order(product="CARD", amount=5)).transaction.trxid
     answer = ask(box)
@@ -247,7 +247,7 @@ def test_each_news_of_a_case_is_written_to_the_user_and_to_the_registered_addres
     ]
 
 
-def test_what_is_refused_at_once_causes_no_mail_and_a_later_refusal_does() -> None:
+def test_an_immediate_refusal_sends_no_mail_and_a_later_one_does() -> None:
     later = case_rule(CaseThen(is_taken=True, refused_after=timedelta(seconds=5)))
     box, _ = paid(voids=(later,), disputes=(case_rule(CaseThen(is_taken=False), "d1"),))
     ask(box, DISPUTE)

@@ -50,7 +50,7 @@ def change(
         ("discount", Discount("fixed", Decimal("-0.50"), "50 sen")),
     ],
 )
-def test_a_change_says_what_is_different_and_moves_the_catalog_s_time(name: str, value: Any) -> None:
+def test_a_change_reports_the_differences_and_updates_the_catalogs_time(name: str, value: Any) -> None:
     box = sandbox()
     before = box.state.catalog
     done = change(box, **{name: value})
@@ -97,7 +97,7 @@ def test_an_inactive_product_is_refused_and_sold_again() -> None:
     assert pay(box, order(product="CARD", amount=5)).created
 
 
-def test_an_overlay_changes_what_one_reseller_sees_and_nobody_else() -> None:
+def test_an_overlay_changes_the_catalog_of_one_reseller_only() -> None:
     box = sandbox()
     one, other = box.state.resellers["R1"], box.state.resellers["R2"]
     done = change(box, reseller="R1", is_active=False, price_adjustment=THREE_PERCENT)
@@ -113,7 +113,7 @@ def test_an_overlay_changes_what_one_reseller_sees_and_nobody_else() -> None:
     assert pay(box, order(reseller="R2", product="CARD", amount=5)).created
 
 
-def test_the_catalog_s_time_moves_under_a_clock_that_stands_still() -> None:
+def test_the_catalogs_time_increases_under_a_stopped_clock() -> None:
     box = sandbox()
     one = box.state.resellers["R1"]
     seen = [one.catalog_updated(box.state.catalog_updated)]
@@ -153,7 +153,7 @@ def test_an_overlay_stays_over_later_changes_of_the_product() -> None:
         (ChangeProduct("CARD", {}, {"CARD-5": False}, "R1"), Unacceptable, "unacceptable_change"),
     ],
 )
-def test_what_cannot_be_changed_is_refused_and_nothing_changes(
+def test_an_invalid_change_is_refused_and_nothing_changes(
     command: ChangeProduct, error: type[Exception], code: str
 ) -> None:
     box = sandbox()

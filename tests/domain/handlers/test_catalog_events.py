@@ -9,7 +9,7 @@ import pytest
 from simulator.contract.validate import validator
 from simulator.domain.handlers.catalog_events import changes, publish
 from simulator.domain.handlers.deliveries import emit
-from simulator.domain.model.catalog import Adjustment, Catalog, Discount, Fulfilled, Option, OptionList, Product
+from simulator.domain.model.catalog import Adjustment, Catalog, Discount, Option, OptionList, Product, Receipt
 from simulator.domain.model.tree import Category, Group
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
 from simulator.domain.sandbox import Sandbox
@@ -59,7 +59,7 @@ CASES: list[tuple[str, Catalog, list[str]]] = [
     ),
     (
         "what nobody is shown",
-        with_products(BILL=replace(BEFORE.products["BILL"], voidable=True, fulfilled=Fulfilled())),
+        with_products(BILL=replace(BEFORE.products["BILL"], voidable=True, fulfilled=Receipt())),
         [],
     ),
     ("a product comes", with_products(NEW=money_product("NEW")), ["product.created NEW"]),

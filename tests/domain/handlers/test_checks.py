@@ -136,7 +136,7 @@ CARD = fixed_product(denominations=(5, 10, 20))
         ({"min_amount": Money(Decimal(6)), "max_amount": Money(Decimal(15))}, [10]),
     ],
 )
-def test_the_limits_of_a_product_hold_for_what_is_chosen_too(limits: dict[str, Any], sold: list[int]) -> None:
+def test_the_limits_of_a_product_apply_to_chosen_options_too(limits: dict[str, Any], sold: list[int]) -> None:
     box = sandbox(catalog=Catalog(products={"CARD": replace(CARD, **limits)}))
     for amount in (5, 10, 20):
         answer = box.apply(order(f"r{amount}", "CARD", amount), START)

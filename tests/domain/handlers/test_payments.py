@@ -149,7 +149,7 @@ def test_pins_and_expiry_come_with_success_alone() -> None:
     assert f"{result.expiry:%Y%m%d}" == "20271101"
 
 
-def test_ids_are_drawn_from_seed_and_refid_whatever_came_before() -> None:
+def test_ids_depend_only_on_seed_and_refid() -> None:
     alone, crowded = sandbox(), sandbox()
     for number in range(20):
         pay(crowded, order(f"other-{number}", amount=1))
@@ -158,7 +158,7 @@ def test_ids_are_drawn_from_seed_and_refid_whatever_came_before() -> None:
     assert pay(other_seed).transaction.trxid != pay(alone).transaction.trxid
 
 
-def test_an_overlay_changes_what_one_reseller_may_buy_and_nobody_else() -> None:
+def test_an_overlay_changes_the_products_of_one_reseller_only() -> None:
     made = scenario()
     first = replace(made.resellers[0], overlay={"BILL": Overlay(is_active=False)})
     box = Sandbox(replace(made, resellers=(first, made.resellers[1])), 7, START)

@@ -27,7 +27,7 @@ def test_an_ordinary_payment_is_where_its_timeline_says(at: float, status: Statu
     assert transaction.result.status is status
 
 
-def test_steps_happen_at_the_time_they_were_due_however_late_they_are_noticed() -> None:
+def test_steps_happen_at_their_due_time_even_when_processed_late() -> None:
     box = sandbox()
     transaction = pay(box).transaction
     fire_due(box, seconds(1000))
@@ -42,7 +42,7 @@ def test_time_that_was_seen_is_not_rewritten() -> None:
     assert [result.at for result in transaction.results[1:]] == [seconds(100), seconds(100)]
 
 
-def test_the_third_requery_finds_what_waited_for_it() -> None:
+def test_the_third_requery_releases_a_step_that_waits_for_it() -> None:
     box = sandbox(rule(ACCEPTED, Step(Status.PROCESSING, requery=1), Step(Status.SUCCESSFUL, requery=3)))
     transaction = pay(box).transaction
     seen = [pay(box, at=at).result.status for at in range(1, 5)]
@@ -50,7 +50,7 @@ def test_the_third_requery_finds_what_waited_for_it() -> None:
     assert [result.cause for result in transaction.results] == ["creation", "requery", "requery"]
 
 
-def test_what_comes_after_a_final_status_never_happens() -> None:
+def test_a_step_after_a_final_status_never_happens() -> None:
     box = sandbox(rule(ACCEPTED, Step(Status.FAILED, requery=1), after(5, Status.SUCCESSFUL)), url="")
     transaction = pay(box).transaction
     pay(box, at=1)

@@ -31,7 +31,7 @@ def test_a_count_is_met_between_its_bounds(count: Count, actual: int, is_met: bo
     assert (verdict.ok, verdict.message) == (is_met, message)
 
 
-def test_a_count_says_what_it_may_have_missed() -> None:
+def test_a_count_mentions_evicted_entries() -> None:
     verdict = judge_count(Expectation("it", ExpectationKind.CALLBACKS), 3, "7 were forgotten")
     assert verdict.message == "it: expected at least 1, got 3 (7 were forgotten)"
 

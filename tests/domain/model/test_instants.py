@@ -39,7 +39,7 @@ def test_a_time_without_an_offset_is_of_the_zone_that_is_given() -> None:
         ("2200-01-01T00:00:00Z", "must be between 1990 and 2200"),
     ],
 )
-def test_what_no_sandbox_can_show_is_refused_in_words(text: str, said: str) -> None:
+def test_a_time_outside_a_sandboxs_range_is_refused_with_a_reason(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         sandbox_time(text)
 

@@ -37,7 +37,7 @@ def test_a_plan_counts_from_the_start_of_the_sandbox(at: float, status: NetworkS
     assert box.state.network.status("CARD", seconds(at)) is HEALTHY
 
 
-def test_a_status_that_was_set_stays_whatever_was_planned() -> None:
+def test_a_status_that_was_set_overrides_the_plan() -> None:
     box = sandbox(network={"BILL": FLAPPING})
     box.apply(SetNetwork("BILL", HEALTHY), seconds(5))
     assert {box.state.network.status("BILL", seconds(at)) for at in (5, 10, 25, 100)} == {HEALTHY}

@@ -42,7 +42,7 @@ SECOND_USES: list[tuple[str, int, int, float, float, bool]] = [
     ("first_s", "second_s", "sandbox_s", "wall_s", "is_accepted"), [row[1:] for row in SECOND_USES],
     ids=[row[0] for row in SECOND_USES],
 )  # fmt: skip
-def test_when_a_nonce_is_good_again(
+def test_a_nonce_is_accepted_again_only_after_its_window(
     first_s: int, second_s: int, sandbox_s: float, wall_s: float, is_accepted: bool
 ) -> None:
     nonces = memory()
@@ -72,7 +72,7 @@ def test_nonces_are_forgotten_when_window_and_timestamp_are_both_over() -> None:
 
 
 @pytest.mark.parametrize(("window_s", "tolerance_s"), [(0, 300), (1, 300), (600, 86_400), (86_400, 1), (0, 0)])
-def test_the_memory_outlasts_whatever_a_scenario_sets(window_s: int, tolerance_s: int) -> None:
+def test_the_memory_keeps_nonces_long_enough_for_every_setting(window_s: int, tolerance_s: int) -> None:
     for ahead_s in (-tolerance_s, 0, tolerance_s):
         nonces = memory(timedelta(seconds=window_s), float(tolerance_s))
         stamp = WALL_S + ahead_s
@@ -80,7 +80,7 @@ def test_the_memory_outlasts_whatever_a_scenario_sets(window_s: int, tolerance_s
         assert not spend(nonces, stamp, 10**6, stamp + tolerance_s), "its last moment"
 
 
-def test_a_reload_that_widens_the_tolerance_prolongs_what_is_remembered() -> None:
+def test_a_reload_that_widens_the_tolerance_keeps_nonces_longer() -> None:
     nonces = memory()
     assert spend(nonces, WALL_S, 0, WALL_S)
     nonces.bound(timedelta(seconds=1), 86_400.0, 100)

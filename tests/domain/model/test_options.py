@@ -28,7 +28,9 @@ IDENTITIES = [f"90010114{number:04}" for number in range(400)]
 
 
 def product(*options: Option, drawn: bool = True, **more: Any) -> Product:
-    return money_product(options={"pick": OptionList(options)}, drawn=frozenset({"pick"} if drawn else ()), **more)
+    return money_product(
+        options={"pick": OptionList(options)}, fields_by_account=frozenset({"pick"} if drawn else ()), **more
+    )
 
 
 def codes(found: OptionList) -> list[str]:
@@ -54,7 +56,7 @@ def test_a_share_of_all_account_numbers_is_offered_an_option(share: str) -> None
     assert abs(got / len(IDENTITIES) - float(share)) < 0.1
 
 
-def test_what_is_offered_depends_on_seed_product_field_and_account_alone() -> None:
+def test_offered_options_depend_only_on_seed_product_field_and_account() -> None:
     drawn = product(*(Option(f"o{place}", "O", account_digits=10, share=Decimal("0.5")) for place in range(12)))
     first = offered(1, drawn, "pick", "900101145678")
     assert offered(1, drawn, "pick", "900101145678") == first

@@ -47,7 +47,7 @@ def test_the_agenda_gives_nothing_early_and_nothing_cancelled() -> None:
 
 
 @given(st.integers(), st.text(), st.integers(1, 64))
-def test_what_is_drawn_depends_on_seed_and_identity_alone(seed: int, identity: str, count: int) -> None:
+def test_draws_depend_only_on_seed_and_identity(seed: int, identity: str, count: int) -> None:
     assert draw.digits(seed, count, identity) == draw.digits(seed, count, identity)
     assert len(draw.digits(seed, count, identity)) == count
     assert draw.digits(seed, count, identity).isdecimal()
@@ -78,7 +78,7 @@ AMOUNTS = [
 
 
 @pytest.mark.parametrize(("raw", "expected"), AMOUNTS, ids=lambda one: repr(one)[:30])
-def test_amounts_are_read_however_they_are_spelt_and_within_bounds(raw: object, expected: str | None) -> None:
+def test_amounts_are_parsed_in_every_notation_and_within_bounds(raw: object, expected: str | None) -> None:
     assert str(parse_amount(raw)) == str(expected)
 
 

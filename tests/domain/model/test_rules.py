@@ -30,14 +30,14 @@ def test_times_lets_a_rule_act_so_often_and_then_falls_through() -> None:
     assert chosen(book, 4) == ["a", "a", "b", "b"]
 
 
-def test_nth_and_every_count_what_their_own_when_matches() -> None:
+def test_nth_and_every_count_the_matches_of_their_own_when() -> None:
     book = RuleBook(1, (Rule("a", always, "a", nth=3), Rule("b", always, "b", every=2)))
     assert chosen(book, 7) == ["-", "b", "a", "b", "-", "b", "-"]
     book = RuleBook(1, (Rule("a", always, "a", times=1), Rule("b", always, "b", nth=2)))
     assert chosen(book, 3) == ["a", "b", "-"]
 
 
-def test_chance_falls_the_same_every_time_and_about_as_often_as_it_says() -> None:
+def test_chance_is_deterministic_and_has_about_its_frequency() -> None:
     def fall(seed: int) -> list[str]:
         return chosen(RuleBook(seed, (Rule("a", always, "a", chance=Decimal("0.3")),)), 2000)
 
@@ -45,7 +45,7 @@ def test_chance_falls_the_same_every_time_and_about_as_often_as_it_says() -> Non
     assert 500 < fall(1).count("a") < 700
 
 
-def test_a_request_may_pick_a_rule_by_name_whatever_its_when_says() -> None:
+def test_a_request_may_pick_a_rule_by_name_without_matching_its_when() -> None:
     never = Rule("a", lambda facts: False, "a", name="picked")
     book = RuleBook(1, (never, Rule("b", always, "b")))
     assert chosen(book, 1, "picked") == ["a"]

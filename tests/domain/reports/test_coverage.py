@@ -94,14 +94,14 @@ def test_a_re_query_counts_while_the_payment_is_not_settled() -> None:
         (CallbackPlan(reverse=True), [OK], {Noted.CALLBACK_DELIVERED, Noted.CALLBACKS_REVERSED}),
     ],
 )
-def test_what_became_of_callbacks_is_noted(plan: CallbackPlan, endings: list[Outcome], expected: set[str]) -> None:
+def test_results_of_callbacks_are_counted(plan: CallbackPlan, endings: list[Outcome], expected: set[str]) -> None:
     box = sandbox(rule(ACCEPTED, after(1, FAILED), callbacks=plan))
     pay(box)
     run(box, *endings)
     assert met(box) == {"payment-failed-after-accepted", *expected}
 
 
-def test_what_was_noted_stays_when_the_callbacks_are_forgotten() -> None:
+def test_counts_are_kept_when_the_callbacks_are_evicted() -> None:
     box = sandbox(rule(ACCEPTED, after(1, FAILED)), limits=Limits(callbacks=1))
     for number in range(5):
         pay(box, order(f"ref-{number}"))
@@ -124,7 +124,7 @@ def case(box: Sandbox, kind: CaseKind) -> None:
         (CaseKind.DISPUTE, CaseThen(False), {Noted.DISPUTE_REFUSED}),
     ],
 )
-def test_what_became_of_cases_is_noted(kind: CaseKind, then: CaseThen, expected: set[str]) -> None:
+def test_results_of_cases_are_counted(kind: CaseKind, then: CaseThen, expected: set[str]) -> None:
     decided: Rule[Any] = Rule("c1", lambda facts: True, then)
     sections = {"voids": (decided,)} if kind is CaseKind.VOID else {"disputes": (decided,)}
     box = sandbox(rule(Step(SUCCESSFUL)), url="", **sections)
@@ -142,7 +142,7 @@ def test_a_request_that_the_rules_never_saw_is_refused_too() -> None:
     assert {Noted.VOID_REFUSED, Noted.DISPUTE_REFUSED} < met(box)
 
 
-def test_what_became_of_webhooks_is_noted() -> None:
+def test_results_of_webhook_deliveries_are_counted() -> None:
     box = sandbox()
     box.apply(SetWebhook("R1", "https://receiver.example/hook"), seconds(0))
     box.apply(Credit("R1", Decimal(10), "one"), seconds(0))
@@ -172,7 +172,7 @@ def test_what_became_of_webhooks_is_noted() -> None:
         (("*", "*", 404, "", ""), {"status-404"}),
     ],
 )
-def test_an_answer_tells_of_outcomes(answered: tuple[str, str, int, str, str], expected: set[str]) -> None:
+def test_an_answer_counts_its_outcomes(answered: tuple[str, str, int, str, str], expected: set[str]) -> None:
     assert met(sandbox(), {answered: 3}) == expected
 
 

@@ -40,7 +40,7 @@ def test_a_day_of_the_service_begins_at_midnight_in_gmt_8(first: str, last: str,
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(-999, 999)), max_size=80), st.data())
-def test_sums_by_day_are_what_adding_gives(steps: list[tuple[int, int]], data: st.DataObject) -> None:
+def test_sums_by_day_equal_the_added_amounts(steps: list[tuple[int, int]], data: st.DataObject) -> None:
     kept: dict[int, int] = {}
     sums, latest = DaySums(), 0
     for step, amount in steps:

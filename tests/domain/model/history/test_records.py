@@ -73,7 +73,7 @@ class Books:
 @pytest.mark.parametrize("regular", [1, 2, 9, 1000])
 @given(data=st.data())
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
-def test_a_search_finds_what_a_walk_over_all_finds(
+def test_a_search_finds_the_same_as_a_full_scan(
     data: st.DataObject, regular: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history_module, "REGULAR", regular)

@@ -1,4 +1,4 @@
-"""What every table of hostile requests needs: how one is sent, what its answer comes down to, what must not change.
+"""Helpers for tables of bad requests: how one is sent, what its answer comes down to, what must not change.
 
 A table is a list of tuples: what it is, what is sent, and what `said` makes of the answer. To cover one case more is to
 add a line. The same nastiness goes to every endpoint of the contract (`operations`), so that one that is added there is
