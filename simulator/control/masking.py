@@ -6,6 +6,7 @@ token. Masking happens when the journal is read, so requests pay nothing for it.
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import Any, Final
 from urllib.parse import quote, unquote_plus
 
@@ -31,6 +32,7 @@ HARMLESS_HEADERS = frozenset({"x-api-key", "x-signature"})  # useless without th
 
 BODY_BYTES_MAX = 1024 * 1024
 SECRET_CHARS_MIN = 8  # a shorter secret would be found in harmless text
+CUT_SECRET_CHARS_MIN = 12  # the same for the beginning of a longer one
 
 _SECRET_NAME: Final = re.compile(
     r"token|passw|pwd|secret|signature|authori[sz]|credential|cookie|api.?key", re.IGNORECASE
@@ -63,15 +65,20 @@ class Mask:
         return b"".join((*shown, raw[unescaped.place(end) :]))
 
     def _found(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Where secrets and tokens begin and end. Base64 may have lost its padding, which belongs to the secret."""
+        """Where secrets and tokens begin and end. Base64 may have lost its padding, which belongs to the secret; a
+        diagnosis that quotes a long value may have cut the secret's end off."""
         for needle in self._needles:
-            start = text.find(needle)
+            beginning = needle[:CUT_SECRET_CHARS_MIN]
+            start = text.find(beginning)
             while start >= 0:
-                end = start + len(needle)
+                equal = takewhile(
+                    lambda pair: pair[0] == pair[1], zip(needle, text[start : start + len(needle)], strict=False)
+                )
+                end = start + sum(1 for _ in equal)
                 while text[end : end + 1] == b"=":
                     end += 1
                 yield start, end
-                start = text.find(needle, end)
+                start = text.find(beginning, end)
         if b"eyJ" in text:
             yield from (token.span() for token in _TOKEN.finditer(text))
 

@@ -189,3 +189,15 @@ def test_a_harmless_value_is_not_masked() -> None:
         assert '"abc"' in shown
         assert "x-signature" in shown.lower()
         assert MASKED not in shown
+
+
+def test_a_secret_that_a_diagnosis_cuts_is_masked() -> None:
+    with running() as client:
+        for secret in (secrets_of(client)["webhook"], secrets_of(client)["secret"]):
+            for amount in (secret, "x" * 30 + secret):
+                client.pay(amount=amount)
+                shown = journaled(client)
+                assert MASKED in shown
+                assert secret[:12] not in shown
+            client.call("GET", f"/v2/catalog?{'z' * 80}{quote(secret, safe='')}=1")
+            assert secret[:12] not in journaled(client)
