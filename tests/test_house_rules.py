@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ MAY_SLEEP = {
 }
 
 
+@cache
 def calls(path: Path) -> list[ast.Call]:
     return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
 

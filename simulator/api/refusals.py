@@ -91,7 +91,8 @@ def unknown_sandbox(sandbox_id: str) -> Reply:
 def lost_sandbox(call: Call) -> Reply:
     """404 for a request whose sandbox was deleted before it was carried out, 409 when the sandbox was reset."""
     if call.sandbox.is_deleted:
-        return unknown_sandbox(call.sandbox.id)
+        text = f"The sandbox {_shown(call.sandbox.id)} was deleted before this request was carried out."
+        return Reply(404, errors.coded("unknown_sandbox", text))
     call.exchange.error = "sandbox_reset"
     return Reply(409, errors.coded("sandbox_reset", "The sandbox was reset before this request was carried out."))
 

@@ -114,12 +114,19 @@ def check_headers(
         empty = [name.decode() for name in names.SIGNATURE_HEADERS if not headers[name]]
         return Denied("empty_hmac_values", f"empty: {', '.join(empty)}")
     if not NONCE_BYTES_MIN <= len(nonce) <= NONCE_BYTES_MAX:
-        return Denied("invalid_nonce_format", f"the nonce has {len(nonce)} characters; it must have 16 to 128")
+        return Denied(
+            "invalid_nonce_format", f"the nonce has {len(nonce)} characters; it must have 16 to 128{_repeated(nonce)}"
+        )
     if foreign := nonce.translate(None, _NONCE_CHARACTERS):
         shown = foreign[:1].decode("latin-1")
-        return Denied("invalid_nonce_format", f"the nonce has {shown!r}; only a-z A-Z 0-9 - _ are allowed")
+        return Denied(
+            "invalid_nonce_format", f"the nonce has {shown!r}; only a-z A-Z 0-9 - _ are allowed{_repeated(nonce)}"
+        )
     if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
-        return Denied("invalid_timestamp_format", f"must be whole seconds since 1970, digits only: now {now_s:.0f}")
+        return Denied(
+            "invalid_timestamp_format",
+            f"must be whole seconds since 1970, digits only: now {now_s:.0f}{_repeated(timestamp)}",
+        )
     timestamp_s = int(timestamp)
     if not -tolerance_s <= now_s - timestamp_s <= tolerance_s:
         return _out_of_time(timestamp_s, now_s, tolerance_s)
@@ -130,7 +137,9 @@ def check_headers(
     text = signature[3:]
     decoded = _decoded(text)
     if decoded is None:
-        return Denied("invalid_signature_format", f"what follows v1= is not Base64: {_misspelling(text)}")
+        return Denied(
+            "invalid_signature_format", f"what follows v1= is not Base64: {_misspelling(text)}{_repeated(text)}"
+        )
     return Claim(
         held=held, timestamp=timestamp, timestamp_s=timestamp_s, checked_s=now_s, nonce=nonce, signature=decoded
     )
@@ -155,6 +164,11 @@ def _decoded(text: bytes) -> bytes | None:
     except binascii.Error:
         return None
     return decoded if binascii.b2a_base64(decoded, newline=False) == text else None
+
+
+def _repeated(value: bytes) -> str:
+    """A hint for a header whose value has what repeated ones are joined with."""
+    return "; the header was sent more than once, or with a comma" if b", " in value else ""
 
 
 def _misspelling(text: bytes) -> str:

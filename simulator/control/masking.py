@@ -1,11 +1,12 @@
 """Masks secrets in the journal: passwords and tokens at the token endpoints (SPEC 4.2, 4.3), and wherever they came.
 
-Masked is what has the name of a secret, and what equals a secret of the sandbox or looks like one of its tokens. All of
-it happens when the journal is read; a request pays nothing for it.
+A value is masked when its name is that of a secret, when it equals a secret of the sandbox, and when it looks like a
+token. Masking happens when the journal is read, so requests pay nothing for it.
 """
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import Any, Final
 from urllib.parse import quote, unquote_plus
 
@@ -15,23 +16,33 @@ from simulator.domain.state import State
 from simulator.wire.json import encode
 from simulator.wire.tokens import PATHS
 
-NOT_SHOWN = "(not shown)"
+MASKED = "(not shown)"
 PARTS_MAX = 20
 FORM_NAMES = (b"username", b"password", b"refresh_token")
-SHOWN_MEMBERS = frozenset({"username", "ExpiresIn", "TokenType", "message", "errors", "error"})
-NAMES = SHOWN_MEMBERS | {"password", "refresh_token", "AuthenticationResult", "AccessToken", "RefreshToken", "IdToken"}
-SHOWN_HEADERS = frozenset({"x-api-key", "x-signature"})  # where they belong, they are of no use to a reader
+HARMLESS_MEMBERS = frozenset({"username", "ExpiresIn", "TokenType", "message", "errors", "error"})
+NAMES = HARMLESS_MEMBERS | {
+    "password",
+    "refresh_token",
+    "AuthenticationResult",
+    "AccessToken",
+    "RefreshToken",
+    "IdToken",
+}
+HARMLESS_HEADERS = frozenset({"x-api-key", "x-signature"})  # useless without the secret
 
-BODY_SHOWN_BYTES_MAX = 1024 * 1024
-SECRET_CHARS_MIN = 8  # a shorter one would be found in what is none
+BODY_BYTES_MAX = 1024 * 1024
+SECRET_CHARS_MIN = 8  # a shorter secret would be found in harmless text
+CUT_SECRET_CHARS_MIN = 12  # the same for the beginning of a longer one
 
-_TELLING: Final = re.compile(r"token|passw|pwd|secret|signature|authori[sz]|credential|cookie|api.?key", re.IGNORECASE)
-_KEY: Final = re.compile(r"(^|[_-])key$", re.IGNORECASE)
+_SECRET_NAME: Final = re.compile(
+    r"token|passw|pwd|secret|signature|authori[sz]|credential|cookie|api.?key", re.IGNORECASE
+)
+_KEY_NAME: Final = re.compile(r"(^|[_-])key$", re.IGNORECASE)
 _TOKEN: Final = re.compile(rb"eyJ[\w-]{8,}(\.[\w-]*)*")
 
 
 class Mask:
-    """What is masked in the journal of one sandbox, by its secrets."""
+    """Masks the journal of one sandbox, with its secrets."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         long_enough = {secret for secret in secrets if len(secret) >= SECRET_CHARS_MIN}
@@ -49,27 +60,32 @@ class Mask:
         shown, end = [], 0
         for start, stop in sorted(self._found(unescaped.text)):
             if start >= end:
-                shown += [raw[unescaped.place(end) : unescaped.place(start)], NOT_SHOWN.encode()]
+                shown += [raw[unescaped.place(end) : unescaped.place(start)], MASKED.encode()]
             end = max(end, stop)
         return b"".join((*shown, raw[unescaped.place(end) :]))
 
     def _found(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Where secrets and tokens begin and end. Base64 may have lost its padding, which belongs to the secret."""
+        """Where secrets and tokens begin and end. Base64 may have lost its padding, which belongs to the secret; a
+        diagnosis that quotes a long value may have cut the secret's end off."""
         for needle in self._needles:
-            start = text.find(needle)
+            beginning = needle[:CUT_SECRET_CHARS_MIN]
+            start = text.find(beginning)
             while start >= 0:
-                end = start + len(needle)
+                equal = takewhile(
+                    lambda pair: pair[0] == pair[1], zip(needle, text[start : start + len(needle)], strict=False)
+                )
+                end = start + sum(1 for _ in equal)
                 while text[end : end + 1] == b"=":
                     end += 1
                 yield start, end
-                start = text.find(needle, end)
+                start = text.find(beginning, end)
         if b"eyJ" in text:
             yield from (token.span() for token in _TOKEN.finditer(text))
 
     def header(self, name: str, value: str) -> str:
         """A header's value."""
-        is_told = _TELLING.search(name) is not None and name.lower() not in SHOWN_HEADERS
-        return NOT_SHOWN if is_told else self.text(value)
+        is_secret = _SECRET_NAME.search(name) is not None and name.lower() not in HARMLESS_HEADERS
+        return MASKED if is_secret else self.text(value)
 
     def query(self, path: str, query: bytes) -> str:
         """A query."""
@@ -77,16 +93,16 @@ class Mask:
 
     def body(self, path: str, body: bytes) -> str:
         """The beginning of a body as text."""
-        begun = masked_body(path, body)[: 2 * BODY_SHOWN_BYTES_MAX].decode("utf-8", "replace")
-        return self.text(begun)[:BODY_SHOWN_BYTES_MAX]
+        start = masked_body(path, body)[: 2 * BODY_BYTES_MAX].decode("utf-8", "replace")
+        return self.text(start)[:BODY_BYTES_MAX]
 
 
 def _part(part: str) -> str:
     """A parameter, its value hidden if its name is that of a secret."""
     name, _, value = part.partition("=")
     plain = unquote_plus(name)
-    is_told = value and (_TELLING.search(plain) or _KEY.search(plain))
-    return f"{name}={NOT_SHOWN}" if is_told else part
+    is_secret = value and (_SECRET_NAME.search(plain) or _KEY_NAME.search(plain))
+    return f"{name}={MASKED}" if is_secret else part
 
 
 def secrets_of(state: State) -> Iterator[str]:
@@ -118,21 +134,21 @@ def masked_body(path: str, body: bytes) -> bytes:
 
 
 def masked_query(path: str, query: bytes) -> bytes:
-    """The same for a query or form; hidden completely if it has any other name, since it may not be a form."""
+    """The same for a query or form; masked completely if it has another name, since it may not be a form."""
     if path not in PATHS or not query:
         return query
     parts = [part.partition(b"=") for part in query.split(b"&", PARTS_MAX)]
     if len(parts) > PARTS_MAX or not all(name in FORM_NAMES for name, _, _ in parts):
-        return NOT_SHOWN.encode()
-    return b"&".join(name + b"=" + (value if name == b"username" else NOT_SHOWN.encode()) for name, _, value in parts)
+        return MASKED.encode()
+    return b"&".join(name + b"=" + (value if name == b"username" else MASKED.encode()) for name, _, value in parts)
 
 
 def _masked(members: dict[str, Any]) -> dict[str, Any]:
-    """Only known names, too: a password may have been sent as one."""
-    return {name if name in NAMES else NOT_SHOWN: _shown(name, value) for name, value in members.items()}
+    """Unknown names are masked as well: a password may have been sent as one."""
+    return {name if name in NAMES else MASKED: _shown(name, value) for name, value in members.items()}
 
 
 def _shown(name: str, value: Any) -> Any:
-    if name in SHOWN_MEMBERS or value is None:
+    if name in HARMLESS_MEMBERS or value is None:
         return value
-    return _masked(value) if isinstance(value, dict) else NOT_SHOWN
+    return _masked(value) if isinstance(value, dict) else MASKED

@@ -34,6 +34,7 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     DetailKind.UNSUPPORTED_EXTRAS: ("{product} has no {names}", "; it has {known}"),
     DetailKind.IGNORED_EXTRAS: ("{product} has no {names}, ignored", "; did you mean {nearest}?"),
     DetailKind.NO_NUMBER: ("amount {amount} is not a decimal number such as 10.50",),
+    DetailKind.TOO_LONG: ("amount is a string of more than 100 characters",),
     DetailKind.TOO_MANY_DIGITS: ("amount {amount} has more than 15 digits before the point or 8 after it",),
     DetailKind.NOT_POSITIVE: ("amount must be above 0; {amount} is not",),
     DetailKind.NOT_WHOLE: ("{product} accepts whole amounts only; {amount} is not one",),

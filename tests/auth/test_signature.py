@@ -175,3 +175,11 @@ def test_a_timestamp_that_is_hardly_too_old_is_not_said_to_be_as_old_as_may_be()
     denied = check_headers(headers(sign(), x_timestamp=str(NOW - 300)), KEYS[KEY], NOW + 0.0004, 300)
     assert isinstance(denied, Denied)
     assert "is 300.0004 s behind" in denied.diagnosis
+
+
+@pytest.mark.parametrize("name", ["x_nonce", "x_timestamp", "x_signature"])
+def test_a_header_that_was_sent_twice_is_said_to_be(name: str) -> None:
+    once = {"x_nonce": NONCE, "x_timestamp": str(NOW), "x_signature": sign()}[name]
+    denied = check_headers(headers(sign(), **{name: f"{once}, {once}"}), KEYS[KEY], NOW, 300)
+    assert isinstance(denied, Denied)
+    assert "the header was sent more than once" in denied.diagnosis

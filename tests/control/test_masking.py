@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.control.masking import NOT_SHOWN, Mask, masked_body, masked_query
+from simulator.control.masking import MASKED, Mask, masked_body, masked_query
 from tests.support.client import Client, running
 
 PATH = "/v2/token"
@@ -75,13 +75,13 @@ def journaled(client: Client) -> str:
 
 def assert_masked(client: Client, secret: str) -> None:
     shown = journaled(client)
-    assert NOT_SHOWN in shown
+    assert MASKED in shown
     for spelling in (secret, quote(secret, safe=""), secret.replace("/", "\\\\/")):
         assert spelling not in shown
 
 
 @pytest.mark.parametrize("what", ["secret", "password", "webhook", "IdToken", "AccessToken", "RefreshToken"])
-def test_a_secret_is_masked_wherever_it_was_sent(what: str) -> None:
+def test_a_secret_is_masked_in_every_place(what: str) -> None:
     with running() as client:
         secret = secrets_of(client)[what]
         encoded, slashed = quote(secret, safe=""), secret.replace("/", "\\/")
@@ -125,19 +125,19 @@ AWKWARD = 'p/a+s s&w"o=r%25d\\\\é€😀=='
 def test_a_secret_is_masked_in_any_spelling(secret: str, spell: Callable[[str], str]) -> None:
     mask = Mask([secret])
     spelling = spell(secret)
-    assert mask.text(f"x%20{spelling}-y\\n") == f"x%20{NOT_SHOWN}-y\\n"
-    assert mask.text(f"{spelling}&{spelling}") == f"{NOT_SHOWN}&{NOT_SHOWN}"
+    assert mask.text(f"x%20{spelling}-y\\n") == f"x%20{MASKED}-y\\n"
+    assert mask.text(f"{spelling}&{spelling}") == f"{MASKED}&{MASKED}"
     body = f"client_secret={spelling}&a=%41".encode()
-    assert mask.body("/v2/topup", body) == f"client_secret={NOT_SHOWN}&a=%41"
+    assert mask.body("/v2/topup", body) == f"client_secret={MASKED}&a=%41"
 
 
 def test_base64_without_its_padding_is_masked() -> None:
     mask = Mask(["bm90+LWE/c2Vj=="])
-    assert mask.text("a bm90+LWE/c2Vj b") == f"a {NOT_SHOWN} b"
-    assert mask.query("/v2/topup", b"bm90+LWE/c2Vj==") == NOT_SHOWN
+    assert mask.text("a bm90+LWE/c2Vj b") == f"a {MASKED} b"
+    assert mask.query("/v2/topup", b"bm90+LWE/c2Vj==") == MASKED
 
 
-def test_what_has_no_secret_is_shown_as_it_came() -> None:
+def test_a_text_without_secrets_is_unchanged() -> None:
     mask = Mask(["bm90+LWE/c2Vj=="])
     for text in ("", "%41%zz%", '{"a": "\\u00e9\\ud83d\\ude00\\ud83d\\/"}', "é😀", "\\"):
         assert mask.text(text) == text
@@ -148,7 +148,7 @@ def test_any_text_can_be_masked_and_no_secret_is_left(text: str) -> None:
     mask = Mask(["aaaa/bbbb="])
     shown = mask.text(f"{text}aaaa/bbbb={text}")
     assert "aaaa/bbbb" not in shown
-    assert NOT_SHOWN in shown
+    assert MASKED in shown
 
 
 @pytest.mark.parametrize(
@@ -166,26 +166,38 @@ def test_any_text_can_be_masked_and_no_secret_is_left(text: str) -> None:
         "pwd%20",
     ],
 )
-def test_what_a_query_names_a_secret_is_masked(name: str) -> None:
+def test_a_secret_parameter_of_a_query_is_masked(name: str) -> None:
     with running() as client:
         client.send("GET", "/v2/balance", f"{name}=hunter2&product=RELOAD", b"")
         shown = journaled(client)
         assert "hunter2" not in shown
-        assert f"{name}={NOT_SHOWN}&product=RELOAD" in shown
+        assert f"{name}={MASKED}&product=RELOAD" in shown
 
 
 @pytest.mark.parametrize("name", ["X-Api-Secret", "X-Auth-Token", "Password", "Api-Key", "X-Hub-Signature", "Cookie"])
-def test_what_a_header_names_a_secret_is_masked(name: str) -> None:
+def test_a_secret_header_is_masked(name: str) -> None:
     with running() as client:
         client.send("GET", "/v2/balance", "", b"", {name: "hunter2"})
         assert "hunter2" not in journaled(client)
 
 
-def test_what_is_no_secret_is_shown() -> None:
+def test_a_harmless_value_is_not_masked() -> None:
     with running() as client:
         client.call("GET", "/v2/options?product_code=RELOAD&field_id=amount", headers={"Idempotency-Key": "abc"})
         shown = journaled(client)
         assert "product_code=RELOAD&field_id=amount" in shown
         assert '"abc"' in shown
         assert "x-signature" in shown.lower()
-        assert NOT_SHOWN not in shown
+        assert MASKED not in shown
+
+
+def test_a_secret_that_a_diagnosis_cuts_is_masked() -> None:
+    with running() as client:
+        for secret in (secrets_of(client)["webhook"], secrets_of(client)["secret"]):
+            for amount in (secret, "x" * 30 + secret):
+                client.pay(amount=amount)
+                shown = journaled(client)
+                assert MASKED in shown
+                assert secret[:12] not in shown
+            client.call("GET", f"/v2/catalog?{'z' * 80}{quote(secret, safe='')}=1")
+            assert secret[:12] not in journaled(client)

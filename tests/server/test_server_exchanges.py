@@ -15,6 +15,7 @@ def test_pipelined_requests_are_answered_in_order(served: Served) -> None:
     assert third.json["path"] == "/c"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bad",
     [

@@ -9,6 +9,8 @@ from simulator.server.limits import HttpLimits
 from tests.support.echo_server import Answer, Echo, Served, request, serving
 from tests.support.prompt_echo import PromptEcho
 
+pytestmark = pytest.mark.slow  # real waits
+
 SMALL = HttpLimits(head_timeout_s=0.25, body_timeout_s=0.25)
 
 

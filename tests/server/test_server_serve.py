@@ -103,6 +103,7 @@ def test_an_idle_connection_does_not_hold_up_a_stopping_server() -> None:
 @pytest.mark.parametrize(
     ("path", "within_s"), [("/drip-for-ever", 1.0), ("/pause-for-ever", 1.0), ("/until-disconnect", 3.0)]
 )
+@pytest.mark.slow
 def test_a_stopping_server_ends_requests_that_would_not_end(path: str, within_s: float) -> None:
     async def main() -> tuple[float, list[str]]:
         async with serving_here() as served:
@@ -118,6 +119,7 @@ def test_a_stopping_server_ends_requests_that_would_not_end(path: str, within_s:
     assert seen == [path, f"left {path}"]
 
 
+@pytest.mark.slow
 def test_a_stopping_server_cancels_a_request_that_ignores_its_disconnected_client() -> None:
     async def main() -> tuple[bytes, list[str]]:
         async with serving_here() as served:
@@ -143,6 +145,7 @@ def test_a_stopping_server_cancels_a_request_that_ignores_its_disconnected_clien
     ],
     ids=["nothing", "half a head", "half a second head", "half a body"],
 )
+@pytest.mark.slow
 def test_a_stopping_server_does_not_wait_for_an_incomplete_request(begun: bytes) -> None:
     async def main() -> list[Answer]:
         async with serving_here() as served:

@@ -11,7 +11,7 @@ import msgspec
 
 from simulator.domain.model.catalog import FormField, Option, OptionList, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
-from simulator.domain.model.money import denotes_number, is_whole_cents
+from simulator.domain.model.money import TEXT_CHARS_MAX, denotes_number, is_whole_cents
 from simulator.domain.model.options import NO_OPTIONS, account_source, limiting_biller, limits, offered, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
 from simulator.domain.state import State
@@ -127,6 +127,8 @@ def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detai
 
 def no_amount(sent: object) -> Detail:
     """Why `parse_amount` rejected the value sent."""
+    if isinstance(sent, str) and len(sent) > TEXT_CHARS_MAX:
+        return detail(DetailKind.TOO_LONG)
     amount = f'"{sent[:SENT_CHARS_MAX]}"' if isinstance(sent, str) else sent
     return detail(DetailKind.TOO_MANY_DIGITS if denotes_number(sent) else DetailKind.NO_NUMBER, amount=amount)
 
