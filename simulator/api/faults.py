@@ -88,7 +88,7 @@ async def wait(call: Call) -> Reply | None:
 async def with_failures(call: Call, reply: Reply) -> Reply:
     """The answer that replaces `reply`. A refusal executed nothing, so a fault after the commit leaves it unchanged."""
     met = call.fault
-    assert met is not None, "only a call that met a fault is with_failures"
+    assert met is not None, "only a call that met a fault has failures"
     if met.rule.then.after_commit:
         if reply.status >= REFUSED_FROM:
             return reply

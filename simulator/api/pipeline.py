@@ -2,7 +2,7 @@
 
 bytes -> admit -> find the endpoint -> claim -> read -> check -> handle -> bytes, journal
 
-A scenario's fault is chosen in `claim`, or in `handle` when that is not possible yet (`api/faults`).
+A scenario's fault is chosen in `claim`, or in `check` when that is not possible yet (`api/faults`).
 
 It awaits only the rest of a body and a fault's delay. A request with neither is answered without any await that
 suspends, so the server can answer it at once.

@@ -6,9 +6,11 @@ from typing import Final
 
 import msgspec
 
+from simulator.wire.headers import WITHOUT_BODY
+
 Headers = Iterable[tuple[bytes, bytes]]
 
-BODYLESS: Final = frozenset({*range(100, 200), 204, 304})
+BODYLESS: Final = frozenset({*range(100, 200), *WITHOUT_BODY})
 """Statuses whose answers end with their head (RFC 9112 6.3)."""
 
 FRAMING: Final = (b"content-length", b"transfer-encoding")

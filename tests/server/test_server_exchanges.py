@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from tests.support.echo_server import Answer, Served, request
+from tests.support.echo_server import Served, request
+from tests.support.processes import Answer
 
 
 def test_pipelined_requests_are_answered_in_order(served: Served) -> None:

@@ -6,7 +6,8 @@ import time
 import pytest
 
 from simulator.server.responder import responder_of as connection_of
-from tests.support.echo_server import LETTERS, Answer, Served, request
+from tests.support.echo_server import LETTERS, Served, request
+from tests.support.processes import Answer
 
 
 def raw_answer(served: Served, *pieces: bytes) -> bytes:

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from tests.support.echo_server import PATIENCE_S, Answer, Served, request
+from tests.support.echo_server import PATIENCE_S, Served, request
+from tests.support.processes import Answer
 
 H = b"Host: localhost\r\n"
 POST = b"POST / HTTP/1.1\r\n" + H

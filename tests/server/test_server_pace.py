@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from simulator.server.limits import HttpLimits
-from tests.support.echo_server import Answer, Echo, Served, request, serving
+from tests.support.echo_server import Echo, Served, request, serving
+from tests.support.processes import Answer
 from tests.support.prompt_echo import PromptEcho
 
 pytestmark = pytest.mark.slow  # real waits

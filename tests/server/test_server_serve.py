@@ -10,7 +10,8 @@ import time
 import pytest
 
 from simulator.server.serve import CannotListen, make_server
-from tests.support.echo_server import Answer, Echo, request, serving, serving_here
+from tests.support.echo_server import Echo, request, serving, serving_here
+from tests.support.processes import Answer
 
 
 def test_the_port_is_known_before_the_server_runs() -> None:

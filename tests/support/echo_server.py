@@ -6,7 +6,6 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import uvloop
 
@@ -14,6 +13,7 @@ from simulator.server.limits import HttpLimits
 from simulator.server.responder import Responder as Connection
 from simulator.server.responder import responder_of as connection_of
 from simulator.server.serve import Message, make_server
+from tests.support.processes import Answer
 
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
     "uvloop": uvloop.new_event_loop,
@@ -168,19 +168,6 @@ async def send_text(send: Send, body: bytes, status: int = 200) -> None:
     headers = [(b"content-type", b"text/plain"), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One response as it came."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
 
 
 @dataclass

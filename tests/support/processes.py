@@ -60,7 +60,7 @@ def run(*arguments: str, body: bytes = b"", **variables: str) -> Done:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server answered."""
+    """One response as it came."""
 
     status: int
     headers: dict[str, str]
