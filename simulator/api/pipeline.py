@@ -37,7 +37,7 @@ from simulator.api.routes import Routes
 from simulator.api.versions import marked_deprecated
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
-from simulator.contract.form import read_members
+from simulator.contract.body import read_members
 from simulator.contract.query import read_query
 from simulator.domain.model.faults import FaultThen
 from simulator.runtime.journal import Exchange, packed, reply_headers

@@ -8,7 +8,7 @@ from simulator.api.bearer import bearer_of
 from simulator.api.call import Incoming, Receive
 from simulator.auth import headers as names
 from simulator.auth.tokens import claimed
-from simulator.contract.form import FORM_BYTES_MAX, decode_form
+from simulator.contract.body import FORM_BYTES_MAX, decode_form
 from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
 from simulator.wire.tokens import PATHS, REFRESH_PATH
 

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from simulator.contract.decode import BadJson, decode_object
+from simulator.contract.body import BadJson, decode_object
 from simulator.contract.validate import validator
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import sandbox_time

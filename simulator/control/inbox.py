@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.contract.decode import BadJson, decode_any
+from simulator.contract.body import BadJson, decode_any
 from simulator.control import render
 from simulator.control.http import (
     InvalidInput,
