@@ -14,9 +14,8 @@ from simulator.api.call import (
 )
 from simulator.api.refusals import address_blocked, deny, nonce_service_down
 from simulator.auth import headers as names
-from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
-from simulator.auth.signature import Claim, Denied, check_headers, verify
+from simulator.auth.signature import Claim, Denied, QueryRules, check_headers, verify
 from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
 from simulator.runtime.sandboxes import LiveSandbox

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.auth.canonical import (
+from simulator.auth.signature import (
     EMPTY_BODY_HASH,
     QueryRules,
     body_hash,
