@@ -1,26 +1,42 @@
-"""Authentication of one call: headers, body, signature, and last the nonce, checked and spent atomically."""
+"""Who is calling: the address and its allowlist, an API key or a bearer token, the signature, and last the nonce, which
+is checked and spent atomically (SPEC 5, 8)."""
 
-from simulator.api.bearer import (
-    ANYBODY,
-    Bearer,
-    accept_bearer,
-    check_bearer,
+import re
+
+import msgspec
+
+from simulator.api.addresses import is_named
+from simulator.api.call import Access, Call, Endpoint, Reply
+from simulator.api.refusals import (
+    address_blocked,
+    address_not_allowed,
+    deny,
+    key_required_for_topup,
+    nonce_service_down,
 )
-from simulator.api.call import (
-    Access,
-    Call,
-    Endpoint,
-    Reply,
-)
-from simulator.api.refusals import address_blocked, deny, nonce_service_down
 from simulator.auth import headers as names
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, Denied, QueryRules, check_headers, verify
+from simulator.auth.tokens import REFUSED, Holder, Realm, Use, claimed
+from simulator.auth.tokens import verify as verify_token
 from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
+from simulator.domain.model import draw
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
+from simulator.domain.model.resellers import Reseller
 from simulator.runtime.sandboxes import LiveSandbox
 
-NO_QUERY = QueryRules()
+ENTRIES_SHOWN_MAX = 5
+DEFAULT_RULES = QueryRules()
+_BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
+
+
+class Bearer(msgspec.Struct, frozen=True, gc=False):
+    """The caller of an unsigned request; `reseller` is None where anybody may call."""
+
+    reseller: Reseller | None = None
+
+
+ANYBODY = Bearer()
 
 
 def query_rules(sandbox: LiveSandbox) -> QueryRules:
@@ -42,6 +58,31 @@ def refuse_blocked(call: Call) -> Reply | None:
         f"{limits.rate_limit_block.total_seconds():g} s; limits.requests_per_interval: null in the scenario lifts it"
     )
     return address_blocked(client)
+
+
+def refuse_address(call: Call) -> Reply | None:
+    """403 when the API key's reseller has an allowlist that excludes this client.
+
+    A revoked key is rejected as revoked, from any address (SPEC 5.2).
+    """
+    key = call.headers.get(names.API_KEY)
+    if key is None:
+        return None
+    call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
+    if named is None or not named[0].settings.ip_allowlist or named[1].state == "revoked":
+        return None
+    return refuse_address_of(call, named[0])
+
+
+def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
+    """403 when the reseller has an allowlist that excludes this client."""
+    allowlist = reseller.settings.ip_allowlist
+    if not allowlist or is_named(call.exchange.client, allowlist):
+        return None
+    shown = ", ".join(allowlist[:ENTRIES_SHOWN_MAX]) + (", …" if len(allowlist) > ENTRIES_SHOWN_MAX else "")
+    call.exchange.error = "ip_not_allowed"
+    call.exchange.diagnosis = f"{call.exchange.client} is not in the ip_allowlist of {reseller.code}: {shown}"
+    return address_not_allowed(call.exchange.client)
 
 
 def identify(call: Call) -> Reply | None:
@@ -82,7 +123,7 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
         return accept_bearer(call, endpoint, claim, fault)
     assert isinstance(claim, Claim)
     exchange = call.exchange
-    rules = query_rules(call.sandbox) if exchange.query else NO_QUERY
+    rules = query_rules(call.sandbox) if exchange.query else DEFAULT_RULES
     refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
     if refusal is not None:
         if refusal.code == "invalid_signature":
@@ -133,3 +174,65 @@ def refuse_late(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | Non
         assert call.named is not None, "who claims something names a key that is known"
         call.apply(ReturnNonce(call.owner.code, call.named[1].key, call.claim.nonce))
     return reply
+
+
+def realm_of(sandbox: LiveSandbox) -> Realm:
+    """The realm of a sandbox's tokens; derived from its seed and id, so that signatures are the same in every run."""
+    return Realm(sandbox.id, draw.secret(sandbox.seed, "token-key", sandbox.id))
+
+
+def bearer_of(authorization: bytes | None) -> str | None:
+    """The token of an `Authorization` header, "" when the scheme has no token; None for another scheme."""
+    found = _BEARER.fullmatch(authorization) if authorization else None
+    return None if found is None else (found[1] or b"").strip().decode("latin-1")
+
+
+def claimed_reseller(call: Call) -> str:
+    """The code of the reseller that a bearer token claims, unverified; "" when there is none."""
+    token = bearer_of(call.headers.get(names.AUTHORIZATION))
+    return str(claimed(token).get("reseller", "")) if token else ""
+
+
+def check_bearer(call: Call, endpoint: Endpoint) -> Bearer | Denied | Reply:
+    """Validate the IdToken of a request without an API key."""
+    call.is_unsigned = call.is_deprecated = True
+    token = bearer_of(call.headers.get(names.AUTHORIZATION))
+    if token is None:
+        return Denied("missing_api_key", "Authorization has no bearer token; write Bearer before the IdToken")
+    if endpoint.access is Access.SIGNED and call.sandbox.core.state.assumes("bearer-endpoints", "legacy"):
+        return Denied("missing_api_key", "a bearer token is not accepted here")
+    reseller = _reseller_of(call, token)
+    if isinstance(reseller, Denied):
+        return reseller
+    if refusal := refuse_address_of(call, reseller):
+        return refusal
+    if endpoint.may_want_key and reseller.closed_to_tokens.is_on(call.now):
+        call.exchange.error = "api_key_required"
+        call.exchange.diagnosis = f"{reseller.code} has require_api_key_for_topup on; sign the request with an API key"
+        return key_required_for_topup()
+    return Bearer(reseller=reseller)
+
+
+def _reseller_of(call: Call, token: str) -> Reseller | Denied:
+    if not token:
+        return Denied(REFUSED, "Authorization has no token behind the word Bearer")
+    holder = verify_token(realm_of(call.sandbox), token, Use.ID, call.now)
+    return known_reseller(call, holder) if isinstance(holder, Holder) else holder
+
+
+def known_reseller(call: Call, holder: Holder) -> Reseller | Denied:
+    """The reseller of a token's holder, who may have been removed since."""
+    owner = call.sandbox.core.state.users.get(holder.username)
+    if owner is None or owner[0].code != holder.reseller:
+        return Denied(REFUSED, f"this sandbox has no user {holder.username!r} of {holder.reseller!r} any more")
+    return owner[0]
+
+
+def accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
+    """Admit a caller without signature, unless a fault of the scenario denies authentication."""
+    if fault is not None and isinstance(fault.denial, InternalError):
+        return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
+    if bearer.reseller is not None:
+        call.reseller = bearer.reseller
+        call.exchange.reseller = bearer.reseller.code
+    return None

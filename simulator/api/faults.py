@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.api.bearer import claimed_reseller
+from simulator.api.authentication import claimed_reseller
 from simulator.api.call import ABORT, CUT, Call, ChosenFault, Reply, drip
 from simulator.auth import headers as names
 from simulator.domain.commands import CountFault

@@ -11,10 +11,11 @@ suspends, so the server can answer it at once.
 from time import perf_counter
 
 from simulator.api import refusals
-from simulator.api.addresses import client_address, refuse_address
+from simulator.api.addresses import client_address
 from simulator.api.authentication import (
     authenticate,
     identify,
+    refuse_address,
     refuse_blocked,
     refuse_late,
 )
