@@ -99,28 +99,44 @@ def identify(call: Call) -> Reply | None:
     tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance.total_seconds()
     claim = check_headers(call.headers, held, call.sandbox.signing_time(call.wall).timestamp(), tolerance_s)
     if isinstance(claim, Denied):
-        return _identify_bearer(call, endpoint, claim)
+        has_token = claim.code == "missing_api_key" and names.AUTHORIZATION in call.headers
+        return _identify_bearer(call, endpoint) if has_token else deny(call, endpoint, claim)
     call.claim = claim
     return None
 
 
-def _identify_bearer(call: Call, endpoint: Endpoint, denied: Denied) -> Reply | None:
-    """The same for a request whose key was `denied`: it may have a bearer token instead of one."""
-    claim: Bearer | Denied | Reply = denied
-    if denied.code == "missing_api_key" and names.AUTHORIZATION in call.headers:
-        claim = check_bearer(call, endpoint)
-    if isinstance(claim, Denied):
-        return deny(call, endpoint, claim)
-    if isinstance(claim, Reply):
-        return claim
-    call.claim = claim
+def _identify_bearer(call: Call, endpoint: Endpoint) -> Reply | None:
+    """The same by the IdToken of a request without an API key (SPEC 5.4)."""
+    call.is_unsigned = call.is_deprecated = True
+    reseller = _reseller_of_token(call, endpoint)
+    if isinstance(reseller, Denied):
+        return deny(call, endpoint, reseller)
+    if refusal := refuse_address_of(call, reseller):
+        return refusal
+    if endpoint.may_want_key and reseller.closed_to_tokens.is_on(call.now):
+        call.exchange.error = "api_key_required"
+        call.exchange.diagnosis = f"{reseller.code} has require_api_key_for_topup on; sign the request with an API key"
+        return key_required_for_topup()
+    call.claim = Bearer(reseller=reseller)
     return None
+
+
+def _reseller_of_token(call: Call, endpoint: Endpoint) -> Reseller | Denied:
+    token = bearer_of(call.headers.get(names.AUTHORIZATION))
+    if token is None:
+        return Denied("missing_api_key", "Authorization has no bearer token; write Bearer before the IdToken")
+    if endpoint.access is Access.SIGNED and call.sandbox.core.state.assumes("bearer-endpoints", "legacy"):
+        return Denied("missing_api_key", "a bearer token is not accepted here")
+    if not token:
+        return Denied(REFUSED, "Authorization has no token behind the word Bearer")
+    holder = verify_token(realm_of(call.sandbox), token, Use.ID, call.now)
+    return known_reseller(call, holder) if isinstance(holder, Holder) else holder
 
 
 def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: FaultThen | None) -> Reply | None:
     """Verify the signature and spend the nonce; None on success."""
     if type(claim) is Bearer:
-        return accept_bearer(call, endpoint, claim, fault)
+        return _accept_bearer(call, endpoint, claim, fault)
     assert isinstance(claim, Claim)
     exchange = call.exchange
     rules = query_rules(call.sandbox) if exchange.query else DEFAULT_RULES
@@ -146,6 +162,16 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
         return deny(call, endpoint, _nonce_reused(call))
     call.reseller = reseller
     exchange.reseller = reseller.code
+    return None
+
+
+def _accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
+    """Admit a caller without signature, unless a fault of the scenario denies authentication."""
+    if fault is not None and (reply := refused_by(fault, call, endpoint)):
+        return reply
+    if bearer.reseller is not None:
+        call.reseller = bearer.reseller
+        call.exchange.reseller = bearer.reseller.code
     return None
 
 
@@ -193,46 +219,9 @@ def claimed_reseller(call: Call) -> str:
     return str(claimed(token).get("reseller", "")) if token else ""
 
 
-def check_bearer(call: Call, endpoint: Endpoint) -> Bearer | Denied | Reply:
-    """Validate the IdToken of a request without an API key."""
-    call.is_unsigned = call.is_deprecated = True
-    token = bearer_of(call.headers.get(names.AUTHORIZATION))
-    if token is None:
-        return Denied("missing_api_key", "Authorization has no bearer token; write Bearer before the IdToken")
-    if endpoint.access is Access.SIGNED and call.sandbox.core.state.assumes("bearer-endpoints", "legacy"):
-        return Denied("missing_api_key", "a bearer token is not accepted here")
-    reseller = _reseller_of(call, token)
-    if isinstance(reseller, Denied):
-        return reseller
-    if refusal := refuse_address_of(call, reseller):
-        return refusal
-    if endpoint.may_want_key and reseller.closed_to_tokens.is_on(call.now):
-        call.exchange.error = "api_key_required"
-        call.exchange.diagnosis = f"{reseller.code} has require_api_key_for_topup on; sign the request with an API key"
-        return key_required_for_topup()
-    return Bearer(reseller=reseller)
-
-
-def _reseller_of(call: Call, token: str) -> Reseller | Denied:
-    if not token:
-        return Denied(REFUSED, "Authorization has no token behind the word Bearer")
-    holder = verify_token(realm_of(call.sandbox), token, Use.ID, call.now)
-    return known_reseller(call, holder) if isinstance(holder, Holder) else holder
-
-
 def known_reseller(call: Call, holder: Holder) -> Reseller | Denied:
     """The reseller of a token's holder, who may have been removed since."""
     owner = call.sandbox.core.state.users.get(holder.username)
     if owner is None or owner[0].code != holder.reseller:
         return Denied(REFUSED, f"this sandbox has no user {holder.username!r} of {holder.reseller!r} any more")
     return owner[0]
-
-
-def accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
-    """Admit a caller without signature, unless a fault of the scenario denies authentication."""
-    if fault is not None and isinstance(fault.denial, InternalError):
-        return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
-    if bearer.reseller is not None:
-        call.reseller = bearer.reseller
-        call.exchange.reseller = bearer.reseller.code
-    return None
