@@ -1,7 +1,7 @@
 """Counts answers where the journal is written: by endpoint, status, error and ending of the connection."""
 
 from simulator.api.call import ABORT, Ending
-from simulator.api.paths import PathTable
+from simulator.api.routes import PathTable
 from simulator.runtime.counters import Counters
 from simulator.runtime.journal import Exchange
 

@@ -33,8 +33,7 @@ from simulator.api.counting import count_answer
 from simulator.api.faults import NO_REPLY, choose_fault, wait, with_failures
 from simulator.api.ignored import may_have_ignored, note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.notes import note_problems
-from simulator.api.paths import PathTable
-from simulator.api.routes import Routes
+from simulator.api.routes import PathTable, Routes
 from simulator.api.versions import marked_deprecated
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
