@@ -29,7 +29,6 @@ from simulator.api.call import (
     Problems,
     Reply,
 )
-from simulator.api.counting import count_answer
 from simulator.api.faults import NO_REPLY, choose_fault, wait, with_failures
 from simulator.api.ignored import may_have_ignored, note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.notes import note_problems
@@ -51,6 +50,7 @@ class Pipeline:
 
     def __init__(self, routes: Routes, *, trust_forwarded: bool = False) -> None:
         self._paths = PathTable(routes)
+        self._documented = self._paths.documented
         self._trust_forwarded = trust_forwarded
 
     async def __call__(
@@ -107,7 +107,7 @@ class Pipeline:
             exchange.own_headers = reply.headers
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         journal.add(exchange)
-        count_answer(counters, self._paths, exchange, reply.ending)
+        counters.count(exchange, "" if reply.ending is None else reply.ending.name, self._documented)
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
     async def _reply(self, call: Call, request: Incoming) -> Reply:

@@ -228,9 +228,10 @@ class PathTable:
                 parts = path.split("/")
                 self._templates.setdefault(len(parts), []).append((parts, methods))
 
-    def name_of(self, path: str) -> str:
-        """The path as the contract writes it, with parameters in braces; `*` for an unknown path."""
-        return path if path in self.exact else "/".join(self._find(path)[0]) or "*"
+    def documented(self, method: str, path: str) -> tuple[str, str]:
+        """Method and path as the contract writes them, with parameters in braces; `*` for an unknown one."""
+        template, methods = ([path], self.exact[path]) if path in self.exact else self._find(path)
+        return method if method in (methods or ()) else "*", "/".join(template) or "*"
 
     def match(self, path: str) -> tuple[Methods | None, Mapping[str, str]]:
         """The methods of a path with parameters, and their values; a parameter is one non-empty segment."""
