@@ -48,7 +48,7 @@ def query_rules(sandbox: LiveSandbox) -> QueryRules:
 def refuse_blocked(call: Call) -> Reply | None:
     """403 for an address that exceeded the request rate; counts this request (SPEC 8)."""
     client = call.exchange.client
-    if not call.apply(CountRequest(client)):
+    if not call.sandbox.apply(CountRequest(client), call.now):
         return None
     limits = call.sandbox.scenario.limits
     call.exchange.error = "ip_blocked"
@@ -198,7 +198,7 @@ def refuse_late(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | Non
     reply = refused_by(fault, call, endpoint)
     if reply is not None and isinstance(call.claim, Claim):
         assert call.named is not None, "who claims something names a key that is known"
-        call.apply(ReturnNonce(call.owner.code, call.named[1].key, call.claim.nonce))
+        call.sandbox.apply(ReturnNonce(call.owner.code, call.named[1].key, call.claim.nonce), call.now)
     return reply
 
 

@@ -12,7 +12,6 @@ from typing import Any, Final
 import msgspec
 
 from simulator.auth.signature import Denied
-from simulator.domain.commands import Command
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
@@ -123,10 +122,6 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     is_unsigned: bool = False
     is_deprecated: bool = False
     prefix: str = ""
-
-    def apply(self, command: Command) -> Any:
-        """Apply a command to the sandbox, at the time of this request; see `LiveSandbox.apply`."""
-        return self.sandbox.apply(command, self.now)
 
     @property
     def is_lost(self) -> bool:

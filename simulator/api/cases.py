@@ -34,7 +34,7 @@ def invalid_request(call: Call, problems: Problems) -> Reply:
 def _open(call: Call, kind: CaseKind) -> Reply:
     fields, exchange = call.fields, call.exchange
     refund_type = fields.get("refund_type") if kind is CaseKind.VOID else None
-    outcome = call.apply(
+    outcome = call.sandbox.apply(
         OpenCase(
             kind=kind,
             reseller=call.owner.code,
@@ -44,7 +44,8 @@ def _open(call: Call, kind: CaseKind) -> Reply:
             refund_type=None if refund_type is None else int(refund_type),
             refund_reason=fields.get("refund_reason", ""),
             rule=exchange.wanted_rule,
-        )
+        ),
+        call.now,
     )
     if isinstance(outcome, NoSuchTransaction):
         exchange.error = "unknown_transaction"

@@ -96,7 +96,7 @@ def _record(call: Call, one: Delivery) -> dict[str, Any]:
 
 
 def _replayed(call: Call, job: str) -> Delivery | ReplayRefused:
-    outcome: Delivery | ReplayRefused = call.apply(ReplayDelivery(call.owner.code, job))
+    outcome: Delivery | ReplayRefused = call.sandbox.apply(ReplayDelivery(call.owner.code, job), call.now)
     return outcome
 
 
