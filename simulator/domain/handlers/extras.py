@@ -2,17 +2,25 @@
 
 A product's fulfillment lists its extras and the form field of each. The field defines the accepted values and whether
 the extra is optional.
+
+The plan code `extras.subproduct_code` says which option of the pricing field a payment buys (rules 2 and 3 of SPEC
+4.11). A product has plans when its fulfillment maps this extra from its pricing field. A plan code is checked before
+the amount, so any mismatch is reported for the code. A missing code is reported after the amount was checked.
 """
 
+from collections.abc import Mapping
+from decimal import Decimal
+
 from simulator.domain.handlers.checks import Draft, chosen_options, offered_to
-from simulator.domain.handlers.plans import is_checked_anyway
 from simulator.domain.model.catalog import (
     FormField,
     Option,
+    OptionList,
     Product,
     Source,
 )
 from simulator.domain.model.details import Detail, DetailKind, detail, nearest
+from simulator.domain.model.money import decimal_text
 from simulator.domain.model.options import PLAN_CODE, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
 
@@ -20,6 +28,7 @@ SECOND_REFERENCE = "ref2"
 
 # At most this many ignored extras are compared with the known ones, to suggest what was meant.
 NAMES_MAX = 5
+CODE_CHARS_MAX = 100
 
 
 def check_extras(draft: Draft) -> Refusal | None:
@@ -45,7 +54,7 @@ def ignored_extras(draft: Draft) -> Detail | None:
     if draft.extras.keys() <= known.keys() or draft.state.assumes("unsupported-extras", "reject"):
         return None
     ignored = _unsupported(draft)
-    if PLAN_CODE in ignored and is_checked_anyway(draft):
+    if PLAN_CODE in ignored and _is_checked_anyway(draft):
         ignored.remove(PLAN_CODE)
     if not ignored:
         return None
@@ -134,3 +143,91 @@ def _check_account_of_option(draft: Draft) -> Refusal | None:
     code = suitable[0].code if suitable else ""
     reason = Reason.EXTRAS if draft.state.assumes("option-account", "Invalid_Extras") else Reason.ACCOUNT
     return Refusal(reason, detail=detail(DetailKind.ACCOUNT_OF_OPTION, code=code, accounts=accounts))
+
+
+def check_plan_code(draft: Draft) -> Refusal | None:
+    """A plan code, if sent, must be that of a plan on sale at this amount; it is case-sensitive."""
+    code = draft.extras.get(PLAN_CODE)
+    if code is None or not (plan_field(draft.product) or _is_checked_anyway(draft)):
+        return None
+    plan = named_plan(draft)
+    if plan is None:
+        return _refuse_plan(Reason.PLAN_UNKNOWN, draft, _unknown_plan(draft, code))
+    if plan.denomination == draft.amount:
+        return None
+    wrong = detail(DetailKind.PLAN_MISMATCH, code=plan.code, denomination=plan.denomination, amount=draft.amount)
+    return _refuse_plan(Reason.PLAN_MISMATCH, draft, wrong)
+
+
+def check_plan_needed(draft: Draft) -> Refusal | None:
+    """Without a plan code, exactly one plan may have this amount."""
+    product = draft.product
+    if not product.fulfillment.extras or draft.extras.get(PLAN_CODE):
+        return None
+    field = plan_field(product)
+    if field is None:
+        return None
+    assert draft.amount is not None, "the amount was checked before"
+    sharing = offered_to(draft, field.id).by_denomination[draft.amount]
+    if len(sharing) == 1:
+        return None
+    wrong = detail(DetailKind.PLAN_REQUIRED, amount=draft.amount, codes=tuple(plan.code for plan in sharing))
+    return _refuse_plan(Reason.PLAN_REQUIRED, draft, wrong)
+
+
+def named_plan(draft: Draft) -> Option | None:
+    """The option on sale with the payment's plan code, or None."""
+    code = draft.extras.get(PLAN_CODE)
+    return _plans(draft).active.by_code.get(code) if isinstance(code, str) else None
+
+
+def _is_checked_anyway(draft: Draft) -> bool:
+    """True when a plan code is checked although the product has no plans (knob `unsupported-extras`)."""
+    field = draft.product.pricing
+    is_unsupported = PLAN_CODE not in draft.product.fulfillment.extras
+    return (
+        is_unsupported
+        and field is not None
+        and field.type == "select"
+        and draft.state.assumes("unsupported-extras", "check_plan_code")
+    )
+
+
+def plan_remarks(reason: Reason, extras: Mapping[str, object], amount: Decimal) -> str:
+    """The remarks of a refusal because of a plan code; empty for other reasons. Long codes are truncated."""
+    code = str(extras.get(PLAN_CODE, ""))[:CODE_CHARS_MAX]
+    match reason:
+        case Reason.PLAN_REQUIRED:
+            return "several plans share this amount and a plan code is required"
+        case Reason.PLAN_UNKNOWN:
+            return f"unknown or inactive option code: {code}"
+        case Reason.PLAN_MISMATCH:
+            return f"option code does not match the amount: code {code}, amount {decimal_text(amount)}"
+    return ""
+
+
+def _plans(draft: Draft) -> OptionList:
+    field = draft.product.pricing
+    assert field is not None, "a product with plan codes has a pricing field"
+    return offered_to(draft, field.id)
+
+
+def _unknown_plan(draft: Draft, code: object) -> Detail:
+    """Why no plan with this code can be bought."""
+    product, name = draft.product, f"extras.{PLAN_CODE}"
+    if not isinstance(code, str):
+        return detail(DetailKind.EXTRA_NO_TEXT, name=name)
+    offered, field = _plans(draft), product.pricing
+    if code in offered.by_code:
+        return detail(DetailKind.INACTIVE_OPTION, name=name, code=code)
+    written = (found for (field_id, _), found in product.options_for.items() if field and field_id == field.id)
+    if field and any(code in found.by_code for found in (product.options.get(field.id, offered), *written)):
+        return detail(DetailKind.OPTION_NOT_OFFERED, name=name, code=code, account=draft.account)
+    return detail(
+        DetailKind.NO_OPTION, name=name, product=product.code, code=code, nearest=nearest(code, offered.active.by_code)
+    )
+
+
+def _refuse_plan(reason: Reason, draft: Draft, wrong: Detail) -> Refusal:
+    assert draft.amount is not None
+    return Refusal(reason, remarks=plan_remarks(reason, draft.extras, draft.amount), detail=wrong)

@@ -11,10 +11,15 @@ from decimal import Decimal
 import msgspec
 
 from simulator.domain.commands import CreatePayment
-from simulator.domain.handlers import plans
 from simulator.domain.handlers.bills import note_payment
 from simulator.domain.handlers.checks import Draft, check_account, check_amount, check_number
-from simulator.domain.handlers.extras import check_extras, ignored_extras
+from simulator.domain.handlers.extras import (
+    check_extras,
+    check_plan_code,
+    check_plan_needed,
+    ignored_extras,
+    plan_remarks,
+)
 from simulator.domain.handlers.price_amount import price_detail, priced_option
 from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requery
 from simulator.domain.model import draw, pricing
@@ -36,9 +41,9 @@ CHECKS: tuple[Callable[[Draft], Refusal | None], ...] = (
     check_account,
     check_extras,
     check_number,
-    plans.check_plan_code,
+    check_plan_code,
     check_amount,
-    plans.check_plan_needed,
+    check_plan_needed,
 )
 
 
@@ -183,7 +188,7 @@ def _create(
     rule = book.choose(lambda: _facts(command, amount), command.rule, command.account)
     if rule is not None and rule.then.refusal is not None:
         refusal = rule.then.refusal
-        said = refusal.remarks or plans.remarks(refusal.reason, command.extras, amount)
+        said = refusal.remarks or plan_remarks(refusal.reason, command.extras, amount)
         return _refuse(state, msgspec.structs.replace(refusal, remarks=said), reseller, product, rule.label)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     assert trxid not in state.transactions, "two refids have the same trxid"

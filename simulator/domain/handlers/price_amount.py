@@ -4,7 +4,7 @@ of the older API version, which has no denomination (SPEC 2.1, 9)."""
 from decimal import Decimal
 
 from simulator.domain.handlers.checks import Draft, offered_to
-from simulator.domain.handlers.plans import named_plan
+from simulator.domain.handlers.extras import named_plan
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import Money, Option
 from simulator.domain.model.details import Detail, DetailKind, detail
