@@ -14,12 +14,12 @@ def client_address(address: str, forwarded: bytes | None) -> str:
     """
     if forwarded is not None and (named := _first_forwarded(forwarded)):
         return named
-    return _plain(address) or address if address[:1] == ":" else address
+    return _canonical(address) or address if address[:1] == ":" else address
 
 
-def is_named(address: str, allowlist: tuple[str, ...]) -> bool:
+def is_listed_address(address: str, allowlist: tuple[str, ...]) -> bool:
     """True when an address or network of the allowlist contains `address`; False for an invalid `address`."""
-    plain = _plain(address)
+    plain = _canonical(address)
     if plain is None:
         return False
     client = ip_address(plain)
@@ -49,10 +49,10 @@ def _first_forwarded(forwarded: bytes) -> str | None:
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
         text = text.partition(":")[0]
-    return _plain(text)
+    return _canonical(text)
 
 
-def _plain(text: str) -> str | None:
+def _canonical(text: str) -> str | None:
     """The canonical text of an address, IPv4 for an IPv4-mapped one; None for anything else."""
     try:
         address = ip_address(text)

@@ -5,7 +5,7 @@ import re
 
 import msgspec
 
-from simulator.api.addresses import is_named
+from simulator.api.addresses import is_listed_address
 from simulator.api.call import Access, Call, Endpoint, Reply
 from simulator.api.refusals import (
     address_blocked,
@@ -36,7 +36,7 @@ class Bearer(msgspec.Struct, frozen=True, gc=False):
     reseller: Reseller | None = None
 
 
-ANYBODY = Bearer()
+ANONYMOUS = Bearer()
 
 
 def query_rules(sandbox: LiveSandbox) -> QueryRules:
@@ -77,7 +77,7 @@ def refuse_address(call: Call) -> Reply | None:
 def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
     """403 when the reseller has an allowlist that excludes this client."""
     allowlist = reseller.settings.ip_allowlist
-    if not allowlist or is_named(call.exchange.client, allowlist):
+    if not allowlist or is_listed_address(call.exchange.client, allowlist):
         return None
     shown = ", ".join(allowlist[:ENTRIES_SHOWN_MAX]) + (", …" if len(allowlist) > ENTRIES_SHOWN_MAX else "")
     call.exchange.error = "ip_not_allowed"
@@ -93,7 +93,7 @@ def identify(call: Call) -> Reply | None:
     endpoint = call.endpoint
     if endpoint.access is Access.OPEN:
         call.is_unsigned = True
-        call.claim = ANYBODY
+        call.claim = ANONYMOUS
         return None
     held = None if call.named is None else call.named[1]
     tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance.total_seconds()

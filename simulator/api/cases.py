@@ -53,5 +53,5 @@ def _open(call: Call, kind: CaseKind) -> Reply:
         return refuse_parameters({"trxid": [f"there is no transaction of this {outcome.named_by}"]})
     exchange.refid, exchange.trxid = outcome.transaction.refid, outcome.transaction.trxid
     exchange.rule = outcome.rule
-    explain(call, outcome.detail, "" if outcome.is_taken else outcome.rule)
+    explain(call, outcome.detail, "" if outcome.is_accepted else outcome.rule)
     return Reply(200, cases.answer(outcome))

@@ -77,7 +77,7 @@ async def wait(call: Call) -> Reply | None:
     span = _delay(call, met.rule)
     met.timed_out = limit is not None and span > limit
     await asyncio.sleep(sandbox.clock.wall_seconds(limit if limit is not None and met.timed_out else span))
-    call.look_again()
+    call.refresh()
     if limit is None or not met.timed_out:
         return None
     call.exchange.error = "integration_timeout"

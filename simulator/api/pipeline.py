@@ -131,7 +131,7 @@ class Pipeline:
         exchange, paths = call.exchange, self._paths
         methods = paths.exact.get(exchange.path)
         if methods is None:
-            methods, call.places = paths.match(exchange.path)
+            methods, call.path_parameters = paths.match(exchange.path)
         if methods is None:
             return refusals.unknown_path(exchange.path, paths.known)
         endpoint = methods.get(exchange.method)
@@ -180,7 +180,7 @@ async def read(call: Call, request: Incoming) -> Reply | None:
 
 def _identify_again(call: Call, event: str) -> Reply | None:
     """Check the sandbox, the address and the headers at the time when the wait has ended by `event`."""
-    call.look_again()
+    call.refresh()
     if call.is_lost:
         return refusals.lost_sandbox(call)
     refusal = refuse_address(call) or identify(call)

@@ -33,14 +33,14 @@ def enable(call: Call) -> Reply:
     """200 with what was set; 404 when there is no webhook."""
     wanted = call.fields["enabled"]
     if not call.sandbox.apply(EnableWebhook(call.owner.code, wanted), call.now):
-        return _none(call)
+        return _no_webhook(call)
     return Reply(200, {"enabled": wanted})
 
 
 def rotate(call: Call) -> Reply:
     """200 with the new secret; 404 when there is no webhook."""
     if not call.sandbox.apply(RotateWebhookSecret(call.owner.code), call.now):
-        return _none(call)
+        return _no_webhook(call)
     return _with_secret(call)
 
 
@@ -56,7 +56,7 @@ def _with_secret(call: Call) -> Reply:
     return Reply(200, encode(shown), journaled=encode(masked))
 
 
-def _none(call: Call) -> Reply:
+def _no_webhook(call: Call) -> Reply:
     note(call, f"{call.owner.code} has no balance webhook; create it with PUT")
     return Reply(404, errors.parameters("There is no balance webhook; create it with PUT.", {}))
 

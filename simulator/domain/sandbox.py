@@ -27,13 +27,13 @@ from simulator.domain.commands import (
     LookUpBill,
     OpenCase,
     PassTime,
+    RecordTime,
     RemoveRule,
     RemoveWebhook,
     ReplayDelivery,
     ReturnNonce,
     RevokeApiKey,
     RotateWebhookSecret,
-    SeeTime,
     SetCallback,
     SetNetwork,
     SetThreshold,
@@ -56,7 +56,7 @@ from simulator.domain.handlers import (
     webhooks,
 )
 from simulator.domain.model.scenario import Scenario
-from simulator.domain.questions import product_of
+from simulator.domain.queries import product_of
 from simulator.domain.reports import invariants
 from simulator.domain.state import State
 
@@ -149,5 +149,5 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     CountFault: rules.count_fault,
     EndDelivery: agenda.end_delivery,
     PassTime: agenda.pass_time,
-    SeeTime: agenda.see_time,
+    RecordTime: agenda.record_time,
 }

@@ -97,7 +97,7 @@ def _catalog(section: Reader) -> Catalog:
     cached = _CATALOGS.get(node)
     if cached is None:
         cached = catalog(section)
-        if section.is_sound:
+        if section.is_valid:
             _CATALOGS[node] = cached
     return cached
 
@@ -165,7 +165,7 @@ def build_rule(
     check(document, report, DEFINITIONS[section])
     reader = Reader.of(document.root, report)
     known = rules.KnownCodes(products, resellers)
-    rule = rules.MAKERS[section](reader, rule_id, known)
+    rule = rules.RULE_READERS[section](reader, rule_id, known)
     report.raise_if_any()
     return rule
 

@@ -15,7 +15,7 @@ from simulator.scenario.reading.values import secret_bytes
 from simulator.scenario.sections.matchers import BODY_FACTS, number
 
 SECRET_BYTES_MIN = 16
-TAKERS_MAX = 200  # a rule is compared with this many earlier ones, which bounds the cost of a huge file
+COMPARED_RULES_MAX = 200  # a rule is compared with this many earlier ones, which bounds the cost of a huge file
 FINAL = ("Succesful", "Failed")
 
 
@@ -63,7 +63,7 @@ def _lint_order(items: list[Reader]) -> None:
             continue
         hidden_by = next((line for wider, line in takers if shadowing.covers(wider, when)), None)
         if hidden_by is None:
-            if shadowing.takes_all(item) and len(takers) < TAKERS_MAX:
+            if shadowing.applies_always(item) and len(takers) < COMPARED_RULES_MAX:
                 takers.append((when, item.position.line))
         elif when or not item["name"].is_given:
             text = f"this rule never applies: the one on line {hidden_by} matches everything that it matches"

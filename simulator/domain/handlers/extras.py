@@ -40,7 +40,7 @@ def check_extras(draft: Draft) -> Refusal | None:
     if not sources:
         return None
     for name, source in sources.items():
-        if wrong := _wrong(draft, name, source):
+        if wrong := _problem(draft, name, source):
             return _refusal(wrong)
     for option in chosen_options(draft):
         if option.needs_ref2 and not draft.extras.get(SECOND_REFERENCE):
@@ -89,7 +89,7 @@ def extra_field(product: Product, name: str) -> FormField | None:
     return _field(product, source) if source else None
 
 
-def _wrong(draft: Draft, name: str, source: Source) -> Detail | None:
+def _problem(draft: Draft, name: str, source: Source) -> Detail | None:
     value, field = draft.extras.get(name), _field(draft.product, source)
     if value is None:
         is_needed = _is_needed(draft, field, source)

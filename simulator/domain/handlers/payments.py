@@ -30,10 +30,10 @@ from simulator.domain.model.money import parse_amount
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import CallbackPlan, Reason, Refusal, Transaction
 from simulator.domain.model.wallet import TRANSACTION
-from simulator.domain.questions import not_on_sale
+from simulator.domain.queries import not_on_sale
 from simulator.domain.state import State
 
-_AS_USUAL = CallbackPlan()
+_DEFAULT_CALLBACKS = CallbackPlan()
 
 # The documented order (SPEC 4.11); the balance is checked last. A check costs little for a product that it does not
 # concern: most have no extras, no plans and no options of single accounts.
@@ -66,17 +66,17 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
         extras=command.extras,
         sent=command.amount,
     )
-    outcome = _judge(draft, reseller, command, now)
+    outcome = _check(draft, reseller, command, now)
     ignored = ignored_extras(draft) if command.extras else None
     return outcome if ignored is None else msgspec.structs.replace(outcome, ignored=ignored)
 
 
-def _judge(draft: Draft, reseller: Reseller, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
+def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
     """Run all checks of a payment for a product on sale, and create it when they pass."""
     state, product, note = draft.state, draft.product, None
     refused = _first_failure(draft)
     if refused is not None:
-        draft, refused, note = _take_price(draft, refused)
+        draft, refused, note = _accept_price(draft, refused)
         if refused is not None:
             return _refuse(state, refused, reseller, product)
     assert draft.amount is not None, "an amount that is not a number was refused"
@@ -95,7 +95,7 @@ def _first_failure(draft: Draft) -> Refusal | None:
     return None
 
 
-def _take_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, Detail | None]:
+def _accept_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, Detail | None]:
     """Handle an amount that is an option's price: return the payment, its refusal and a note about the price. Without
     such an option, or when its denomination is refused too, the payment and its refusal are unchanged."""
     option = priced_option(draft, refused)
@@ -114,7 +114,7 @@ def _take_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, 
 def _requery(
     state: State, reseller: Reseller, transaction: Transaction, command: CreatePayment, now: datetime
 ) -> PaymentAnswer | PaymentRefused:
-    kept = _kept(state, transaction, command)
+    kept = _kept_values(state, transaction, command)
     if kept and state.assumes("refid-reused-with-other-parameters", "reject") and kept.keys() != {"remarks"}:
         other = detail(DetailKind.REFID_CONFLICT, refid=transaction.refid, kept=kept)
         return PaymentRefused(
@@ -133,7 +133,7 @@ def _requery(
     )
 
 
-def _kept(state: State, transaction: Transaction, command: CreatePayment) -> dict[str, object]:
+def _kept_values(state: State, transaction: Transaction, command: CreatePayment) -> dict[str, object]:
     """The payment's values that differ from those of the request, by name."""
     kept: dict[str, object] = {}
     if transaction.product != command.product:
@@ -207,7 +207,7 @@ def _create(
         sender=command.sender,
         created=now,
         rule=rule.label if rule else "",
-        callbacks=rule.then.callbacks if rule else _AS_USUAL,
+        callbacks=rule.then.callbacks if rule else _DEFAULT_CALLBACKS,
         category=state.catalog.categories.get(product.code),
         currency=product.denomination_currency or product.currency,
         face=pricing.face_value(product, amount),

@@ -34,6 +34,6 @@ class Magic:
 NO_MAGIC = Magic()
 
 
-def name_of(digits: str) -> str:
+def rule_name(digits: str) -> str:
     """The name of the rule for the last three digits: `magic-01`, or `magic-301` when `D` is not 0."""
     return f"magic-{digits[1:] if digits.startswith('0') else digits}"

@@ -58,7 +58,7 @@ class Reader:
         return self.node is not None and isinstance(self.node.value, list)
 
     @property
-    def is_sound(self) -> bool:
+    def is_valid(self) -> bool:
         """True when no problem was reported at or below it."""
         return not self.report.has_below(self.path)
 
