@@ -16,6 +16,7 @@ from simulator.api.call import ABORT, CUT, Call, ChosenFault, Reply, drip
 from simulator.auth import headers as names
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
+from simulator.domain.model.effects import WITHOUT_BODY
 from simulator.domain.model.faults import (
     CutAnswer,
     DrippingAnswer,
@@ -27,7 +28,6 @@ from simulator.domain.model.faults import (
 )
 from simulator.domain.model.rules import Fields, Rule
 from simulator.wire import errors
-from simulator.wire.headers import WITHOUT_BODY
 from simulator.wire.json import encode
 
 REFUSED_FROM = 400  # the lowest status of a refusal

@@ -16,7 +16,7 @@ from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
-from simulator.scenario.reading.load import ScenarioError
+from simulator.scenario.reading.document import ScenarioError
 from simulator.wire.json import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
