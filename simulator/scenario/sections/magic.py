@@ -24,16 +24,8 @@ _ALWAYS = compile_when({})
 
 
 def magic(section: Reader) -> Magic:
-    """The magic accounts; cached by their nodes, so that scenarios which only inherit them share them."""
-    node = section.node
-    if node is None or not section.is_mapping:
-        return NO_MAGIC
-    cached = _CACHE.get(node)
-    if cached is None:
-        cached = _magic(section)
-        if section.is_valid:
-            _CACHE[node] = cached
-    return cached
+    """The magic accounts."""
+    return section.cached(_CACHE, _magic) if section.is_mapping else NO_MAGIC
 
 
 def finishing_after(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...]:
