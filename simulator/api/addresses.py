@@ -14,7 +14,7 @@ def client_address(address: str, forwarded: bytes | None) -> str:
     """
     if forwarded is not None and (named := _first_forwarded(forwarded)):
         return named
-    return _canonical(address) or address if address[:1] == ":" else address
+    return _canonical(address) or address
 
 
 def is_listed_address(address: str, allowlist: tuple[str, ...]) -> bool:

@@ -10,8 +10,8 @@ import time
 import pytest
 
 from simulator.server.serve import CannotListen, make_server
+from tests.support.client import Response
 from tests.support.echo_server import Echo, request, serving, serving_here
-from tests.support.processes import Answer
 
 
 def test_the_port_is_known_before_the_server_runs() -> None:
@@ -67,7 +67,7 @@ def test_a_server_says_neither_its_name_nor_its_version() -> None:
 
 
 def test_a_client_does_not_choose_its_address_by_a_header() -> None:
-    async def main() -> list[Answer]:
+    async def main() -> list[Response]:
         async with serving_here() as served:
             return await served.talk(request("GET", "/client", "X-Forwarded-For: 203.0.113.9", "Connection: close"))
 
@@ -76,7 +76,7 @@ def test_a_client_does_not_choose_its_address_by_a_header() -> None:
 
 
 def test_a_request_in_progress_is_finished_when_the_server_stops() -> None:
-    async def main() -> list[Answer]:
+    async def main() -> list[Response]:
         async with serving_here() as served:
             client = await served.connect()
             await client.send(request("GET", "/slow"))
@@ -148,7 +148,7 @@ def test_a_stopping_server_cancels_a_request_that_ignores_its_disconnected_clien
 )
 @pytest.mark.slow
 def test_a_stopping_server_does_not_wait_for_an_incomplete_request(begun: bytes) -> None:
-    async def main() -> list[Answer]:
+    async def main() -> list[Response]:
         async with serving_here() as served:
             client = await served.connect()
             await client.send(begun)

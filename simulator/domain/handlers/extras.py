@@ -218,14 +218,11 @@ def _unknown_plan(draft: Draft, code: object) -> Detail:
     if not isinstance(code, str):
         return detail(DetailKind.EXTRA_NO_TEXT, name=name)
     offered, field = _plans(draft), product.pricing
-    if code in offered.by_code:
-        return detail(DetailKind.INACTIVE_OPTION, name=name, code=code)
     written = (found for (field_id, _), found in product.options_for.items() if field and field_id == field.id)
-    if field and any(code in found.by_code for found in (product.options.get(field.id, offered), *written)):
+    is_of_others = field and any(code in found.by_code for found in (product.options.get(field.id, offered), *written))
+    if is_of_others and code not in offered.by_code:
         return detail(DetailKind.OPTION_NOT_OFFERED, name=name, code=code, account=draft.account)
-    return detail(
-        DetailKind.NO_OPTION, name=name, product=product.code, code=code, nearest=nearest(code, offered.active.by_code)
-    )
+    return bad_option(code, offered, name, product.code)
 
 
 def _refuse_plan(reason: Reason, draft: Draft, wrong: Detail) -> Refusal:
