@@ -1,4 +1,4 @@
-"""Applies faults to a call (DESIGN 9): one ordered list, the first rule that matches wins and alone is counted.
+"""Applies faults to a call: one ordered list, the first rule that matches wins and alone is counted.
 
 The list is evaluated as soon as the endpoint is known. Where a rule needs the body, or applies only to executed
 requests, and no earlier rule matches, the evaluation resumes just before the call is executed.

@@ -1,4 +1,4 @@
-"""Finds the sandbox of a request. At the root, credentials unique to one sandbox select it (DESIGN 7)."""
+"""Finds the sandbox of a request. At the root, credentials unique to one sandbox select it."""
 
 from typing import Any
 

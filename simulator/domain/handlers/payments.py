@@ -81,7 +81,7 @@ def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
             return _refuse(state, refused, reseller, product)
     assert draft.amount is not None, "an amount that is not a number was refused"
     cost = pricing.cost(product, draft.amount)
-    if not reseller.wallet.covers(cost):
+    if cost > reseller.wallet.balance:
         wanting = detail(DetailKind.BALANCE, balance=Money(reseller.wallet.balance), cost=Money(cost))
         return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product)
     return _create(draft, reseller, cost, command, now, note)

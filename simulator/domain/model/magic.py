@@ -1,4 +1,4 @@
-"""Magic accounts: the last seven digits `0000DOO` choose the outcome, `OO`, and its delay, `D` (DESIGN 9).
+"""Magic accounts: the last seven digits `0000DOO` choose the outcome, `OO`, and its delay, `D`.
 
 A scenario's table is compiled into rules by `DOO`, shared by all sandboxes with the same table. For an ordinary account
 the check compares four digits.

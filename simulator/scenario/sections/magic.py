@@ -1,4 +1,4 @@
-"""Magic accounts of a scenario: compiles its table of outcomes and delays into rules (DESIGN 9)."""
+"""Magic accounts of a scenario: compiles its table of outcomes and delays into rules."""
 
 import re
 from collections.abc import Callable, Mapping
