@@ -15,8 +15,9 @@ from simulator.api.refusals import (
     nonce_service_down,
 )
 from simulator.auth import headers as names
+from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
-from simulator.auth.signature import Claim, Denied, QueryRules, check_headers, verify
+from simulator.auth.signature import Claim, Denied, check_headers, verify
 from simulator.auth.tokens import REFUSED, Holder, Realm, Use, claimed
 from simulator.auth.tokens import verify as verify_token
 from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce

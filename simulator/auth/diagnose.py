@@ -8,8 +8,9 @@ import hmac
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 
+from simulator.auth.canonical import EMPTY_BODY_HASH, QueryRules, body_hash, canonical_queries, canonical_string
 from simulator.auth.query_mistakes import mistaken_queries
-from simulator.auth.signature import EMPTY_BODY_HASH, Claim, QueryRules, body_hash, canonical_queries, canonical_string
+from simulator.auth.signature import Claim
 
 # Bounds the cost of the search.
 _BODY_BYTES_MAX = 64 * 1024

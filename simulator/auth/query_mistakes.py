@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 from urllib.parse import quote, quote_plus, unquote_to_bytes
 
-from simulator.auth.signature import QueryRules, canonical_queries, canonical_query
+from simulator.auth.canonical import QueryRules, canonical_queries, canonical_query
 
 _NAME_SHOWN_MAX = 100
 _QUERY_BYTES_MAX = 4096  # of a longer one only what costs little is tried

@@ -1,26 +1,21 @@
 """API-key authentication (SPEC 5.1, 5.2): which refusal a request gets, first failure first.
 
-`check_headers` checks what it can before the body is read, in the order of SPEC 5.2. `verify` needs the body: it signs
-the canonical string `v1:<timestamp>:<nonce>:<METHOD>:<query>:<bodyHash>`. The sandbox spends the nonce last.
-
-The query of the canonical string is the raw text as sent, split at `&` and sorted by key, without parameters that have
-no `=`. SPEC leaves open how repeated keys are ordered and whether empty values are included, so one request may have
-several canonical strings; the register's choices select the accepted ones.
+`check_headers` checks what it can before the body is read, in the order of SPEC 5.2. `verify` needs the body. The
+sandbox spends the nonce last.
 """
 
+import binascii
 import hmac
-from binascii import Error as Base64Error
-from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
 from string import ascii_letters, digits
 from typing import Protocol
 
 import msgspec
 
 from simulator.auth import headers as names
+from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string
 
 BODY_BYTES_MAX = 10 * 1024 * 1024
 SIGNATURE_BYTES_MAX = 512
@@ -31,7 +26,6 @@ _NONCE_CHARACTERS = (ascii_letters + digits + "-_").encode()
 _BASE64_CHARACTERS = (ascii_letters + digits + "+/=").encode()
 
 NO_QUERY = (b"",)
-EMPTY_BODY_HASH = b2a_base64(sha256(b"").digest(), newline=False)
 
 MESSAGES = {
     "missing_api_key": "The X-Api-Key header is missing or empty.",
@@ -64,15 +58,6 @@ class Denied:
     def message(self) -> str:
         """The text of the code."""
         return MESSAGES[self.code]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryRules:
-    """The choices of the register: `repeated_keys` is `either`, `as_sent` or `sorted`; `empty_values` is `either`,
-    `with` or `without`."""
-
-    repeated_keys: str = "either"
-    empty_values: str = "either"
 
 
 class KeyRecord(Protocol):
@@ -175,10 +160,10 @@ def _decoded(text: bytes) -> bytes | None:
     """Decode standard Base64 with padding (RFC 4648 4). None for any non-canonical spelling: if a signature had several
     spellings, one request could be replayed as several."""
     try:
-        decoded = a2b_base64(text)  # ignores invalid characters, so that the comparison below detects them
-    except Base64Error:
+        decoded = binascii.a2b_base64(text)  # ignores invalid characters, so that the comparison below detects them
+    except binascii.Error:
         return None
-    return decoded if b2a_base64(decoded, newline=False) == text else None
+    return decoded if binascii.b2a_base64(decoded, newline=False) == text else None
 
 
 def _repeated(value: bytes) -> str:
@@ -208,39 +193,6 @@ def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryR
         if hmac.compare_digest(hmac_sha256(claim.held.secret_bytes, text), claim.signature):
             return None
     return Denied("invalid_signature")
-
-
-def body_hash(body: bytes) -> bytes:
-    """Base64 of SHA-256 of the exact body."""
-    return b2a_base64(sha256(body).digest(), newline=False) if body else EMPTY_BODY_HASH
-
-
-def canonical_string(timestamp: bytes, nonce: bytes, method: bytes, query: bytes, hashed: bytes) -> bytes:
-    """The string to sign, from a canonical query."""
-    return b":".join((b"v1", timestamp, nonce, method, query, hashed))
-
-
-def canonical_query(raw: bytes) -> bytes:
-    """The literal form of SPEC: sorted by key, equal keys in the order sent, empty values included."""
-    return canonical_queries(raw, QueryRules("as_sent", "with"))[0]
-
-
-def canonical_queries(raw: bytes, rules: QueryRules) -> list[bytes]:
-    """Every form of a raw query that `rules` accept, the most literal first, without duplicates."""
-    if not raw:
-        return [b""]
-    pairs = [part.partition(b"=") for part in raw.split(b"&") if b"=" in part]
-    full = [(key, part) for key, _, value in pairs for part in [key + b"=" + value]]
-    lean = [(key, key + b"=" + value) for key, _, value in pairs if value]
-    chosen = {"either": [full, lean], "with": [full], "without": [lean]}[rules.empty_values]
-    forms = [form for parts in chosen for form in _orders(parts, rules.repeated_keys)]
-    return list(dict.fromkeys(forms))
-
-
-def _orders(parts: list[tuple[bytes, bytes]], repeated_keys: str) -> list[bytes]:
-    as_sent = b"&".join(part for _, part in sorted(parts, key=lambda pair: pair[0]))
-    by_value = b"&".join(part for _, part in sorted(parts))
-    return {"either": [as_sent, by_value], "as_sent": [as_sent], "sorted": [by_value]}[repeated_keys]
 
 
 def hmac_sha256(key: bytes, text: bytes) -> bytes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
 
 from simulator.auth import headers as names
-from simulator.auth.signature import body_hash, canonical_query, canonical_string
+from simulator.auth.canonical import body_hash, canonical_query, canonical_string
 
 SIGNATURE_HEADERS = (
     names.WRITTEN_API_KEY,

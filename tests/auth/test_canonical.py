@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.auth.signature import (
+from simulator.auth.canonical import (
     EMPTY_BODY_HASH,
     QueryRules,
     body_hash,

@@ -9,8 +9,9 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
-from simulator.auth.signature import Claim, QueryRules, check_headers
+from simulator.auth.signature import Claim, check_headers
 from tests.support.signing import (
     KEY,
     KEYS,

@@ -4,7 +4,8 @@ import base64
 
 import pytest
 
-from simulator.auth.signature import MESSAGES, Claim, Denied, QueryRules, check_headers, verify
+from simulator.auth.canonical import QueryRules
+from simulator.auth.signature import MESSAGES, Claim, Denied, check_headers, verify
 from tests.support.signing import (
     KEY,
     KEYS,
