@@ -19,7 +19,7 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
 from simulator.scenario.library import load_scenario
-from simulator.server.message import BODYLESS, unframed
+from simulator.server.message import BODYLESS, without_framing
 from simulator.server.responder import responder_of
 from simulator.wire.headers import header_pairs
 
@@ -139,7 +139,7 @@ async def _deliver(scope: Any, send: Any, answer: Answer) -> None:
         await responder.answer(status, headers, body, ending)
     elif ending is None or not ending.name:
         if status in BODYLESS:
-            headers, body = unframed(headers), b""
+            headers, body = without_framing(headers), b""
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
