@@ -132,6 +132,7 @@ def unharmed(simulator: Simulator) -> Iterator[None]:
 
 GET, POST = b"GET /v2/balance HTTP/1.1\r\n", b"POST /v2/topup HTTP/1.1\r\n"
 BAD, TARGET, HEAD = "malformed_request", "malformed_target", "head_too_large"
+CODING = "unknown_transfer_coding"
 KEY = "missing_api_key"
 
 ROWS: list[tuple[str, bytes, list[tuple[int, str]]]] = [
@@ -179,6 +180,14 @@ ROWS: list[tuple[str, bytes, list[tuple[int, str]]]] = [
     ("a negative length", POST + H + b"Content-Length: -1\r\n\r\n", [(400, BAD)]),
     ("a length beyond 64 bits", POST + H + b"Content-Length: 99999999999999999999\r\n\r\n", [(400, BAD)]),
     ("gzip for a transfer encoding", POST + H + b"Transfer-Encoding: gzip\r\n\r\n", [(400, BAD)]),
+    ("gzip within chunks", POST + H + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", [(501, CODING)]),
+    ("gzip within chunks, in two headers", POST + H + b"Transfer-Encoding: gzip\r\nTransfer-Encoding: Chunked\r\n\r\n0\r\n\r\n", [(501, CODING)]),
+    ("identity within chunks", POST + H + b"Transfer-Encoding: identity\t, chunked\r\n\r\n0\r\n\r\n", [(501, CODING)]),
+    ("chunks within chunks", POST + H + b"Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n", [(400, BAD)]),
+    ("chunks within gzip", POST + H + b"Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n", [(400, BAD)]),
+    ("a coding whose name ends like chunked", POST + H + b"Transfer-Encoding: unchunked\r\n\r\n0\r\n\r\n", [(400, BAD)]),
+    ("an empty coding beside chunked", POST + H + CLOSE + b"Transfer-Encoding: , CHUNKED\r\n\r\n0\r\n\r\n", [(401, KEY)]),
+    ("gzip within chunks that offer an upgrade", POST + H + b"Connection: Upgrade\r\nUpgrade: h2c\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", [(501, CODING)]),
     ("a chunk size in words", POST + H + b"Transfer-Encoding: chunked\r\n\r\nmany\r\n", [(400, BAD)]),
     ("a chunk size of 17 digits", POST + H + b"Transfer-Encoding: chunked\r\n\r\n" + b"f" * 17 + b"\r\n", [(400, BAD)]),
     ("a request within a body", POST + H + CLOSE + b"Content-Length: 4\r\n\r\nGET / HTTP/1.1\r\n\r\n", [(401, KEY)]),

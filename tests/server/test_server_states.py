@@ -90,7 +90,7 @@ def test_an_error_of_ours_is_not_blamed_on_the_client(monkeypatch: pytest.Monkey
     def broken(*_: Any) -> None:
         raise ValueError("on purpose")
 
-    monkeypatch.setattr("simulator.server.reading.check_version_and_host", broken)
+    monkeypatch.setattr("simulator.server.reading.check_head", broken)
     with pytest.raises(Exception, match="User callback error") as caught:
         read(b"GET / HTTP/1.1\r\n\r\n")
     assert not isinstance(caught.value, HttpRefusal)
