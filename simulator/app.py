@@ -94,7 +94,8 @@ class App:
     async def _from_root(self, path: str, request: Incoming) -> Answer:
         """Answer at the root, where credentials may select a sandbox other than the default one."""
         owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
-        return await self._pipeline(owner, path, request, anonymous=self._default)
+        anonymous = None if owner is self._default else self._default
+        return await self._pipeline(owner, path, request, anonymous=anonymous)
 
     async def _controlled(self, scope: Any, receive: Any, send: Any) -> None:
         if self._control is None:
