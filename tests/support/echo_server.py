@@ -86,13 +86,6 @@ class Echo:
     async def on_drip_for_long(self, connection: Connection, receive: Receive, send: Send) -> None:
         await connection.drip(200, PLAIN, LETTERS, bytes_per_second=10)
 
-    async def on_pause(self, connection: Connection, receive: Receive, send: Send) -> None:
-        if await connection.pause(0.05):
-            await send_text(send, b"rested")
-
-    async def on_pause_for_ever(self, connection: Connection, receive: Receive, send: Send) -> None:
-        assert not await connection.pause(3600)
-
     async def on_fault_after_answer(self, connection: Connection, receive: Receive, send: Send) -> None:
         await send_text(send, b"answered")
         connection.abort()
@@ -116,6 +109,13 @@ class Echo:
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b"un", "more_body": True})
         await send({"type": "http.response.body", "body": b"sized"})
+
+    async def on_begun_then_read(self, connection: Connection, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": PLAIN})
+        await send({"type": "http.response.body", "body": b"no", "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        await send({"type": "http.response.body", "body": b" more of"})
 
     async def on_slow(self, connection: Connection, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0.15)
