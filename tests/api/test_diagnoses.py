@@ -76,7 +76,11 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     (42, RELOAD | {"account": "012345"}, PHONE),
     (42, RELOAD | {"account": ""}, PHONE.replace("account", "account is empty; it", 1)),
     (42, RELOAD | {"product": "GIFTCARD", "account": ""}, "account is empty"),
-    (42, LOAN | {"account": "9999999999"}, "account does not belong to this identity of K: 1029384756"),
+    (
+        42,
+        LOAN | {"account": "9999999999"},
+        f"account 9999999999 does not belong to extras.ic_number {IC}; of option K it",
+    ),
     (43, INTERBANK | extras(ic_number=...), "extras.ic_number is missing, INTERBANK requires it"),
     (43, INTERBANK | {"extras": None}, "extras.biller_code is missing, INTERBANK requires it"),
     (43, INTERBANK | extras(biller_code="1004"), "extras.ref2 is missing, biller 1004 requires it"),
@@ -104,8 +108,9 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     (58, RELOAD | {"amount": ""}, 'amount "" is not a decimal number such as 10.50'),
     (58, RELOAD | {"amount": "9" * 60}, f'amount "{"9" * 60}" has more than 15 digits before the point or 8 after it'),
     (58, RELOAD | {"amount": "1e400"}, 'amount "1e400" has more than 15 digits before the point or 8 after it'),
-    (58, RELOAD | {"amount": "1" * 100_000}, "amount is a string of more than 100 characters"),
-    (58, RELOAD | {"amount": "10." + "0" * 98}, "amount is a string of more than 100 characters"),
+    (58, RELOAD | {"amount": "1" * 100_000}, "amount has 100000 characters; at most 100 are accepted"),
+    (58, RELOAD | {"amount": "10." + "0" * 98}, "amount has 101 characters; at most 100 are accepted"),
+    (58, RELOAD | {"amount": 10**150}, "amount has 151 characters; at most 100 are accepted"),
     (58, RELOAD | {"amount": 10**16}, f"amount {10**16} has more than 15 digits before the point or 8 after it"),
     (58, ELECTRIC | {"amount": "-5"}, "amount must be above 0; -5 is not"),
     (58, ELECTRIC | {"amount": "10.005"}, "amount 10.005 has more than two decimals"),
@@ -140,6 +145,19 @@ def test_a_refused_payment_says_what_would_have_been_right(
     answer = topup(client, body)
     assert (answer.status, answer.data["statusCode"]) == (400, status)
     assert said in told(client, answer)
+
+
+@pytest.mark.parametrize(("zeros", "status"), [(97, 200), (98, 400), (200, 400)])
+def test_the_length_of_an_amount_counts_alike_as_a_string_and_as_a_number(
+    client: Client, zeros: int, status: int
+) -> None:
+    for spelling in ('"10.{}"', "10.{}"):
+        written = spelling.format("0" * zeros)
+        head = f'"refid": "{zeros}{len(written)}", "product": "RELOAD", "account": "0123456789"'
+        answer = client.call("POST", "/v2/topup", raw(head, f'"amount": {written}'))
+        assert answer.status == status
+        said = f"amount has {3 + zeros} characters; at most 100 are accepted" if status == 400 else ""
+        assert told(client, answer) == said
 
 
 def test_the_price_of_one_option_among_thousands_is_found() -> None:
