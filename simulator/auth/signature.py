@@ -125,7 +125,7 @@ def check_headers(
     if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
         return Denied(
             "invalid_timestamp_format",
-            f"must be whole seconds since 1970, digits only: now {now_s:.0f}{_repeated(timestamp)}",
+            f"X-Timestamp must be whole seconds since 1970, digits only: now {now_s:.0f}{_repeated(timestamp)}",
         )
     timestamp_s = int(timestamp)
     if not -tolerance_s <= now_s - timestamp_s <= tolerance_s:
@@ -133,7 +133,9 @@ def check_headers(
     if not signature.startswith(b"v1="):
         return Denied("invalid_signature_format", "the signature does not begin with v1=")
     if len(signature) > SIGNATURE_BYTES_MAX:
-        return Denied("signature_too_large", f"{len(signature)} bytes, at most {SIGNATURE_BYTES_MAX} are read")
+        return Denied(
+            "signature_too_large", f"X-Signature has {len(signature)} bytes; at most {SIGNATURE_BYTES_MAX} are read"
+        )
     text = signature[3:]
     decoded = _decoded(text)
     if decoded is None:

@@ -113,7 +113,7 @@ REFUSALS: list[tuple[str, Send, str]] = [
     ("invalid_signature_format", changed(V1, "v1=AAA"), "padding"),
     ("invalid_signature_format", changed(V1, "v1=AA=A"), "padding"),
     ("invalid_signature_format", changed(V1, "v1=AAB="), "bits after its last byte"),
-    ("signature_too_large", changed(V1, "v1=" + "A" * 600), "603 bytes, at most 512 are read"),
+    ("signature_too_large", changed(V1, "v1=" + "A" * 600), "X-Signature has 603 bytes; at most 512 are read"),
     ("body_too_large", too_large, "at most 10485760 bytes are read"),
     ("invalid_signature", changed(V1, "v1=AAAA"), "3 bytes, an HMAC-SHA256 has 32"),
     ("invalid_signature", changed(V1, "v1=" + "A" * 43 + "="), "the string to sign was v1:"),

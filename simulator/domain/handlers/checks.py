@@ -145,7 +145,8 @@ def no_amount(sent: object) -> Detail:
     """Why `parse_amount` rejected the value sent."""
     if (length := len(spelling(sent))) > TEXT_CHARS_MAX:
         return detail(DetailKind.TOO_LONG, length=length, most=TEXT_CHARS_MAX)
-    amount = f'"{sent[:SENT_CHARS_MAX]}"' if isinstance(sent, str) else sent
+    is_long = isinstance(sent, str) and len(sent) > SENT_CHARS_MAX
+    amount = f'"{sent[:SENT_CHARS_MAX]}{"..." * is_long}"' if isinstance(sent, str) else sent
     return detail(DetailKind.TOO_MANY_DIGITS if denotes_number(sent) else DetailKind.NO_NUMBER, amount=amount)
 
 

@@ -18,7 +18,7 @@ from simulator.domain.model.transactions import Reason, Refusal
 
 SECOND_REFERENCE = "ref2"
 
-# At most this many ignored extras are compared with the known ones, to suggest what was meant.
+# At most this many ignored extras are named, and compared with the known ones to suggest what was meant.
 NAMES_MAX = 5
 
 
@@ -26,8 +26,8 @@ def check_extras(draft: Draft) -> Refusal | None:
     """Each required extra must be present. Each extra must be text that its form field accepts or offers."""
     sources = draft.product.fulfillment.extras
     if draft.extras and draft.state.assumes("unsupported-extras", "reject") and (others := _unsupported(draft)):
-        names, known = tuple(map(_path, others)), tuple(map(_path, sources))
-        return _refusal(detail(DetailKind.UNSUPPORTED_EXTRAS, product=draft.product.code, names=names, known=known))
+        facts = _named(draft, others) | {"known": tuple(map(_path, sources))}
+        return _refusal(detail(DetailKind.UNSUPPORTED_EXTRAS, **facts))
     if not sources:
         return None
     for name, source in sources.items():
@@ -51,9 +51,17 @@ def ignored_extras(draft: Draft) -> Detail | None:
         return None
     likely = dict.fromkeys(nearest(name, known) for name in ignored[:NAMES_MAX])
     meant = tuple(_path(name) for name in likely if name and name not in draft.extras)
-    return detail(
-        DetailKind.IGNORED_EXTRAS, product=draft.product.code, names=tuple(map(_path, ignored)), nearest=meant
-    )
+    return detail(DetailKind.IGNORED_EXTRAS, nearest=meant, **_named(draft, ignored))
+
+
+def _named(draft: Draft, others: list[str]) -> dict[str, object]:
+    """The facts of extras that the product does not have: the first of them, and how many there are beside."""
+    names, left_out = others[:NAMES_MAX], len(others) - NAMES_MAX
+    return {
+        "product": draft.product.code,
+        "names": tuple(map(_path, names)),
+        "left_out": left_out if left_out > 0 else None,
+    }
 
 
 def _unsupported(draft: Draft) -> list[str]:
