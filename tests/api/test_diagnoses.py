@@ -516,7 +516,7 @@ SAID_ONCE: list[tuple[str, bytes, str]] = [
     (VOID, b'{"refid": 5, "refund_type": 1}', "refid must be a string of at most 50 characters"),
     (CHECK, b'{"refid": "none"}', "no transaction has refid none" + LEAVES_NONE),
     (VOID, b"[]", "body is not a JSON object"),
-    ("/v2/topup", b"x", "body is not valid JSON: JSON is malformed: invalid character (byte 0)"),
+    ("/v2/topup", b"x", "body is not valid JSON: invalid character (byte 0)"),
 ]
 
 
