@@ -244,6 +244,8 @@ def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
 
 
 def _check_wanted_rule(call: Call) -> Reply | None:
+    if not call.headers[b"x-sim-rule"].strip():
+        return None
     spellings = decode_rule_names(call.headers[b"x-sim-rule"])
     name = next(filter(call.sandbox.core.state.has_rule, spellings), spellings[-1])
     if not call.sandbox.core.state.has_rule(name):

@@ -5,6 +5,7 @@ trailing text.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
@@ -18,6 +19,9 @@ NUMBER_CHARS_MAX = 4300  # Python's own limit for an int
 # Nesting costs two bytes a level; a shorter body cannot be too deep.
 _SHALLOW_BYTES_MAX = 2 * DEPTH_MAX
 _CONTAINERS = (dict, list)
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# The decoder looks for the other half in the six bytes behind it, and finds the end instead.
+_HALF_PAIR_AT_END = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}.{0,5}$", re.DOTALL)
 _TOO_DEEP = f"the body is nested more than {DEPTH_MAX} levels deep"
 
 
@@ -62,7 +66,7 @@ def decode_any(body: bytes) -> Any:
     except msgspec.ValidationError:
         raise BadJson("the body has a number that is too long") from None
     except msgspec.DecodeError as error:
-        raise BadJson(f"the body is not valid JSON: {error}") from None
+        raise BadJson(f"the body is not valid JSON: {_reason(body, str(error))}") from None
     except UnicodeDecodeError:
         raise BadJson("the body is not UTF-8") from None
     except RecursionError:
@@ -72,6 +76,15 @@ def decode_any(body: bytes) -> Any:
     if len(body) > _SHALLOW_BYTES_MAX and body.count(b"{") + body.count(b"[") > DEPTH_MAX and _is_deep(value):
         raise BadJson(_TOO_DEEP)
     return value
+
+
+def _reason(body: bytes, text: str) -> str:
+    """The decoder's words, but for what it calls truncated or invalid without saying what is there."""
+    if body.startswith(_BYTE_ORDER_MARK):
+        return "it begins with a byte order mark"
+    if text != "Input data was truncated":
+        return text.removeprefix("JSON is malformed: ")
+    return "it has half a surrogate pair" if _HALF_PAIR_AT_END.search(body[-20:]) else "it ends too early"
 
 
 def _is_deep(value: Any) -> bool:

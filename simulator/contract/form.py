@@ -7,7 +7,7 @@ from typing import Any
 from simulator.contract.decode import BadJson, decode_object
 from simulator.contract.query import decode_query, parameters, with_repeats
 from simulator.contract.schemas import schema
-from simulator.contract.validate import validator
+from simulator.contract.validate import shortened, validator
 
 JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
@@ -95,7 +95,7 @@ def _is_json(media_type: bytes) -> bool:
 
 
 def _mistyped(content_type: bytes, wanted: str) -> str:
-    sent = content_type.decode("ascii", "backslashreplace")[:TYPE_CHARS_MAX]
+    sent = shortened(content_type.decode("ascii", "backslashreplace"), TYPE_CHARS_MAX)
     return f"was sent as {sent}, but must be {wanted}"
 
 

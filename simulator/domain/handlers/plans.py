@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from simulator.domain.handlers.checks import Draft, offered_to
+from simulator.domain.handlers.option_refusals import bad_option_of
 from simulator.domain.model.catalog import Option, OptionList
-from simulator.domain.model.details import Detail, DetailKind, detail, nearest
+from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import decimal_text
 from simulator.domain.model.options import PLAN_CODE, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
@@ -86,18 +87,11 @@ def _offered(draft: Draft) -> OptionList:
 
 def _unknown(draft: Draft, code: object) -> Detail:
     """Why no plan with this code can be bought."""
-    product, name = draft.product, f"extras.{PLAN_CODE}"
+    name, field = f"extras.{PLAN_CODE}", draft.product.pricing
     if not isinstance(code, str):
         return detail(DetailKind.EXTRA_NO_TEXT, name=name)
-    offered, field = _offered(draft), product.pricing
-    if code in offered.by_code:
-        return detail(DetailKind.INACTIVE_OPTION, name=name, code=code)
-    written = (found for (field_id, _), found in product.options_for.items() if field and field_id == field.id)
-    if field and any(code in found.by_code for found in (product.options.get(field.id, offered), *written)):
-        return detail(DetailKind.OPTION_NOT_OFFERED, name=name, code=code, account=draft.account)
-    return detail(
-        DetailKind.NO_OPTION, name=name, product=product.code, code=code, nearest=nearest(code, offered.active.by_code)
-    )
+    assert field is not None, "a product with plan codes has a pricing field"
+    return bad_option_of(draft, field.id, code, name)
 
 
 def _refusal(reason: Reason, draft: Draft, wrong: Detail) -> Refusal:
