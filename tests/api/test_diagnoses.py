@@ -142,6 +142,7 @@ def test_a_refused_payment_says_what_would_have_been_right(
     assert said in told(client, answer)
 
 
+@pytest.mark.slow
 def test_the_price_of_one_option_among_thousands_is_found() -> None:
     every = [{"code": f"N{n}", "label": str(n), "denomination": n} for n in range(1, 4001)]
     field = MANY["fields"][0] | {"options": every}  # type: ignore[index]
