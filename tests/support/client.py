@@ -54,12 +54,13 @@ class Client:
         self.key, self.secret = (key.key, key.secret) if key else ("", "")
 
     def run(self, awaitable: Awaitable[T]) -> T:
-        """Run something beside the application, in its loop."""
+        """Run something beside the application, in its loop. The runner would set a signal handler for each call, which
+        takes longer than many a request."""
 
         async def main() -> T:
             return await awaitable
 
-        return self._runner.run(main())
+        return self._runner.get_loop().run_until_complete(main())
 
     def pass_time(self, seconds: float) -> None:
         """Move the wall, where the test holds it."""
