@@ -9,6 +9,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -22,6 +23,7 @@ from simulator.scenario.library import scenario_from_object
 from simulator.server.limits import HttpLimits
 from simulator.server.serve import make_server
 from tests.support.bad_requests import ids
+from tests.support.connections import connected
 from tests.support.signing import sign
 
 PATIENCE_S = 10.0
@@ -55,16 +57,12 @@ class Simulator:
 
     async def talk(self, *pieces: bytes) -> bytes:
         """Send the pieces, and return all that comes back until the server closes."""
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-        try:
-            for piece in pieces:
-                writer.write(piece)
-                await writer.drain()
+        async with connected(self.port) as (reader, writer):
+            with suppress(ConnectionError):  # the server has refused, and reads no more
+                for piece in pieces:
+                    writer.write(piece)
+                    await asyncio.wait_for(writer.drain(), PATIENCE_S)
             return await asyncio.wait_for(reader.read(), PATIENCE_S)
-        except ConnectionError:
-            return await asyncio.wait_for(reader.read(), PATIENCE_S)
-        finally:
-            writer.close()
 
     def answers(self, *pieces: bytes) -> list[tuple[int, str]]:
         """The status and error of each answer."""
@@ -323,11 +321,9 @@ def test_a_body_that_is_declared_too_large_is_refused_before_it_comes(simulator:
     raw = simulator.signed("POST", "/v2/topup", headers=declared, length=False)
 
     async def main() -> bytes:
-        reader, writer = await asyncio.open_connection("127.0.0.1", simulator.port)
-        writer.write(raw)
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), STALL_S)  # not one byte of the body was sent
-        writer.close()
-        return head
+        async with connected(simulator.port) as (reader, writer):
+            writer.write(raw)
+            return await asyncio.wait_for(reader.readuntil(b"body_too_large"), PATIENCE_S)  # a stall has another name
 
     assert asyncio.run(main()).startswith(b"HTTP/1.1 401")
 
@@ -344,16 +340,15 @@ def test_chunks_without_an_end_are_refused_at_ten_megabytes(simulator: Simulator
     chunk = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
 
     async def main() -> bytes:
-        reader, writer = await asyncio.open_connection("127.0.0.1", simulator.port)
-        writer.write(raw)
-        answer = asyncio.create_task(reader.readuntil(b"\r\n\r\n"))
-        for _ in range(11):
-            writer.write(chunk)
-            await writer.drain()
-        head = await asyncio.wait_for(answer, PATIENCE_S)
-        body = await reader.readexactly(int((re.search(rb"content-length: (\d+)", head) or [b"", b"0"])[1]))
-        writer.close()
-        return bytes(head.split()[1]) + b" " + bytes(json.loads(body)["error"], "ascii")
+        async with connected(simulator.port) as (reader, writer):
+            writer.write(raw)
+            answer = asyncio.create_task(reader.readuntil(b"\r\n\r\n"))
+            for _ in range(11):
+                writer.write(chunk)
+                await asyncio.wait_for(writer.drain(), PATIENCE_S)
+            head = await asyncio.wait_for(answer, PATIENCE_S)
+            body = await reader.readexactly(int((re.search(rb"content-length: (\d+)", head) or [b"", b"0"])[1]))
+            return bytes(head.split()[1]) + b" " + bytes(json.loads(body)["error"], "ascii")
 
     assert asyncio.run(main()) == b"401 body_too_large"
 

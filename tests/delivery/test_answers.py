@@ -144,6 +144,7 @@ BROKEN = [  # what follows a status line, and how much of a body can be read in 
 @pytest.mark.parametrize(("rest", "body"), BROKEN)
 @pytest.mark.parametrize("status", [200, 404, 503])
 @pytest.mark.parametrize("interim", [b"", b"\r\n", b"HTTP/1.1 100 Continue\r\n\r\n" * 3])
+@pytest.mark.slow
 def test_the_status_line_decides_even_when_the_rest_fails(
     run: Run, interim: bytes, status: int, rest: bytes, body: str
 ) -> None:

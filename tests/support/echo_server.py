@@ -13,6 +13,7 @@ from simulator.server.limits import HttpLimits
 from simulator.server.responder import Responder as Connection
 from simulator.server.responder import responder_of as connection_of
 from simulator.server.serve import Message, make_server
+from tests.support.connections import hang_up
 from tests.support.processes import Answer
 
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
@@ -215,11 +216,8 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        self.writer.close()
-        try:
-            await self.writer.wait_closed()
-        except ConnectionError:
-            self.closed = True
+        """Leave, whatever is unsent or unread."""
+        await hang_up(self.writer)
 
     async def send(self, data: bytes) -> None:
         """Write, and do not mind a server that does not read any more."""
@@ -287,8 +285,8 @@ def serving(
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert ready.wait(PATIENCE_S)
     try:
+        assert ready.wait(PATIENCE_S)
         yield Served(server.port, app)
     finally:
         server.should_exit = True
