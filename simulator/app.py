@@ -19,7 +19,7 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
 from simulator.scenario.library import load_scenario
-from simulator.server.message import BODYLESS, unframed
+from simulator.server.message import BODYLESS, without_framing
 from simulator.server.responder import responder_of
 from simulator.wire.headers import header_pairs
 
@@ -94,7 +94,8 @@ class App:
     async def _from_root(self, path: str, request: Incoming) -> Answer:
         """Answer at the root, where credentials may select a sandbox other than the default one."""
         owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
-        return await self._pipeline(owner, path, request, anonymous=self._default)
+        anonymous = None if owner is self._default else self._default
+        return await self._pipeline(owner, path, request, anonymous=anonymous)
 
     async def _controlled(self, scope: Any, receive: Any, send: Any) -> None:
         if self._control is None:
@@ -139,7 +140,7 @@ async def _deliver(scope: Any, send: Any, answer: Answer) -> None:
         await responder.answer(status, headers, body, ending)
     elif ending is None or not ending.name:
         if status in BODYLESS:
-            headers, body = unframed(headers), b""
+            headers, body = without_framing(headers), b""
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 

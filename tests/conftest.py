@@ -8,4 +8,5 @@ settings.register_profile(
     "reproducible", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("random", settings.get_profile("reproducible"), derandomize=False, print_blob=True)
+settings.register_profile("fast", settings.get_profile("reproducible"), max_examples=20)  # of `make test-fast`
 settings.load_profile("reproducible")

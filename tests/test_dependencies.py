@@ -8,6 +8,8 @@ from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OURS = {"simulator", "tests", "bench"}
@@ -49,11 +51,13 @@ def imported(*folders: str) -> set[str]:
     return {of_modules.get(name, [name])[0].lower().replace("_", "-") for name in foreign}
 
 
+@pytest.mark.slow
 def test_the_package_imports_exactly_its_declared_dependencies() -> None:
     by_name = {"uvloop"}  # uvicorn imports it
     assert imported("simulator") == declared() - NOT_IMPORTED.keys() - by_name
 
 
+@pytest.mark.slow
 def test_tests_and_benchmarks_import_exactly_their_declared_dependencies() -> None:
     stubs = {name for name in declared("dev") if name.startswith("types-")}
     everything = imported("simulator", "tests", "bench")

@@ -1,6 +1,7 @@
 """The rules of the test suite: no test measures time, and none sleeps where it could wait for a condition."""
 
 import ast
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -9,13 +10,13 @@ import pytest
 
 ROOT = Path(__file__).parent
 MEASURING = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
+WATCHED = re.compile(r"\btime\.|monotonic|perf_counter|process_time|thread_time|sleep|open_connection")
 
 MAY_MEASURE = {
     "support/webhook_campaign.py": "no test: it prints how long it took",
     "support/bad_requests.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
     "support/on_the_wire.py": "the timestamp of a signature",
     "server/test_server_faults.py": "that an answer drips is seen by its time alone",
-    "server/test_server_serve.py": "how long a server may take to stop",
 }
 MAY_SLEEP = {
     "delivery/test_answers.py": "what was written has to arrive before the reset that would discard it",
@@ -24,15 +25,22 @@ MAY_SLEEP = {
     "server/test_server_bounds.py": "a client that sends at a pace, so that the answer can arrive in between",
     "server/test_server_faults.py": "a client that leaves in the middle of an answer",
     "server/test_server_pace.py": "clients that pause, against a server's times",
-    "server/test_server_serve.py": "a request is under way when the server stops",
     "support/echo_server.py": "an application and clients that take their time; a poll within a bound",
     "support/broken_receivers.py": "a poll within a bound: sockets have no event to wait for",
+}
+MAY_CONNECT = {
+    "support/connections.py": "it closes what it opened",
+    "support/echo_server.py": "its client closes by the same function",
 }
 
 
 @cache
 def calls(path: Path) -> list[ast.Call]:
-    return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    """All calls of a file that has one of the words; no other has a call that the rules are about."""
+    text = path.read_text()
+    if not WATCHED.search(text):
+        return []
+    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
 
 
 def name_of(call: ast.Call) -> str:
@@ -59,6 +67,16 @@ def test_time_is_measured_and_slept_through_only_where_it_says_why(
 ) -> None:
     found = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*.py") if any(map(does, calls(path)))}
     assert found == set(allowed)
+
+
+def connects(call: ast.Call) -> bool:
+    return name_of(call) == "open_connection"
+
+
+def test_connections_are_opened_where_they_are_closed_on_every_path() -> None:
+    """One that still has something to send when its loop ends is reported in a later test, by the garbage collector."""
+    found = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*.py") if any(map(connects, calls(path)))}
+    assert found == set(MAY_CONNECT)
 
 
 @pytest.mark.parametrize(

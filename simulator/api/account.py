@@ -48,7 +48,6 @@ def set_low_balance_threshold(call: Call) -> Reply:
 
 def _bad_threshold(call: Call) -> Reply:
     text = f"must be {schema('low-balance-threshold-query')['properties']['amount']['title']}"
-    note(call, f"amount {text}")
     return invalid_parameters(call, {"amount": [text]})
 
 

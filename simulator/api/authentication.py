@@ -80,7 +80,7 @@ def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
     allowlist = reseller.settings.ip_allowlist
     if not allowlist or is_listed_address(call.exchange.client, allowlist):
         return None
-    shown = ", ".join(allowlist[:ENTRIES_SHOWN_MAX]) + (", …" if len(allowlist) > ENTRIES_SHOWN_MAX else "")
+    shown = ", ".join(allowlist[:ENTRIES_SHOWN_MAX]) + (", ..." if len(allowlist) > ENTRIES_SHOWN_MAX else "")
     call.exchange.error = "ip_not_allowed"
     call.exchange.diagnosis = f"{call.exchange.client} is not in the ip_allowlist of {reseller.code}: {shown}"
     return address_not_allowed(call.exchange.client)

@@ -66,9 +66,10 @@ def _note_no_match(call: Call, product: Product | None, found: OptionList) -> No
     if code and code not in found.by_code:
         every = offered(call.sandbox.core.state.seed, product, biller_field(product) or "")
         note(call, no_biller(code, every, found))
-    known = [option.suggested_category for option in found if option.suggested_category]
+    known = tuple(dict.fromkeys(option.suggested_category for option in found if option.suggested_category))
     if category and category not in known:
-        note(call, f"no category {shown(category)}{hint(category, dict.fromkeys(known))}")
+        others = f"; there are {shown(known)}" if known else ""
+        note(call, f"no category {shown(category)}{hint(category, known) or others}")
     elif category and code and code in found.by_code:
         note(call, f"biller {code} has the category {shown(found.by_code[code].suggested_category) or '(none)'}")
 

@@ -23,10 +23,8 @@ def invalid_request(call: Call, problems: Problems) -> Reply:
     """400 by field. Problems of the reference are reported as `trxid`, even when `refid` was sent (SPEC 4.12)."""
     errors: dict[str, list[str]] = {}
     for path, texts in problems.items():
-        name, _, place = path.partition(".")
-        field = "trxid" if name in ("", "refid") else name
-        prefix = "" if name == field else f"{name or 'the request'} "
-        prefix += f"item {place} " if place else ""
+        field = "trxid" if path in ("", "refid") else path
+        prefix = "" if path == field else f"{path or 'the request'} "
         errors.setdefault(field, []).extend(prefix + text for text in texts)
     return refuse_parameters(errors)
 

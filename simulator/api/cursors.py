@@ -12,6 +12,7 @@ from simulator.domain.model import draw
 from simulator.wire.json import encode
 
 TAG_BYTES = 16
+_FOREIGN = "is not a cursor of this list; send it exactly as the previous page returned it"
 
 
 class BadCursor(ValueError):
@@ -37,10 +38,10 @@ def decode_cursor(call: Call, cursor: str) -> Place:
     try:
         whole = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
     except (Base64Error, ValueError):
-        raise BadCursor("is not a cursor of this list") from None
+        raise BadCursor(_FOREIGN) from None
     tag, text = whole[:TAG_BYTES], whole[TAG_BYTES:]
     if not hmac.compare_digest(tag, _tag(call, text)):
-        raise BadCursor("is not a cursor of this list; send it exactly as the previous page returned it")
+        raise BadCursor(_FOREIGN)
     try:
         return Place(*decode_any(text))
     except BadJson as bad:

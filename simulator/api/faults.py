@@ -13,6 +13,7 @@ import msgspec
 
 from simulator.api.authentication import claimed_reseller
 from simulator.api.call import ABORT, CUT, Call, ChosenFault, Reply, drip
+from simulator.api.notes import note
 from simulator.auth import headers as names
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
@@ -78,6 +79,9 @@ async def wait(call: Call) -> Reply | None:
     met.timed_out = limit is not None and span > limit
     await asyncio.sleep(sandbox.clock.wall_seconds(limit if limit is not None and met.timed_out else span))
     call.refresh()
+    if call.is_lost:
+        call.exchange.trxid = ""  # of a transaction that is gone; the new journal may have another of this id
+        note(call, f"the sandbox was {'deleted' if sandbox.is_deleted else 'reset'} during the delay of a fault")
     if limit is None or not met.timed_out:
         return None
     call.exchange.error = "integration_timeout"

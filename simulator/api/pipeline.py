@@ -70,7 +70,7 @@ class Pipeline:
         answer.
         """
         began, wall = perf_counter(), sandbox.clock.wall()
-        journal, counters = sandbox.journal, sandbox.counters  # a reset in the meantime begins others
+        counters = sandbox.counters  # a reset in the meantime begins others, and a journal, which gets this request
         sandbox.is_touched = True
         now = sandbox.clock.at(wall)
         sandbox.driver.catch_up(now)
@@ -101,8 +101,10 @@ class Pipeline:
         content = reply.body if type(reply.body) is bytes else encode(reply.body)
         exchange.status, exchange.content = reply.status, reply.journaled or content
         if anonymous is not None and call.reseller is None:
-            sandbox, journal, counters = anonymous, anonymous.journal, anonymous.counters
-        exchange.n = journal.next_n()
+            sandbox, counters = anonymous, anonymous.counters
+        journal = sandbox.journal
+        if not sandbox.is_deleted:
+            exchange.n = journal.next_n()
         if reply.headers:
             exchange.own_headers = reply.headers
         exchange.duration_us = int((perf_counter() - began) * 1e6)
@@ -242,6 +244,8 @@ def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
 
 
 def _check_wanted_rule(call: Call) -> Reply | None:
+    if not call.headers[b"x-sim-rule"].strip():
+        return None
     spellings = decode_rule_names(call.headers[b"x-sim-rule"])
     name = next(filter(call.sandbox.core.state.has_rule, spellings), spellings[-1])
     if not call.sandbox.core.state.has_rule(name):

@@ -1,5 +1,6 @@
 """Refusals that are the same for every endpoint."""
 
+import re
 from difflib import get_close_matches
 
 from simulator.api.call import (
@@ -16,6 +17,8 @@ from simulator.wire.diagnoses import shown
 RETRY_AFTER_S = 5
 BODY_BOUND = f"at most {BODY_BYTES_MAX} bytes are read"
 NAME_CHARS_MAX = 100
+PATHS_ALIKE_MIN = 0.75
+_VERSION = re.compile(r"^/v[0-9]+(?=/)")
 UNKNOWN_PRODUCT = "must be a product of the catalog"
 
 
@@ -71,9 +74,15 @@ def address_not_allowed(address: str) -> Reply:
 
 def unknown_path(path: str, known: list[str]) -> Reply:
     """404 for a path that the service does not have."""
-    near = get_close_matches(path, known, 1)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    by_name = {_unversioned(each): each for each in known}
+    near = get_close_matches(_unversioned(path), by_name, 1, PATHS_ALIKE_MIN)
+    hint = f" Did you mean {by_name[near[0]]}?" if near else ""
     return Reply(404, errors.parameters(f"There is no such path.{hint}", {}))
+
+
+def _unversioned(path: str) -> str:
+    """A path without its version, which all paths have in common."""
+    return _VERSION.sub("", path.lower())
 
 
 def wrong_method(method: str, allowed: list[str]) -> Reply:

@@ -9,10 +9,10 @@ from simulator.api.call import Call, Reply
 from simulator.auth import headers as names
 from simulator.domain.model.instants import day, looks_like_day
 from simulator.domain.queries import SWITCH_IN_SERVICE_ZONE, version_switch
+from simulator.wire.diagnoses import shown
 from simulator.wire.tokens import deprecation
 
 GATE = date(2026, 9, 16)
-SHOWN_CHARS_MAX = 100
 
 
 def api_version(header: bytes | None) -> date | None:
@@ -31,7 +31,7 @@ def version_problem(header: bytes) -> str:
         return ""
     sent = header.decode("latin-1")
     wrong = "no day of the calendar" if looks_like_day(sent) else "no date of the form yyyy-MM-dd"
-    return f"X-API-Version {sent[:SHOWN_CHARS_MAX]!r} is {wrong} and was ignored"
+    return f"X-API-Version {shown(sent)!r} is {wrong} and was ignored"
 
 
 def by_denomination(header: bytes | None, now: datetime, switch: datetime = SWITCH_IN_SERVICE_ZONE) -> bool:

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 
 from simulator.auth.canonical import EMPTY_BODY_HASH, QueryRules, body_hash, canonical_queries, canonical_string
 from simulator.auth.query_mistakes import mistaken_queries
+from simulator.auth.shortened import shortened
 from simulator.auth.signature import Claim
 
 # Bounds the cost of the search.
 _BODY_BYTES_MAX = 64 * 1024
+_SHOWN_CHARS_MAX = 400
 _DIGEST_BYTES, _SHA1_BYTES = 32, 20
 
 Mistake = tuple[str, bytes, bytes]  # what the client does, the key it would use, the string it would sign
@@ -45,7 +47,7 @@ def _is_hexadecimal(text: bytes) -> bool:
 
 
 def _shown(text: bytes) -> str:
-    return text.decode("ascii", "backslashreplace")[:400]
+    return shortened(text.decode("ascii", "backslashreplace"), _SHOWN_CHARS_MAX)
 
 
 def _matches(claim: Claim, key: bytes, signed: bytes) -> bool:

@@ -108,11 +108,11 @@ def check_headers(
             return Denied("hmac_not_configured", "the scenario gives this key no secret (state: no_secret)")
     timestamp, nonce, signature = headers.get(names.TIMESTAMP), headers.get(names.NONCE), headers.get(names.SIGNATURE)
     if timestamp is None or nonce is None or signature is None:
-        missing = [name.decode() for name in names.SIGNATURE_HEADERS if name not in headers]
-        return Denied("missing_hmac_headers", f"absent: {', '.join(missing)}")
+        missing = [name for name in names.SIGNATURE_HEADERS if name not in headers]
+        return Denied("missing_hmac_headers", f"not sent: {_written(missing)}")
     if not (timestamp and nonce and signature):
-        empty = [name.decode() for name in names.SIGNATURE_HEADERS if not headers[name]]
-        return Denied("empty_hmac_values", f"empty: {', '.join(empty)}")
+        empty = [name for name in names.SIGNATURE_HEADERS if not headers[name]]
+        return Denied("empty_hmac_values", f"sent without a value: {_written(empty)}")
     if not NONCE_BYTES_MIN <= len(nonce) <= NONCE_BYTES_MAX:
         return Denied(
             "invalid_nonce_format", f"the nonce has {len(nonce)} characters; it must have 16 to 128{_repeated(nonce)}"
@@ -125,7 +125,7 @@ def check_headers(
     if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
         return Denied(
             "invalid_timestamp_format",
-            f"must be whole seconds since 1970, digits only: now {now_s:.0f}{_repeated(timestamp)}",
+            f"X-Timestamp must be whole seconds since 1970, digits only: now {now_s:.0f}{_repeated(timestamp)}",
         )
     timestamp_s = int(timestamp)
     if not -tolerance_s <= now_s - timestamp_s <= tolerance_s:
@@ -133,7 +133,9 @@ def check_headers(
     if not signature.startswith(b"v1="):
         return Denied("invalid_signature_format", "the signature does not begin with v1=")
     if len(signature) > SIGNATURE_BYTES_MAX:
-        return Denied("signature_too_large", f"{len(signature)} bytes, at most {SIGNATURE_BYTES_MAX} are read")
+        return Denied(
+            "signature_too_large", f"X-Signature has {len(signature)} bytes; at most {SIGNATURE_BYTES_MAX} are read"
+        )
     text = signature[3:]
     decoded = _decoded(text)
     if decoded is None:
@@ -143,6 +145,11 @@ def check_headers(
     return Claim(
         held=held, timestamp=timestamp, timestamp_s=timestamp_s, checked_s=now_s, nonce=nonce, signature=decoded
     )
+
+
+def _written(found: list[bytes]) -> str:
+    """Names of headers as clients write them."""
+    return ", ".join(name.decode().title() for name in found)
 
 
 def _out_of_time(timestamp_s: int, now_s: float, tolerance_s: float) -> Denied:

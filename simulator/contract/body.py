@@ -5,6 +5,7 @@ trailing text. The content type says which of the two a body is; some endpoints 
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from decimal import Decimal, InvalidOperation
@@ -15,7 +16,7 @@ import msgspec
 
 from simulator.contract.query import decode_query, parameters, with_repeats
 from simulator.contract.schemas import schema
-from simulator.contract.validate import validator
+from simulator.contract.validate import shortened, validator
 
 JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
@@ -31,6 +32,9 @@ NUMBER_CHARS_MAX = 4300  # Python's own limit for an int
 # Nesting costs two bytes a level; a shorter body cannot be too deep.
 _SHALLOW_BYTES_MAX = 2 * DEPTH_MAX
 _CONTAINERS = (dict, list)
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# The decoder looks for the other half in the six bytes behind it, and finds the end instead.
+_HALF_PAIR_AT_END = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}.{0,5}$", re.DOTALL)
 _TOO_DEEP = f"the body is nested more than {DEPTH_MAX} levels deep"
 
 
@@ -111,7 +115,7 @@ def _is_json(media_type: bytes) -> bool:
 
 
 def _mistyped(content_type: bytes, wanted: str) -> str:
-    sent = content_type.decode("ascii", "backslashreplace")[:TYPE_CHARS_MAX]
+    sent = shortened(content_type.decode("ascii", "backslashreplace"), TYPE_CHARS_MAX)
     return f"was sent as {sent}, but must be {wanted}"
 
 
@@ -183,7 +187,7 @@ def decode_any(body: bytes) -> Any:
     except msgspec.ValidationError:
         raise BadJson("the body has a number that is too long") from None
     except msgspec.DecodeError as error:
-        raise BadJson(f"the body is not valid JSON: {error}") from None
+        raise BadJson(f"the body is not valid JSON: {_reason(body, str(error))}") from None
     except UnicodeDecodeError:
         raise BadJson("the body is not UTF-8") from None
     except RecursionError:
@@ -193,6 +197,15 @@ def decode_any(body: bytes) -> Any:
     if len(body) > _SHALLOW_BYTES_MAX and body.count(b"{") + body.count(b"[") > DEPTH_MAX and _is_deep(value):
         raise BadJson(_TOO_DEEP)
     return value
+
+
+def _reason(body: bytes, text: str) -> str:
+    """The decoder's words, but for what it calls truncated or invalid without saying what is there."""
+    if body.startswith(_BYTE_ORDER_MARK):
+        return "it begins with a byte order mark"
+    if text != "Input data was truncated":
+        return text.removeprefix("JSON is malformed: ")
+    return "it has half a surrogate pair" if _HALF_PAIR_AT_END.search(body[-20:]) else "it ends too early"
 
 
 def _is_deep(value: Any) -> bool:

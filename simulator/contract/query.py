@@ -7,11 +7,9 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from simulator.contract.schemas import Schema, schema
-from simulator.contract.validate import validator
+from simulator.contract.validate import NAME_CHARS_MAX, shortened, validator
 
 _MALFORMED = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-
-NAME_CHARS_MAX = 60
 
 
 def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
@@ -111,4 +109,4 @@ def _decoded(text: bytes) -> str:
 
 
 def _shown(name: bytes) -> str:
-    return name.decode("ascii", "backslashreplace")[:NAME_CHARS_MAX]
+    return shortened(name.decode("ascii", "backslashreplace"), NAME_CHARS_MAX)

@@ -74,6 +74,8 @@ class Validator:
             known = ", ".join(self._holder(error).get("properties", {}))
             for name in error.kind.as_dict()["unexpected"]:
                 yield _dotted([*path, name]), f"is unknown; known are {known}"
+        elif keyword == "anyOf" and (names := _alternatives(self._holder(error))):
+            yield _dotted(path), f"needs {' or '.join(names)}"
         elif keyword == "propertyNames":
             wanted = self._holder(error)["propertyNames"]
             yield _dotted(path), f"has a member whose name {expectation(wanted)}"
@@ -101,6 +103,12 @@ def prepare(*wanted: str) -> None:
     """Compile validators ahead of their first use; all of them when none is named."""
     for name in wanted or names():
         validator(name)
+
+
+def _alternatives(wanted: Schema) -> list[str]:
+    """The members of which an object needs one; none when its schema has other alternatives."""
+    needed = {name for each in wanted["anyOf"] for name in each.get("required", ())}
+    return [name for name in wanted.get("properties", {}) if name in needed]
 
 
 def expectation(wanted: Schema) -> str:
@@ -154,4 +162,9 @@ def _is_large(value: Any) -> bool:
 
 
 def _dotted(path: list[str | int]) -> str:
-    return ".".join(str(each)[:NAME_CHARS_MAX] for each in path)
+    return ".".join(shortened(str(each), NAME_CHARS_MAX) for each in path)
+
+
+def shortened(text: str, chars_max: int) -> str:
+    """The text, or its beginning and three dots."""
+    return text if len(text) <= chars_max else text[:chars_max] + "..."

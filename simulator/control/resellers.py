@@ -38,7 +38,7 @@ async def deposit(request: Request) -> Response:
     wanted = await body_of(request, "deposit-request")
     amount: Decimal | None = parse_amount(wanted["amount"])
     if amount is None:
-        raise InvalidInput("amount must be a plain decimal number", "amount")
+        raise InvalidInput("amount must be a decimal number such as 10.50", "amount")
     type_ = EntryType(wanted.get("type", EntryType.DEPOSIT))
     entry = live.apply(Credit(code, amount, wanted.get("description", ""), type_))
     return reply(render.entry(entry), 201)

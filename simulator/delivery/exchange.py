@@ -15,6 +15,7 @@ from simulator.delivery.lookup import NameResolver
 from simulator.delivery.pool import PROGRESS, DroppedError, RefusedAddressError, RequestProgress, open_session
 from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.effects import Outcome, OutcomeKind, Outgoing
+from simulator.wire.headers import WITHOUT_BODY
 
 BODY_BYTES = 16 * 1024
 """The maximum of an answer's body that is read; a longer one closes the connection."""
@@ -23,6 +24,8 @@ HEADERS_CHARS = 8 * 1024
 """The maximum of an answer's headers that is stored."""
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+# How the parser complains of bytes behind an answer whose own status line was good.
+_BEHIND_THE_ANSWER = ("Bad status line", "Data after")
 _HIDDEN_HEADERS = frozenset({"set-cookie", "set-cookie2"})
 
 
@@ -125,7 +128,11 @@ def _failure(error: Exception, progress: RequestProgress) -> Outcome:
         return _no_connection(error)
     status = progress.line.status
     if isinstance(error, aiohttp.ClientResponseError):
-        words = f"the answer is not HTTP: {_parser_words(error.message)}"
+        reason = _parser_words(error.message)
+        if status is not None and reason.startswith(_BEHIND_THE_ANSWER):
+            extra = "a body, which HTTP forbids" if status in WITHOUT_BODY else "more bytes than the answer has"
+            return Outcome(OutcomeKind.CONNECTION, error=f"status {status} came with {extra}; the status counts")
+        words = f"the answer is not HTTP: {reason}"
         return Outcome(OutcomeKind.CONNECTION, error=words if status is None else f"status {status} came, but {words}")
     if status is not None:
         return Outcome(OutcomeKind.CONNECTION, error=f"status {status} came, then the answer broke off")

@@ -2,8 +2,8 @@
 
 import asyncio
 import importlib
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from simulator.delivery.lookup import Lookup, NameResolver, system_lookup
@@ -25,6 +25,12 @@ MAX_URL_CHARS = 64 * 1024
 
 PER_RECEIVER = 64
 """Concurrent attempts to one host and port; the others are queued."""
+
+
+@cache
+def _exchange() -> Any:
+    """The module that imports aiohttp."""
+    return importlib.import_module("simulator.delivery.exchange")
 
 
 _configured_target = lru_cache(maxsize=512)(parse_target)
@@ -91,9 +97,10 @@ class HttpSender:
             if self._closed:
                 raise RuntimeError("the sender is closed")
             if self._client is None:
-                # Importing aiohttp takes a third of a second, which would block the event loop.
-                module = await asyncio.to_thread(importlib.import_module, "simulator.delivery.exchange")
-                self._client = module.Client(self._policy, self._names, verify_tls=self._verify_tls)
+                if not _exchange.cache_info().currsize:
+                    # Importing aiohttp takes a third of a second, which would block the event loop.
+                    await asyncio.to_thread(_exchange)
+                self._client = _exchange().Client(self._policy, self._names, verify_tls=self._verify_tls)
             return self._client
 
     async def close(self) -> None:

@@ -16,7 +16,8 @@ _OVERHEAD_BYTES = 1000
 class Exchange(msgspec.Struct, gc=False, kw_only=True):
     """One request and its answer, filled in by the pipeline and then stored in the journal.
 
-    `n` is assigned when it is answered, so that the journal is in order. `packed_headers` is what `packed` makes.
+    `n` is assigned when it is answered, so that the journal is in order; it stays 0 when the sandbox was deleted
+    meanwhile, and its journal with it. `packed_headers` is what `packed` makes.
     """
 
     at: datetime
@@ -75,6 +76,8 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
             b"content-type: application/json\r\ncontent-length: %d\r\nx-sim-sandbox: %b\r\nx-sim-request-id: %d\r\n"
             % (len(exchange.content), sandbox_id.encode(), exchange.n)
         )
+    if not exchange.n:
+        lines = lines.replace(b"x-sim-request-id: 0\r\n", b"")
     if exchange.fault or exchange.rule:
         # A magic account's fault and timeline may have the same name.
         is_single = not exchange.fault or exchange.fault == exchange.rule

@@ -52,7 +52,12 @@ class LiveSandbox:
         self.last_used_s = 0.0
         self.on_reset: Callable[[LiveSandbox], None] | None = None
         self.is_deleted = False
+        self._begin_journal()
         self._begin()
+
+    def _begin_journal(self) -> None:
+        limits = self.spec.scenario.limits
+        self.journal = Journal(limits.journal, limits.journal_bytes)
 
     def _begin(self) -> None:
         self.is_closed = False
@@ -69,7 +74,6 @@ class LiveSandbox:
         limits = scenario.limits
         self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
         self.inboxes.follow(scenario.inboxes)
-        self.journal = Journal(limits.journal, limits.journal_bytes)
         self.counters = Counters(scenario.expect)
         self.courier = Courier(scenario, self.inboxes, self._sender)
         # All commands reach the state machine here, including those of the driver.
@@ -140,9 +144,14 @@ class LiveSandbox:
         self.counters.follow(scenario.expect)
 
     async def reset(self) -> None:
-        """Return to the start of the scenario. Raises `Conflict` during an advance."""
+        """Return to the start of the scenario. Raises `Conflict` during an advance.
+
+        What is answered from now on is in the new journal, also requests that came before.
+        """
         self.driver.refuse_while_advancing()
-        await self.close()
+        self._stop()
+        self._begin_journal()
+        await self.driver.close()
         if self.on_reset is not None:
             self.on_reset(self)
         self._begin()
@@ -150,10 +159,13 @@ class LiveSandbox:
 
     async def close(self) -> None:
         """Stop permanently and wake all waiters."""
+        self._stop()
+        await self.driver.close()
+
+    def _stop(self) -> None:
         self.is_closed = True
         self.journal.notifier.close()
         self.inboxes.close()
-        await self.driver.close()
 
 
 def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> Scenario:

@@ -42,6 +42,7 @@ REFUSALS: Final = {
     "framing_too_large": (431, "Chunk extensions and trailers without a byte of body are over the limit of {} bytes."),
     "too_many_headers": (431, "The request has more than the limit of {} headers."),
     "head_timeout": (408, "The request's head did not arrive within {:g} seconds."),
+    "unknown_transfer_coding": (501, "Transfer-Encoding may be chunked alone; no other coding is supported."),
     "body_timeout": (408, "No byte of the request's body came for {:g} seconds."),
 }
 """Status and text by code. `{}` stands for a part of the request or for the limit."""
@@ -78,12 +79,17 @@ def check_size(limits: HttpLimits, target: bytes, headers: Sequence[tuple[bytes,
         raise HttpRefusal("head_too_large", limits.head_bytes)
 
 
-def check_version_and_host(version: str, hosts: int) -> None:
-    """Raise HttpRefusal (400) for a version other than 1.1 and 1.0, a missing Host (1.0 may omit it) or several."""
+def check_head(version: str, headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Raise HttpRefusal for a version other than 1.1 and 1.0, a missing Host (1.0 may omit it) or several (400), and
+    for a transfer coding beside chunked (501, RFC 9112 6.1)."""
     if version not in ("1.1", "1.0"):
         raise HttpRefusal("unsupported_http_version", version)
+    hosts = sum(name == b"host" for name, _ in headers)
     if hosts > 1 or (hosts == 0 and version == "1.1"):
         raise HttpRefusal("host_repeated" if hosts else "host_missing", hosts)
+    codings = b",".join(value for name, value in headers if name == b"transfer-encoding").lower().split(b",")
+    if codings.pop().strip() == b"chunked" and any(coding.strip() for coding in codings):  # else the parser refuses it
+        raise HttpRefusal("unknown_transfer_coding")
 
 
 def origin_form(target: bytes) -> bytes:

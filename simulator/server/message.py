@@ -54,6 +54,6 @@ def header_lines(headers: Headers) -> bytes:
     return b"".join([b"%b: %b\r\n" % header for header in headers])
 
 
-def unframed(headers: Headers) -> list[tuple[bytes, bytes]]:
+def without_framing(headers: Headers) -> list[tuple[bytes, bytes]]:
     """Return the headers without those of `FRAMING`."""
     return [header for header in headers if header[0].lower() not in FRAMING]

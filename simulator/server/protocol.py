@@ -16,8 +16,8 @@ from simulator.server.limits import HttpLimits, HttpRefusal
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
 from simulator.server.reading import RequestReader
 from simulator.server.responder import Responder
-from simulator.server.states import BEGUN, BODY, CLOSED, DEAF, IDLE, LATE_HEAD, LINGERING, LOST, SENT, STOP
-from simulator.server.turn import Prompt, PromptAnswer, Turn, resumed
+from simulator.server.states import BEGUN, BODY, CLOSED, DEAF, EOF, IDLE, LATE_HEAD, LINGERING, LOST, SENT, STOP
+from simulator.server.turn import Prompt, PromptAnswer, Turn, resume
 
 _LINGER_S: Final = 2.0  # how long a client may go on sending after its last answer
 _HIGH_WATER_BYTES: Final = 65536  # of a body, or of answers, that are held before the other side has to take some
@@ -45,7 +45,7 @@ class HttpProtocol(asyncio.Protocol):
         self._server_state = server_state
         self._loop = asyncio.get_running_loop()
         self._deadline = Deadline(self._loop, self._on_deadline)
-        self._reader = RequestReader(limits)
+        self.reader = RequestReader(limits)
         self._running: Responder | None = None  # answers one request in a task
         self._refusal: HttpRefusal | None = None  # sent after the answers before it
         self._unsent = b""  # written at the end of the turn
@@ -62,7 +62,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read bytes. Refuse them, or let the requests be answered at the end of the turn."""
-        reader, running = self._reader, self._running
+        reader, running = self.reader, self._running
         if reader.state >= DEAF:
             return
         request = reader.request
@@ -87,43 +87,40 @@ class HttpProtocol(asyncio.Protocol):
 
     def read_on(self) -> None:
         """Resume reading if it was paused; the client's deadline starts again."""
-        if self._reader.state is BODY:
+        if self.reader.state is BODY:
             self._deadline.set(self._limits.body_timeout_s)
         if not self._transport.is_closing() and not self._transport.is_reading():
             self._transport.resume_reading()
-            if self._reader.state is LATE_HEAD:
+            if self.reader.state is LATE_HEAD:
                 self._deadline.set(self._limits.head_timeout_s)
 
     def eof_received(self) -> bool:
-        """Answer a client that closes its side behind its request, but no endless wait: it may have left altogether."""
-        self.answer(self._loop.time())
-        self.flush()
-        running = self._running
-        stays = running is not None and running.request.is_whole and self._reader.state < LINGERING
-        if running is not None and stays:
-            self._answer_no_more()
-            self.unheard.set()
+        """Send the answers that need nothing more of the client, but end endless waits: it may have left altogether."""
+        running = None if self.reader.state is LINGERING else self._answer_no_more()
+        self.reader.request = None  # its body is cut off
+        if running is not None:
+            self.reader.move(EOF)
             running.news.set()
-        return stays
+        return running is not None
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Execute the requests that arrived completely before the client left, and release everything."""
-        self._reader.move(LOST)
+        self.reader.move(LOST)
         self._server_state.connections.discard(self)
         self._refusal = None
         self.answer(self._loop.time())
-        self._reader.requests.clear()
+        self.reader.requests.clear()
         if self._running is not None:
             self._running.leave()
         self.ended.set()
         self.unheard.set()
         self.resume_writing()
         self._deadline.end()
-        self._reader.end()
+        self.reader.end()
 
     def _on_deadline(self) -> None:
         """Refuse a request that did not arrive in time, and close an idle connection."""
-        reader, limits = self._reader, self._limits
+        reader, limits = self.reader, self._limits
         state, request = reader.state, reader.request
         if state is LINGERING:
             self._transport.abort()
@@ -139,15 +136,15 @@ class HttpProtocol(asyncio.Protocol):
 
     def _refuse(self, refusal: HttpRefusal) -> None:
         """Stop reading. Answer the earlier requests, then send the refusal unless its request was already answered."""
-        running, in_body = self._running, self._reader.state is BODY
-        request = self._reader.refuse()
+        running, in_body = self._running, self.reader.state is BODY
+        request = self.reader.refuse()
         is_answered = in_body and request is None
         if running is not None and running.request is request:
             is_answered = running.stage is BEGUN
             running.leave()
             self._running = None
         elif request is not None:
-            self._reader.requests.pop()
+            self.reader.requests.pop()
         if is_answered:
             self.linger()
         else:
@@ -159,7 +156,7 @@ class HttpProtocol(asyncio.Protocol):
     def answer(self, now: float) -> None:
         """Answer the requests that were read, oldest first, until one has to wait. The keep-alive time starts at `now`,
         a time of the loop's clock."""
-        reader = self._reader
+        reader = self.reader
         while reader.requests and self._running is None:
             request = reader.requests.popleft()
             if request.is_whole and request.is_plain:
@@ -196,7 +193,7 @@ class HttpProtocol(asyncio.Protocol):
         except Exception as error:  # logged and answered 500, as for any application
             self._start(request, error)
         else:
-            self._start(request, resumed(making, waits_for))
+            self._start(request, resume(making, waits_for))
 
     def _start(self, request: HttpRequest, made: PromptAnswer | Awaitable[PromptAnswer] | Exception | None) -> None:
         """Answer a request in a task: by the application, or by what its `prompt` returned."""
@@ -207,16 +204,17 @@ class HttpProtocol(asyncio.Protocol):
 
     def finished(self, request: HttpRequest) -> None:
         """Continue after a complete answer: with the next request, the refusal, or by waiting for the client."""
+        is_arriving = self.reader.request is request
         self._running = None
-        if self._reader.request is request:
-            self._reader.request = None
+        if is_arriving:
+            self.reader.request = None
         if request.keep_alive:
             self.read_on()
             self._turn.add(self)
-        elif request.is_whole:
-            self.close()
-        else:
+        elif is_arriving:
             self.linger()
+        else:
+            self.close()
 
     def default_lines(self) -> bytes:
         """The header lines of every answer."""
@@ -252,18 +250,18 @@ class HttpProtocol(asyncio.Protocol):
 
     def close(self) -> None:
         """Close once everything was written; other requests are dropped."""
-        self._reader.requests.clear()
+        self.reader.requests.clear()
         self.flush()
         self._transport.close()
 
     def linger(self) -> None:
         """Close our side once everything was written, and the connection once the client has closed its own."""
-        self._reader.requests.clear()
+        self.reader.requests.clear()
         self._refusal = None
         self.flush()
         if self._transport.is_closing():
             return
-        self._reader.move(SENT)
+        self.reader.move(SENT)
         self._transport.resume_reading()
         if self._transport.can_write_eof():
             self._transport.write_eof()
@@ -273,26 +271,27 @@ class HttpProtocol(asyncio.Protocol):
 
     def shutdown(self) -> None:
         """Finish the requests that were read and accept no others; uvicorn calls it when the server stops."""
-        self.answer(self._loop.time())
-        self.flush()
         self.ended.set()
-        self.unheard.set()
-        if self._reader.state is LINGERING:
+        if self.reader.state is LINGERING:
             self._transport.abort()
-        elif self._running is None:
+        elif self._answer_no_more() is None:
             self.close()
         else:
-            self._answer_no_more()
+            self.reader.move(STOP)
 
-    def _answer_no_more(self) -> None:
-        """Close after the answer to the newest request that was read."""
-        self._reader.move(STOP)
-        ahead = [] if self._running is None else [self._running.request]
-        [*ahead, *self._reader.requests][-1].keep_alive = False
+    def _answer_no_more(self) -> Responder | None:
+        """Close after the last answer: the refusal, or that to the newest request. Returns the answer in progress."""
+        self.answer(self._loop.time())
+        self.flush()
+        self.unheard.set()
+        running = self._running
+        if running is not None and self._refusal is None:
+            [running.request, *self.reader.requests][-1].keep_alive = False
+        return running
 
     def hang_up(self) -> None:
         """Close now; the application sees that its client has left."""
-        self._reader.requests.clear()
+        self.reader.requests.clear()
         self.flush()
         if self._running is not None:
             self._running.leave()

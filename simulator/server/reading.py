@@ -4,7 +4,7 @@ from collections import deque
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 
-from simulator.server.limits import HttpLimits, HttpRefusal, check_size, check_version_and_host, origin_form
+from simulator.server.limits import HttpLimits, HttpRefusal, check_head, check_size, origin_form
 from simulator.server.message import FRAMING, HttpRequest, header_lines
 from simulator.server.states import (
     BEGIN,
@@ -132,6 +132,7 @@ class RequestReader:
                 or b"host" not in names
                 or b"connection" in names
                 or b"expect" in names
+                or b"transfer-encoding" in names
                 or not parser.should_keep_alive()
             ):
                 self._take_notes(request)
@@ -145,9 +146,9 @@ class RequestReader:
         self._since_progress = 0
 
     def _take_notes(self, request: HttpRequest) -> None:
-        """Handle a head with no Host or several, with Expect, or with the wish to close."""
+        """Handle a head with no Host or several, with Expect, a transfer coding, or the wish to close."""
         version = request.version = self._parser.get_http_version()
-        check_version_and_host(version, sum(name == b"host" for name, _ in self.headers))
+        check_head(version, self.headers)
         request.keep_alive = version == "1.1" and self._parser.should_keep_alive()
         request.is_plain = request.keep_alive and not self._parser.should_upgrade()
         request.awaits_continue = version == "1.1" and any(  # an older client expects no interim answer

@@ -9,10 +9,11 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import unquote
 
-from simulator.server.message import BODYLESS, STATUS_LINE, Headers, HttpRequest, header_lines, unframed
+from simulator.server.message import BODYLESS, STATUS_LINE, Headers, HttpRequest, header_lines, without_framing
 from simulator.server.states import AWAITED, BEGUN, COMPLETE, LEFT, AnswerStage
 from simulator.server.turn import Ending, PromptAnswer
 from simulator.wire.headers import header_pairs
@@ -47,6 +48,10 @@ class Responder:
     def is_open(self) -> bool:
         """Whether something can still be sent."""
         return self.stage < COMPLETE
+
+    @property
+    def _may_receive(self) -> bool:
+        return self.is_open and (self.request.is_whole or self._connection.reader.request is self.request)
 
     async def run(self, app: Any, made: PromptAnswer | Awaitable[PromptAnswer] | Exception | None) -> None:
         """Send what `prompt` returned, or let `app` answer; answer 500 if that fails."""
@@ -110,15 +115,17 @@ class Responder:
 
     async def receive(self) -> dict[str, Any]:
         """ASGI's `receive`."""
-        request = self.request
-        if request.awaits_continue and self.is_open:
-            request.awaits_continue = False
-            self._connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        if self.is_open:
-            self._connection.read_on()
+        request, connection = self.request, self._connection
+        if self._may_receive:
+            if request.awaits_continue:
+                request.awaits_continue = False
+                connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            connection.read_on()
             await self.news.wait()
             self.news.clear()
-        if not self.is_open or self._is_read:
+        if self.stage is AWAITED and not self._may_receive:  # it needs a body that is cut off
+            self.abort()
+        if self._is_read or not self._may_receive:
             return {"type": "http.disconnect"}
         self._is_read = request.is_whole
         return {"type": "http.request", "body": request.take(), "more_body": not request.is_whole}
@@ -186,28 +193,13 @@ class Responder:
         for start in range(0, self._left or 0, step):
             piece = body[start : start + step]
             await self.send({"type": "http.response.body", "body": piece, "more_body": True})
-            if not await self._pause(len(piece) / bytes_per_second, end):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(len(piece) / bytes_per_second):
+                    await end.wait()
+                    self.abort()
+            if not self.is_open:
                 return
         await self.send({"type": "http.response.body"})
-
-    async def pause(self, seconds: float) -> bool:
-        """Wait; True when the client is still there.
-
-        False comes early, when the client leaves or closes its sending side, or the server stops; the connection is
-        closed then, and the application just returns.
-        """
-        return await self._pause(seconds, self._connection.unheard)
-
-    async def _pause(self, seconds: float, end: asyncio.Event) -> bool:
-        if not self.is_open:
-            return False
-        try:
-            async with asyncio.timeout(seconds):
-                await end.wait()
-        except TimeoutError:
-            return True
-        self.abort()
-        return False
 
     async def _may_begin(self) -> bool:
         await self._connection.drain()
@@ -221,7 +213,7 @@ class Responder:
         """Begin the answer and return its head. Without Content-Length the body is chunked, or ends by closing."""
         request = self.request
         self._is_bodyless = status in BODYLESS or request.method == "HEAD"
-        kept = unframed(headers) if status in BODYLESS else list(headers)
+        kept = without_framing(headers) if status in BODYLESS else list(headers)
         lengths = [value for name, value in kept if name.lower() == b"content-length"]
         if any(_UNSAFE.search(name) or _UNSAFE.search(value) for name, value in kept):
             raise RuntimeError("A header of the response has a control character.")
@@ -233,7 +225,7 @@ class Responder:
             if lengths:
                 self._left = int(lengths[0])
             else:
-                kept = unframed(kept)
+                kept = without_framing(kept)
                 if request.version == "1.1":
                     self._is_chunked = True
                     kept.append((b"transfer-encoding", b"chunked"))
@@ -268,4 +260,4 @@ def responder_of(scope: Mapping[str, Any]) -> Responder | None:
 
 def _sized(headers: Headers, body: bytes) -> Headers:
     """Return the headers with the Content-Length of `body` in place of any other framing."""
-    return [*unframed(headers), (b"content-length", b"%d" % len(body))]
+    return [*without_framing(headers), (b"content-length", b"%d" % len(body))]

@@ -2,16 +2,17 @@
 
 A connection reads and answers at the same time, so there are two state machines. The first is the **reading** side of
 a connection: requests arrive one after the other, each as a head and a body, until one is the last. A refusal, a
-request that asks to close, or a server that stops leads to DEAF: earlier requests are still answered, later bytes are
-dropped. LINGERING follows when everything is written: our side is closed, and the client gets a moment to read the
-answer, since closing at once would reset the connection and could lose it. The second machine is the **answer** to one
-request: head, body, end. An answer is LEFT when the client has left or a fault closes the connection: the application
-reads a disconnect, and what it sends is dropped. Requests that arrive while another is being answered are queued, so a
-connection has at most one answer in progress. An event without an entry in a state cannot occur there; looking it up
-raises KeyError.
+request that asks to close, a client that closes its sending side, or a server that stops leads to DEAF: earlier
+requests are still answered, later bytes are dropped. So is a request whose body the client has cut off, unless the
+application reads that: then it gets a disconnect. LINGERING follows when everything is written: our side is closed, and
+the client gets a moment to read the answer, since closing at once would reset the connection and could lose it. The
+second machine is the **answer** to one request: head, body, end. An answer is LEFT when the client has left or a fault
+closes the connection: the application reads a disconnect, and what it sends is dropped. Requests that arrive while
+another is being answered are queued, so a connection has at most one answer in progress. An event without an entry in a
+state cannot occur there; looking it up raises KeyError.
 
 Every state that waits for the client has a deadline: OPENED, LATE_HEAD and BODY end in a refusal (408), IDLE and
-LINGERING close the connection.
+LINGERING close the connection. DEAF waits for the application alone.
 """
 
 from enum import IntEnum, auto
@@ -42,6 +43,7 @@ class ReadingEvent(IntEnum):
     END = auto()  # a request is complete, and another may follow
     LAST_END = auto()  # a request is complete, and the connection closes after it
     REFUSED = auto()  # the server itself refuses the request
+    EOF = auto()  # the client has closed its sending side
     STOP = auto()  # the server accepts no new requests
     SENT = auto()  # the last byte was written; the client may still be sending
     LOST = auto()  # the connection is closed at both ends
@@ -49,9 +51,9 @@ class ReadingEvent(IntEnum):
 
 # Looking an entry up by these names costs 40 ns, by the members of the classes 300.
 OPENED, IDLE, HEAD, LATE_HEAD, OFFER, BODY, DEAF, LINGERING, CLOSED = Reading
-BEGIN, PIECE, HEAD_END, OFFERED, END, LAST_END, REFUSED, STOP, SENT, LOST = ReadingEvent
+BEGIN, PIECE, HEAD_END, OFFERED, END, LAST_END, REFUSED, EOF, STOP, SENT, LOST = ReadingEvent
 
-_ALWAYS: Final = {SENT: LINGERING, LOST: CLOSED}
+_ALWAYS: Final = {EOF: DEAF, SENT: LINGERING, LOST: CLOSED}
 _WAITING: Final = {BEGIN: HEAD, REFUSED: DEAF, STOP: DEAF, **_ALWAYS}
 _IN_HEAD: Final = {HEAD_END: BODY, REFUSED: DEAF, STOP: DEAF, **_ALWAYS}
 

@@ -75,7 +75,7 @@ class Turn:
 
 
 @coroutine
-def resumed(making: Making, waits_for: Any) -> Generator[Any, Any, PromptAnswer]:
+def resume(making: Making, waits_for: Any) -> Generator[Any, Any, PromptAnswer]:
     """Continue a coroutine after its first step, which ended by waiting for the future `waits_for`."""
     try:
         while True:

@@ -17,6 +17,7 @@ from simulator.wire.payment import STATUS_NAMES
 SENTENCE_CHARS_MAX = 300
 VALUE_CHARS_MAX = 100
 ITEMS_MAX = 12
+ELLIPSIS = "..."
 
 SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     DetailKind.NO_PRODUCT: ("no product {product}", "; did you mean {nearest}?"),
@@ -24,23 +25,54 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     DetailKind.INACTIVE_PRODUCT: ("product {product} is inactive",),
     DetailKind.NO_ACCOUNT: ("account is empty", "; it must match {pattern}", " ({message})"),
     DetailKind.ACCOUNT_PATTERN: ("account must match {pattern}", " ({message})"),
-    DetailKind.ACCOUNT_OF_OPTION: ("account does not belong to this identity", " of {code}", ": {accounts}"),
+    DetailKind.ACCOUNT_OF_ANOTHER: (
+        "account {account} is option {found} of {whose}, not option {code}",
+        "; send {name} {found}",
+        ", or account {accounts}",
+    ),
+    DetailKind.ACCOUNT_OF_INACTIVE: (
+        "account {account} is option {found} of {whose}, which is inactive",
+        "; of option {code} it has account {accounts}",
+        "; it has account {all_accounts}",
+    ),
+    DetailKind.ACCOUNT_OF_NONE: (
+        "account {account} does not belong to {whose}",
+        " but to {owner}",
+        "; of option {code} it has account {accounts}",
+        "; it has account {all_accounts}",
+    ),
     DetailKind.MISSING: ("{name} is missing", ", biller {biller} requires it", ", {product} requires it"),
     DetailKind.EXTRA_NO_TEXT: ("{name} must be a string",),
     DetailKind.EXTRA_PATTERN: ("{name} must match {pattern}", " ({message})"),
-    DetailKind.NO_OPTION: ("{name}: {product} has no option {code}", "; did you mean {nearest}?"),
+    DetailKind.NO_OPTION: (
+        "{name}: {product} has no option {code}",
+        "; did you mean {nearest}?",
+        "; it has {known}",
+        "; offered to {whom}: {offered}",
+    ),
     DetailKind.INACTIVE_OPTION: ("{name}: option {code} is inactive",),
-    DetailKind.OPTION_NOT_OFFERED: ("{name}: option {code} is not offered to account {account}",),
-    DetailKind.UNSUPPORTED_EXTRAS: ("{product} has no {names}", "; it has {known}"),
-    DetailKind.IGNORED_EXTRAS: ("{product} has no {names}, ignored", "; did you mean {nearest}?"),
+    DetailKind.OPTION_NOT_OFFERED: ("{name}: option {code} is not offered to {whom}", "; offered to it: {offered}"),
+    DetailKind.NOTHING_OFFERED: ("{name}: {product} offers nothing to {whom}",),
+    DetailKind.UNSUPPORTED_EXTRAS: ("{product} has no {names}", " and {left_out} more", "; it has {known}"),
+    DetailKind.IGNORED_EXTRAS: (
+        "{product} has no {names}",
+        " and {left_out} more",
+        ", ignored",
+        "; did you mean {nearest}?",
+    ),
     DetailKind.NO_NUMBER: ("amount {amount} is not a decimal number such as 10.50",),
-    DetailKind.TOO_LONG: ("amount is a string of more than 100 characters",),
+    DetailKind.TOO_LONG: ("amount has {length} characters; at most {most} are accepted",),
     DetailKind.TOO_MANY_DIGITS: ("amount {amount} has more than 15 digits before the point or 8 after it",),
     DetailKind.NOT_POSITIVE: ("amount must be above 0; {amount} is not",),
     DetailKind.NOT_WHOLE: ("{product} accepts whole amounts only; {amount} is not one",),
     DetailKind.NO_CENTS: ("amount {amount} has more than two decimals",),
-    DetailKind.NOT_SOLD: ("{product} sells {sold}", " and {left_out} others", "; {amount} is none of them"),
-    DetailKind.NOTHING_SOLD: ("{product} has nothing on sale for this account",),
+    DetailKind.NOT_SOLD: (
+        "{product} sells {sold}",
+        " and {left_out} others",
+        " to {whom}",
+        "; {amount} is none of them",
+    ),
+    DetailKind.NOTHING_SOLD: ("{product} has nothing on sale", " for {whom}"),
     DetailKind.TOO_LITTLE: ("amount must be at least {low}", " for biller {biller}", "; {amount} is less"),
     DetailKind.TOO_MUCH: ("amount must be at most {high}", " for biller {biller}", "; {amount} is more"),
     DetailKind.PRICE_AMOUNT: ("{price} is {code}'s price.amount; send its denomination {denomination}",),
@@ -62,8 +94,8 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     DetailKind.REFID_IGNORED: ("trxid takes precedence: refid {refid} was ignored, the transaction has refid {kept}",),
     DetailKind.NOT_SUCCESSFUL: ("transaction {trxid} is {status}; only Succesful ones can be {done}",),
     DetailKind.CASE_EXISTS: ("transaction {trxid} already has a {kind}, {case}, which is {state}",),
-    DetailKind.NOT_VOIDABLE: ("{product} is not voidable", "; {able} are"),
-    DetailKind.NO_BILLS: ("{product} has no bill presentment", "; {able} have"),
+    DetailKind.NOT_VOIDABLE: ("{product} is not voidable", "; voidable: {able}"),
+    DetailKind.NO_BILLS: ("{product} has no bill presentment", "; products with bills: {able}"),
     DetailKind.IGNORED_BILLER: ("{product} has no billers: {names} ignored",),
 }
 
@@ -77,7 +109,8 @@ def sentence(detail: Detail) -> str:
     """A detail in words, of at most `SENTENCE_CHARS_MAX` characters."""
     facts = {name: shown(value) for name, value in detail.facts.items()}
     parts = (part for part, names in _PARTS[detail.kind] if all(facts.get(name) for name in names))
-    return "".join(parts).format_map(facts)[:SENTENCE_CHARS_MAX]
+    text = "".join(parts).format_map(facts)
+    return text if len(text) <= SENTENCE_CHARS_MAX else text[: SENTENCE_CHARS_MAX - len(ELLIPSIS)] + ELLIPSIS
 
 
 def shown(value: object) -> str:
@@ -101,4 +134,4 @@ def shown(value: object) -> str:
 
 
 def _within(text: str) -> str:
-    return text if len(text) <= VALUE_CHARS_MAX else text[:VALUE_CHARS_MAX] + "..."
+    return text if len(text) <= VALUE_CHARS_MAX else text[:VALUE_CHARS_MAX] + ELLIPSIS

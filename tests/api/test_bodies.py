@@ -231,7 +231,7 @@ def test_an_empty_reference_counts_as_missing(client: Client) -> None:
         answer = void(client, **{"refid": ""} | body)
         assert (answer.status, answer.json["errors"]) == (
             400,
-            {"trxid": ["the request must be given with refid or trxid"]},
+            {"trxid": ["the request needs refid or trxid"]},
         )
 
 

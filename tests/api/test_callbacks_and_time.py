@@ -77,8 +77,8 @@ def test_a_get_callback_carries_four_parameters_and_keeps_the_urls_own_query() -
 
 
 def test_a_dead_receiver_gets_four_attempts_sixty_seconds_apart_in_no_time() -> None:
-    with running({"payments": [{"when": {}, "then": FAST}]}) as client:
-        point_at(client, refused_url())
+    with running({"payments": [{"when": {}, "then": FAST}]}) as client, refused_url() as refused:
+        point_at(client, refused)
         client.pay()
         client.advance(until="idle")
         rows = attempts(client)

@@ -292,8 +292,20 @@ def test_a_void_is_accepted_in_every_valid_form(client: Client, more: Any) -> No
 def test_addresses_are_plausible_and_bounded(client: Client, path: str, addresses: Any) -> None:
     pay_bill(client)
     refused = client.call("POST", path, {"refid": "ref-1", "refund_type": 1, "user_email": addresses})
-    assert (refused.status, list(refused.json["errors"])) == (400, ["user_email"])
+    (name,) = refused.json["errors"]
+    assert (refused.status, name) == (
+        400,
+        "user_email.0" if type(addresses) is list and len(addresses) == 1 else "user_email",
+    )
     assert cases(client) == []
+
+
+def test_an_item_of_a_list_is_named_alike_in_the_answer_and_in_the_diagnosis(client: Client) -> None:
+    pay_bill(client)
+    refused = client.call("POST", CHECK, {"refid": "ref-1", "user_email": ["user@example.com", "user@"]})
+    text = "must be an e-mail address of at most 254 characters"
+    assert (refused.status, refused.json["errors"]) == (400, {"user_email.1": [text]})
+    assert refused.headers["x-sim-diagnosis"] == f"user_email.1 {text}"
 
 
 @pytest.mark.parametrize("path", [CHECK, VOID])

@@ -80,6 +80,12 @@ NOTED: list[tuple[str, int, str]] = [
     (f"{BILLERS}?biller_code=1001&suggested_category=Internet", 200, "biller 1001 has the category"),
     (f"{BILLERS}?biller_code=1001X", 200, "no biller 1001X; did you mean 1001?"),
     (f"{BILLERS}?suggested_category=internet", 200, "no category internet; did you mean Internet?"),
+    (f"{BILLERS}?suggested_category=xyz", 200, "no category xyz; there are "),
+    (
+        f"{DELIVERIES}?cursor=x",
+        400,
+        "cursor is not a cursor of this list; send it exactly as the previous",
+    ),
     (f"{HISTORY}&status[]=FAILED", 200, "no parameter status[]; send status itself, once for each value"),
     (f"{HISTORY}&status%5B%5D=FAILED", 200, "no parameter status[]; send status itself, once for each value"),
     ("/v2/transactions?date=2026-11-21&limit=1001", 200, "a limit of 1001 was reduced to 1000, the maximum of a page"),

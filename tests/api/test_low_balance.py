@@ -173,12 +173,16 @@ def test_alerts_can_be_waited_for(client: Client) -> None:
         "?amount=" + "9" * 16,
         "?amount=1&amount=2",
         "?amount=%D9%A1",
+        "?amount=5." + "0" * 99,
     ],
 )
 def test_an_amount_below_one_or_no_amount_is_refused(client: Client, query: str) -> None:
     answer = client.call("POST", f"/v2/low-balance-threshold{query}")
     assert answer.status == 400
     assert list(answer.json["errors"]) == ["amount"]
+    if query.count("amount") == 1:
+        wanted = "must be an amount in RM of at least 1, with at most 15 digits, two decimals and 100 characters in all"
+        assert wanted in answer.headers["x-sim-diagnosis"] or query == ""
     assert threshold_of(client) is None
 
 

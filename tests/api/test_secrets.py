@@ -143,3 +143,12 @@ def signed_by_mistake(client: Client, query: str) -> dict[str, str]:
     text = f"v1:{stamp}:{nonce}:GET:{query}:{hashed}"
     signature = b64encode(hmac.digest(b64decode(client.secret), text.encode(), "sha256")).decode()
     return {"x-api-key": client.key, "x-timestamp": stamp, "x-nonce": nonce, "x-signature": f"v1={signature}"}
+
+
+def test_a_secret_sent_as_business_data_is_shown_as_it_was_sent_and_masked_in_the_journal_alone() -> None:
+    with running() as client:
+        secret = client.app.scenario.resellers[0].keys[0].secret
+        assert client.pay(secret, remarks=secret).data["remarks"] == secret
+        (row,) = client.sim("GET", "/sandboxes/default/transactions").json["transactions"]
+        assert row["refid"] == secret
+        assert secret.rstrip("=") not in client.sim("GET", "/sandboxes/default/requests").body.decode()

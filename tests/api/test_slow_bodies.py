@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.anatomy import anatomy
-from tests.support.client import Client, running
+from tests.support.client import Client, Response, running
 
 PAYMENT = {"refid": "r1", "product": "RELOAD", "account": "0123456789", "amount": "10"}
 SIM = "/sandboxes/default/resellers/RS001"
@@ -87,6 +87,23 @@ def test_a_payment_in_a_sandbox_that_was_deleted_meanwhile_is_404() -> None:
         )
         answer = client.run(deleted)
         assert (answer.status, answer.json["error"]) == (404, "unknown_sandbox")
+        assert "x-sim-request-id" not in answer.headers, "its journal is gone"
+
+
+def test_an_answer_after_its_sandbox_was_replaced_by_one_of_the_same_id_names_no_request_of_that() -> None:
+    body = json.dumps(PAYMENT).encode()
+    with running() as client:
+        client.sandbox({"extends": "default", "clock": {"mode": "manual"}}, "mine")
+
+        async def replaced() -> None:
+            await client.asim("DELETE", "/sandboxes/mine")
+            await client.asim("POST", "/sandboxes", {"id": "mine", "clock": {"mode": "manual"}})
+            await client.acall("GET", "/v2/balance", sandbox="mine")
+
+        answer = client.run(client.acall("POST", "/v2/topup", body, sandbox="mine", before_body=replaced))
+        assert (answer.status, "x-sim-request-id" in answer.headers) == (404, False)
+        [row] = client.sim("GET", "/sandboxes/mine/requests").json["requests"]
+        assert row["path"] == "/v2/balance"
 
 
 @pytest.mark.parametrize(("method", "path", "body"), COMMANDS)
@@ -136,20 +153,105 @@ def test_a_sandbox_that_was_reset_during_a_delay_answers_409(when: dict[str, Any
         assert not client.live.core.state.transactions
 
 
-@pytest.mark.parametrize("then", [{"delay": "100ms"}, {"after_commit": True, "delay": "100ms"}])
-def test_a_request_from_before_a_reset_is_not_in_the_journal_of_after_it(then: dict[str, Any]) -> None:
-    with running({"faults": [{"when": {"path": "/v2/topup"}, "then": then}], "clock": "x2"}) as client:
+LATE: list[tuple[dict[str, Any], int, str]] = [
+    ({"delay": "100ms"}, 409, "sandbox_reset"),
+    ({"after_commit": True, "delay": "100ms"}, 200, ""),
+    ({"after_commit": True, "delay": "100ms", "status": 500}, 500, ""),
+    ({"after_commit": True, "delay": "100ms", "disconnect": True}, 0, ""),
+]
 
-        async def reset_meanwhile() -> Any:
-            waiting = asyncio.ensure_future(client.acall("POST", "/v2/topup", PAYMENT))
-            for _ in range(5):
-                await asyncio.sleep(0)
-            await client.asim("POST", "/sandboxes/default/reset")
-            return await waiting
 
-        answer = client.run(reset_meanwhile())
-        assert answer.status == (200 if "after_commit" in then else 409)
-        assert client.sim("GET", "/sandboxes/default/requests").json["requests"] == []
+async def delayed(client: Client, sandbox: str, *meanwhile: tuple[str, str]) -> Any:
+    """The answer to a payment that a fault delays, with control requests in the meantime."""
+    waiting = asyncio.ensure_future(client.acall("POST", "/v2/topup", PAYMENT, sandbox=sandbox))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    for method, path in meanwhile:
+        assert (await client.asim(method, path)).status < 300
+    return await waiting
+
+
+async def until(is_true: Callable[[], bool]) -> None:
+    for _ in range(10_000):
+        if is_true():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("it did not come")
+
+
+def scenario_with(then: dict[str, Any]) -> dict[str, Any]:
+    return {"extends": "default", "clock": "x2", "faults": [{"when": {"path": "/v2/topup"}, "then": then}]}
+
+
+@pytest.mark.parametrize(("then", "status", "error"), LATE)
+def test_a_request_from_before_a_reset_is_in_the_journal_of_after_it(
+    then: dict[str, Any], status: int, error: str
+) -> None:
+    with running() as client:
+        client.sandbox(scenario_with(then), "mine")
+        client.run(client.acall("GET", "/v2/balance", sandbox="mine"))
+        answer = client.run(delayed(client, "mine", ("POST", "/sandboxes/mine/reset")))
+        assert answer.status == status
+        [row] = client.sim("GET", "/sandboxes/mine/requests").json["requests"]
+        assert (row["n"], row["path"], row["status"], row["error"]) == (1, "/v2/topup", status, error)
+        assert row["trxid"] == "", "the transaction is gone, and another may have its id"
+        assert "the sandbox was reset" in row["diagnosis"]
+        assert answer.headers.get("x-sim-request-id", "1") == "1"
+        assert client.sim("GET", "/sandboxes/mine/coverage").json["summary"]["endpoints"]["met"] == 0
+
+
+def test_the_409_after_a_slow_body_names_a_request_that_can_be_read() -> None:
+    with running() as client:
+        for _ in range(3):
+            client.pay()
+        reset = client.acall(
+            "POST", "/v2/topup", PAYMENT, before_body=lambda: client.asim("POST", "/sandboxes/default/reset")
+        )
+        answer = client.run(reset)
+        shown = client.sim("GET", f"/sandboxes/default/requests/{answer.headers['x-sim-request-id']}").json
+        assert (shown["n"], shown["path"], shown["status"], shown["error"]) == (1, "/v2/topup", 409, "sandbox_reset")
+        assert json.loads(shown["request"]["body"]) == PAYMENT
+        assert client.sim("GET", "/sandboxes/default/coverage").json["summary"]["endpoints"]["met"] == 0
+
+
+@pytest.mark.parametrize(("then", "status"), [(then, 404 if status == 409 else status) for then, status, _ in LATE])
+def test_a_late_answer_of_a_sandbox_that_was_deleted_names_no_request(then: dict[str, Any], status: int) -> None:
+    with running() as client:
+        client.sandbox(scenario_with(then), "mine")
+        answer = client.run(delayed(client, "mine", ("DELETE", "/sandboxes/mine")))
+        assert (answer.status, "x-sim-request-id" in answer.headers) == (status, False)
+
+
+def test_a_request_that_comes_during_a_reset_can_be_read_after_it() -> None:
+    slow = {"inboxes": {"callbacks": [{"status": 200, "delay": "30s"}]}, "clock": "real"}
+    with running(slow) as client:
+
+        async def during_a_reset() -> Response:
+            await client.acall("POST", "/v2/topup", PAYMENT)
+            client.pass_time(600)
+            client.live.catch_up()
+            assert client.live.driver.is_busy, "a callback is under way"
+            resetting = asyncio.ensure_future(client.asim("POST", "/sandboxes/default/reset"))
+            await until(lambda: client.live.is_closed)
+            answer = await client.acall("GET", "/v2/balance")
+            await resetting
+            return answer
+
+        answer = client.run(during_a_reset())
+        assert (answer.status, answer.json["error"]) == (409, "sandbox_reset")
+        [row] = client.sim("GET", "/sandboxes/default/requests").json["requests"]
+        assert (str(row["n"]), row["path"]) == (answer.headers["x-sim-request-id"], "/v2/balance")
+        assert client.pay().status == 200
+
+
+def test_an_unauthenticated_request_from_before_a_reset_counts_nowhere_after_it() -> None:
+    with running() as client:
+        client.sandbox({"extends": "default", "clock": {"mode": "manual"}}, "own", unique_credentials=True)
+        reset = client.acall(
+            "POST", "/v2/topup", PAYMENT, before_body=lambda: client.asim("POST", "/sandboxes/default/reset")
+        )
+        answer = client.run(reset)
+        assert (answer.status, answer.headers["x-sim-request-id"]) == (409, "1")
         assert client.sim("GET", "/sandboxes/default/coverage").json["summary"]["endpoints"]["met"] == 0
 
 

@@ -153,6 +153,13 @@ def test_a_request_picks_a_rule_by_name(client: Client) -> None:
         assert misspelt.headers["x-sim-diagnosis"] == f"no rule {wrong}; did you mean {meant}?"
 
 
+@pytest.mark.parametrize("blank", ["", " ", "\t "])
+def test_a_blank_name_of_a_rule_picks_none(client: Client, blank: str) -> None:
+    answer = client.pay(headers={"X-Sim-Rule": blank})
+    assert (answer.status, answer.data["status"]) == (200, "Accepted")
+    assert "x-sim-diagnosis" not in answer.headers
+
+
 def test_other_members_of_the_body_are_ignored(client: Client) -> None:
     body = {"refid": "r", "product": "RELOAD", "account": "0123456789", "amount": 10, "colour": "green", "extras": {}}
     assert client.call("POST", "/v2/topup", body).status == 200

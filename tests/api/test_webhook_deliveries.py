@@ -304,8 +304,8 @@ def test_a_receiver_that_recovers_ends_it() -> None:
     [("", "connection"), ("http://no-such-host.invalid/", "dns")],
 )
 def test_attempts_at_an_unreachable_receiver_are_logged(url: str, ending: str) -> None:
-    with running() as client:
-        put(client, url or refused_url())
+    with running() as client, refused_url() as refused:
+        put(client, url or refused)
         deposit(client)
         client.advance()
         assert [attempt["ending"] for attempt in attempts(client)] == [ending] * 4

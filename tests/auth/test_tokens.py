@@ -1,5 +1,6 @@
 """Tokens are valid in one sandbox, for one use and a limited time; every other token is refused with the reason."""
 
+import string
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -89,6 +90,18 @@ def test_equal_inputs_give_equal_bytes() -> None:
 
 
 HEADER, PAYLOAD, SIGNATURE = issued().split(".")
+
+
+SPARE = jwt.utils.base64url_encode(b'{"a": 1}').decode()
+
+
+def other_end(part: str) -> str:
+    """A part of a token whose last character differs in the bits that Base64url leaves over."""
+    assert len(part) % 4, "there are bits left over"
+    letters = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
+    return part[:-1] + letters[letters.index(part[-1]) ^ 1]
+
+
 BENT = ("B" if SIGNATURE[0] == "A" else "A") + SIGNATURE[1:]
 
 
@@ -126,6 +139,12 @@ BENT = ("B" if SIGNATURE[0] == "A" else "A") + SIGNATURE[1:]
         ("eyJ.eyJ.x", "not a JSON Web Token"),
         (f"{jwt.utils.base64url_encode(b'[' * 2500).decode()}.e30.", "not a JSON Web Token"),
         (f"{HEADER}.{PAYLOAD}", "not a JSON Web Token"),
+        (f"{HEADER}.{PAYLOAD}.{other_end(SIGNATURE)}", "the token was changed: its signature does not end as"),
+        (f"{HEADER}.{other_end(SPARE)}.{SIGNATURE}", "the token was changed: its payload does not end as"),
+        (f"{HEADER}.{PAYLOAD}.{SIGNATURE[:-2]}", "not a JSON Web Token: its signature is not Base64url"),
+        (f"{HEADER}.{PAYLOAD}.{SIGNATURE[:-1]}!", "not a JSON Web Token: its signature is not Base64url"),
+        (f"{PAYLOAD[1:]}.{PAYLOAD}.{SIGNATURE}", "not a JSON Web Token: its header is not "),
+        (f"{HEADER}.W.{SIGNATURE}", "not a JSON Web Token: its payload is not Base64url"),
         (f"{HEADER}.{PAYLOAD}.{SIGNATURE}.x", "not a JSON Web Token"),
         (f" {issued()}", "not a JSON Web Token"),
         ("\N{LATIN SMALL LETTER E WITH ACUTE}.\ud800.", "not a JSON Web Token"),

@@ -9,6 +9,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -22,6 +23,7 @@ from simulator.scenario.library import scenario_from_object
 from simulator.server.limits import HttpLimits
 from simulator.server.serve import make_server
 from tests.support.bad_requests import ids
+from tests.support.connections import connected
 from tests.support.signing import sign
 
 PATIENCE_S = 10.0
@@ -55,16 +57,12 @@ class Simulator:
 
     async def talk(self, *pieces: bytes) -> bytes:
         """Send the pieces, and return all that comes back until the server closes."""
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-        try:
-            for piece in pieces:
-                writer.write(piece)
-                await writer.drain()
+        async with connected(self.port) as (reader, writer):
+            with suppress(ConnectionError):  # the server has refused, and reads no more
+                for piece in pieces:
+                    writer.write(piece)
+                    await asyncio.wait_for(writer.drain(), PATIENCE_S)
             return await asyncio.wait_for(reader.read(), PATIENCE_S)
-        except ConnectionError:
-            return await asyncio.wait_for(reader.read(), PATIENCE_S)
-        finally:
-            writer.close()
 
     def answers(self, *pieces: bytes) -> list[tuple[int, str]]:
         """The status and error of each answer."""
@@ -91,7 +89,13 @@ def parsed(raw: bytes) -> list[tuple[int, str, str]]:
 
 @pytest.fixture(scope="module")
 def simulator() -> Iterator[Simulator]:
-    scenario = {"scenario": "raw", "extends": "default", "clock": "manual", "limits": {"requests_per_interval": None}}
+    scenario = {
+        "scenario": "raw",
+        "extends": "default",
+        "clock": "manual",
+        "limits": {"requests_per_interval": None},
+        "faults": FAULTS,
+    }
     app = build_app(Options(), scenario=scenario_from_object(scenario))
     ready = threading.Event()
     limits = HttpLimits(head_timeout_s=STALL_S, body_timeout_s=STALL_S)
@@ -126,6 +130,7 @@ def unharmed(simulator: Simulator) -> Iterator[None]:
 
 GET, POST = b"GET /v2/balance HTTP/1.1\r\n", b"POST /v2/topup HTTP/1.1\r\n"
 BAD, TARGET, HEAD = "malformed_request", "malformed_target", "head_too_large"
+CODING = "unknown_transfer_coding"
 KEY = "missing_api_key"
 
 ROWS: list[tuple[str, bytes, list[tuple[int, str]]]] = [
@@ -173,6 +178,14 @@ ROWS: list[tuple[str, bytes, list[tuple[int, str]]]] = [
     ("a negative length", POST + H + b"Content-Length: -1\r\n\r\n", [(400, BAD)]),
     ("a length beyond 64 bits", POST + H + b"Content-Length: 99999999999999999999\r\n\r\n", [(400, BAD)]),
     ("gzip for a transfer encoding", POST + H + b"Transfer-Encoding: gzip\r\n\r\n", [(400, BAD)]),
+    ("gzip within chunks", POST + H + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", [(501, CODING)]),
+    ("gzip within chunks, in two headers", POST + H + b"Transfer-Encoding: gzip\r\nTransfer-Encoding: Chunked\r\n\r\n0\r\n\r\n", [(501, CODING)]),
+    ("identity within chunks", POST + H + b"Transfer-Encoding: identity\t, chunked\r\n\r\n0\r\n\r\n", [(501, CODING)]),
+    ("chunks within chunks", POST + H + b"Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n", [(400, BAD)]),
+    ("chunks within gzip", POST + H + b"Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n", [(400, BAD)]),
+    ("a coding whose name ends like chunked", POST + H + b"Transfer-Encoding: unchunked\r\n\r\n0\r\n\r\n", [(400, BAD)]),
+    ("an empty coding beside chunked", POST + H + CLOSE + b"Transfer-Encoding: , CHUNKED\r\n\r\n0\r\n\r\n", [(401, KEY)]),
+    ("gzip within chunks that offer an upgrade", POST + H + b"Connection: Upgrade\r\nUpgrade: h2c\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", [(501, CODING)]),
     ("a chunk size in words", POST + H + b"Transfer-Encoding: chunked\r\n\r\nmany\r\n", [(400, BAD)]),
     ("a chunk size of 17 digits", POST + H + b"Transfer-Encoding: chunked\r\n\r\n" + b"f" * 17 + b"\r\n", [(400, BAD)]),
     ("a request within a body", POST + H + CLOSE + b"Content-Length: 4\r\n\r\nGET / HTTP/1.1\r\n\r\n", [(401, KEY)]),
@@ -228,6 +241,78 @@ def test_a_stalled_request_is_refused_and_closed(simulator: Simulator) -> None:
     assert seen == [[expected] for _, expected in starts]
 
 
+PART = b"Content-Length: 10\r\n\r\nabc"
+FAULTS = [
+    {"name": name, "when": {"path": "/v2/unused"}, "then": then}
+    for name, then in {
+        "504": {"status": 504},
+        "204": {"status": 204},
+        "slow-500": {"status": 500, "delay": "50ms"},
+        "dripping-500": {"status": 500, "drip": {"bytes_per_second": 1000}},
+        "disconnect": {"disconnect": True},
+        "delay": {"delay": "50ms"},
+        "late-500": {"status": 500, "after_commit": True},
+    }.items()
+]
+HALF_CLOSED: list[tuple[str, bytes, int]] = [
+    ("no key", POST + H + PART, 401),
+    ("a wrong key", POST + H + b"X-Api-Key: nobody\r\n" + PART, 401),
+    ("an unknown path", b"POST /v2/nowhere HTTP/1.1\r\n" + H + PART, 404),
+    ("a wrong method", b"DELETE /v2/topup HTTP/1.1\r\n" + H + PART, 405),
+    ("an unknown sandbox", b"POST /s/nobody/v2/topup HTTP/1.1\r\n" + H + PART, 404),
+    ("a fault before a body too large", POST + H + b"X-Sim-Rule: 504\r\nContent-Length: 99999999\r\n\r\nabc", 504),
+    ("an unknown rule", POST + H + b"X-Sim-Rule: nobody\r\n" + PART, 400),
+    *[(f"the fault {name}", POST + H + b"X-Sim-Rule: %b\r\n" % name.encode() + PART, status) for name, status in [
+        ("504", 504), ("204", 204), ("slow-500", 500), ("dripping-500", 500), ("disconnect", 0), ("delay", 401),
+        ("late-500", 401),
+    ]],
+]  # fmt: skip
+
+
+async def half_closed(simulator: Simulator, raw: bytes) -> bytes:
+    """Send, close the client's side at once, and return all that comes back until the server closes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", simulator.port)
+    writer.write(raw)
+    writer.write_eof()
+    try:
+        return await asyncio.wait_for(reader.read(), PATIENCE_S)
+    finally:
+        writer.transport.abort()
+
+
+@pytest.mark.parametrize(("what", "raw", "status"), HALF_CLOSED, ids=ids(HALF_CLOSED))
+def test_a_client_that_closes_its_side_within_a_body_gets_the_answer_that_the_journal_shows(
+    simulator: Simulator, what: str, raw: bytes, status: int
+) -> None:
+    seen = [(status, int(n)) for status, _, n in parsed(asyncio.run(half_closed(simulator, raw)))]
+    journal = simulator.app.sandboxes.get("default").journal
+    assert seen == ([(status, journal.last_n)] if status else [])
+    found = journal.find(journal.last_n)
+    assert found is not None
+    assert found.status == status
+
+
+@pytest.mark.parametrize("rule", [b"", b"X-Sim-Rule: delay\r\n", b"X-Sim-Rule: late-500\r\n"])
+def test_a_client_that_closes_its_side_within_a_body_that_is_needed_gets_no_answer(
+    simulator: Simulator, rule: bytes
+) -> None:
+    for path in ("/v2/topup", "/s/default/v2/topup"):
+        raw = simulator.signed("POST", path, b"{}", headers=rule + b"Content-Length: 10\r\n", length=False)
+        assert asyncio.run(half_closed(simulator, raw)) == b""
+        journal = simulator.app.sandboxes.get("default").journal
+        found = journal.find(journal.last_n)
+        assert found is not None
+        assert (found.path, found.status) == ("/v2/topup", 0)
+
+
+@pytest.mark.parametrize("path", [b"/_sim/sandboxes", b"/_sim/inbox/default/raw", b"/v2/token", b"/_sim/nothing"])
+def test_a_client_that_closes_its_side_within_another_body_ends_the_connection(
+    simulator: Simulator, path: bytes
+) -> None:
+    raw = asyncio.run(half_closed(simulator, b"POST %b HTTP/1.1\r\n" % path + H + PART))
+    assert raw[:12] in ((b"HTTP/1.1 404",) if path.endswith(b"nothing") else (b"",))
+
+
 # Sizes
 
 
@@ -236,11 +321,9 @@ def test_a_body_that_is_declared_too_large_is_refused_before_it_comes(simulator:
     raw = simulator.signed("POST", "/v2/topup", headers=declared, length=False)
 
     async def main() -> bytes:
-        reader, writer = await asyncio.open_connection("127.0.0.1", simulator.port)
-        writer.write(raw)
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), STALL_S)  # not one byte of the body was sent
-        writer.close()
-        return head
+        async with connected(simulator.port) as (reader, writer):
+            writer.write(raw)
+            return await asyncio.wait_for(reader.readuntil(b"body_too_large"), PATIENCE_S)  # a stall has another name
 
     assert asyncio.run(main()).startswith(b"HTTP/1.1 401")
 
@@ -257,16 +340,15 @@ def test_chunks_without_an_end_are_refused_at_ten_megabytes(simulator: Simulator
     chunk = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
 
     async def main() -> bytes:
-        reader, writer = await asyncio.open_connection("127.0.0.1", simulator.port)
-        writer.write(raw)
-        answer = asyncio.create_task(reader.readuntil(b"\r\n\r\n"))
-        for _ in range(11):
-            writer.write(chunk)
-            await writer.drain()
-        head = await asyncio.wait_for(answer, PATIENCE_S)
-        body = await reader.readexactly(int((re.search(rb"content-length: (\d+)", head) or [b"", b"0"])[1]))
-        writer.close()
-        return bytes(head.split()[1]) + b" " + bytes(json.loads(body)["error"], "ascii")
+        async with connected(simulator.port) as (reader, writer):
+            writer.write(raw)
+            answer = asyncio.create_task(reader.readuntil(b"\r\n\r\n"))
+            for _ in range(11):
+                writer.write(chunk)
+                await asyncio.wait_for(writer.drain(), PATIENCE_S)
+            head = await asyncio.wait_for(answer, PATIENCE_S)
+            body = await reader.readexactly(int((re.search(rb"content-length: (\d+)", head) or [b"", b"0"])[1]))
+            return bytes(head.split()[1]) + b" " + bytes(json.loads(body)["error"], "ascii")
 
     assert asyncio.run(main()) == b"401 body_too_large"
 

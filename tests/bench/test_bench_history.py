@@ -7,6 +7,7 @@ import pytest
 from bench.history import SEARCHES, main
 
 
+@pytest.mark.slow
 def test_every_search_is_a_row_and_every_count_a_column(capsys: pytest.CaptureFixture[str]) -> None:
     main(["20", "60"])
     heading, *rows = capsys.readouterr().out.splitlines()

@@ -119,8 +119,10 @@ def test_callbacks_and_webhooks_count_by_their_state() -> None:
         {"webhooks": {"state": "pending"}},
         {"outcome": "callback-retried"},
     ]
-    resellers = [{"code": "RS001", "balance_webhook": {"url": refused_url()}}]
-    with running({"expect": expect, "resellers": resellers}) as client:
+    with (
+        refused_url() as refused,
+        running({"expect": expect, "resellers": [{"code": "RS001", "balance_webhook": {"url": refused}}]}) as client,
+    ):
         client.pay()
         client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 5})
         assert counts(client) == [0, 0, 0, 0, 1, 0]

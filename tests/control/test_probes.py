@@ -183,8 +183,10 @@ def test_a_receiver_that_is_not_there_or_silent_is_inconclusive() -> None:
         told = probe(client, probes=["webhook-wrong-signature", "webhook-repeated-event"], timeout=0.05)
         assert set(verdicts(told).values()) == {"inconclusive"}
         assert told["probes"][0]["requests"][0]["ending"] == "timeout"
-        put(client, refused_url())
-        assert verdicts(probe(client, probes=["webhook-repeated-event"])) == {"webhook-repeated-event": "inconclusive"}
+        with refused_url() as refused:
+            put(client, refused)
+            told = probe(client, probes=["webhook-repeated-event"])
+        assert verdicts(told) == {"webhook-repeated-event": "inconclusive"}
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,15 @@ def test_a_body_behind_a_status_that_has_none_is_left_alone(run: Run, status: in
             for _ in range(3):
                 outcome = await http.send(post(receiver.url), 5)
                 assert (outcome.kind, outcome.status, outcome.body) == (OutcomeKind.ANSWERED, status, "")
+                assert outcome.error == f"status {status} came with a body, which HTTP forbids; the status counts"
 
     run(main())
+
+
+@pytest.mark.parametrize("length", [b"Content-Length: 2\r\n", b"Content-Length: 0\r\n", b""])
+def test_a_content_length_without_a_body_is_no_error_of_a_204(run: Run, length: bytes) -> None:
+    outcome, _ = deliver(run, says(b"HTTP/1.1 204 No Content\r\n" + length + b"\r\n"))
+    assert (outcome.kind, outcome.status, outcome.error) == (OutcomeKind.ANSWERED, 204, "")
 
 
 def test_cookies_of_an_answer_are_neither_shown_nor_sent_back(run: Run) -> None:
@@ -137,6 +144,7 @@ BROKEN = [  # what follows a status line, and how much of a body can be read in 
 @pytest.mark.parametrize(("rest", "body"), BROKEN)
 @pytest.mark.parametrize("status", [200, 404, 503])
 @pytest.mark.parametrize("interim", [b"", b"\r\n", b"HTTP/1.1 100 Continue\r\n\r\n" * 3])
+@pytest.mark.slow
 def test_the_status_line_decides_even_when_the_rest_fails(
     run: Run, interim: bytes, status: int, rest: bytes, body: str
 ) -> None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.support.connections import closed_port
 from tests.support.processes import (
     DEADLINE_S,
     PROGRAM,
@@ -119,9 +120,8 @@ def test_a_terminal_is_shown_indented_json(server: Serving) -> None:
 
 
 def test_an_unreachable_server_is_exit_3_with_advice() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    done = run("call", "GET", "/v2/balance", "--url", f"http://127.0.0.1:{port}")
+    with closed_port() as port:
+        done = run("call", "GET", "/v2/balance", "--url", f"http://127.0.0.1:{port}")
     assert done.status == 3
     assert "reseller-sim serve" in done.only_error_line
     assert f"127.0.0.1:{port}" in done.only_error_line
@@ -149,11 +149,14 @@ def answering_once(said: bytes) -> Iterator[str]:
         def serve() -> None:
             connection, _ = listener.accept()
             with connection:
+                connection.settimeout(DEADLINE_S)
                 connection.recv(65536)
                 connection.sendall(said)
                 connection.shutdown(socket.SHUT_WR)
 
         thread = threading.Thread(target=serve)
         thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            thread.join()

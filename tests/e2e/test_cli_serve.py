@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -67,31 +68,24 @@ def test_a_signal_ends_it_without_output_in_every_state_of_its_connections(tmp_p
         head * 2,
         b"POST /_sim/sandboxes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
     ]
-    with serving(str(scenario), "--port", "0", "--json") as server:
+    with serving(str(scenario), "--port", "0", "--json") as server, ExitStack() as clients:
         port = urlsplit(server.ready["url"]).port
         assert port is not None
-        clients = [socket.create_connection(("127.0.0.1", port)) for _ in begun]
-        for client, content in zip(clients, begun, strict=True):
-            client.sendall(content)
+        for content in begun:
+            clients.enter_context(socket.create_connection(("127.0.0.1", port))).sendall(content)
         assert ask(f"{server.ready['url']}/_sim/health").status == 200  # those before it have been read
         assert server.stop(signal.SIGTERM) == (0, "", "")
-        for client in clients:
-            client.close()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_with_exit_code_0_though_clients_are_connected(number: int) -> None:
     with serving("--port", "0", "--json") as server:
         address = urlsplit(server.ready["url"])
-        connection = HTTPConnection(address.hostname or "", address.port, timeout=DEADLINE_S)
-        connection.request("GET", "/_sim/health")
-        connection.getresponse().read()
-        assert server.stop(number) == (
-            0,
-            "",
-            "",
-        )  # in time: it waits for a bounded while, the connection would for ever
-        connection.close()
+        with closing(HTTPConnection(address.hostname or "", address.port, timeout=DEADLINE_S)) as connection:
+            connection.request("GET", "/_sim/health")
+            connection.getresponse().read()
+            # In time: the server waits for a bounded while, the connection would for ever.
+            assert server.stop(number) == (0, "", "")
 
 
 def test_a_signal_during_start_up_ends_it_with_exit_code_0() -> None:
@@ -279,15 +273,12 @@ def test_as_many_connections_may_be_open_as_the_system_grants() -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))  # what the server inherits
     try:
-        with serving("--port", "0", "--json") as server:
+        with serving("--port", "0", "--json") as server, ExitStack() as connections:
             port = urlsplit(server.ready["url"]).port
             resource.setrlimit(resource.RLIMIT_NOFILE, before)
-            connections = [socket.create_connection(("127.0.0.1", port or 0), DEADLINE_S) for _ in range(300)]
-            try:
-                assert ask(server.ready["url"] + "/_sim/health").status == 200
-            finally:
-                for connection in connections:
-                    connection.close()
+            for _ in range(300):
+                connections.enter_context(socket.create_connection(("127.0.0.1", port or 0), DEADLINE_S))
+            assert ask(server.ready["url"] + "/_sim/health").status == 200
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 

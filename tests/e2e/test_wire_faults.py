@@ -9,6 +9,7 @@ import pytest
 
 from simulator.app import build_app, wall_clock
 from simulator.options import Options
+from tests.support.connections import connected
 from tests.support.on_the_wire import PATIENCE_S, sandbox_with
 from tests.support.processes import Serving
 from tests.support.signing import sign
@@ -77,14 +78,12 @@ def test_a_fault_of_a_bodyless_status_leaves_nothing_behind_its_head(
     async def main() -> tuple[bytes, bytes]:
         kept = sandbox.request("POST", "/v2/topup", BODY).replace(b"Connection: close\r\n", b"")
         last = sandbox.request("GET", "/v2/balance", nonce="m" * 16)
-        reader, writer = await sandbox.connect()
-        writer.write(kept + last if together else kept)
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE_S)
-        if not together:
-            writer.write(last)
-        rest = await asyncio.wait_for(reader.read(), PATIENCE_S)
-        writer.close()
-        return head, rest
+        async with connected(sandbox.port) as (reader, writer):
+            writer.write(kept + last if together else kept)
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE_S)
+            if not together:
+                writer.write(last)
+            return head, await asyncio.wait_for(reader.read(), PATIENCE_S)
 
     head, rest = asyncio.run(main())
     assert head.startswith(b"HTTP/1.1 %d " % status)
@@ -168,16 +167,14 @@ def test_an_answer_can_drip(server: Serving, when: dict[str, Any]) -> None:
     """The head has come before the body is whole; a fast clock makes the drops larger."""
 
     fault = {"when": when, "times": 1, "then": {"drip": {"bytes_per_second": 1}}}
-    sandbox = sandbox_with(server, [fault], clock="x1000")
+    sandbox = sandbox_with(server, [fault], clock="x200")
 
     async def main() -> tuple[bytes, bytes, bytes]:
-        reader, writer = await sandbox.connect()
-        writer.write(sandbox.request("POST", "/v2/topup", BODY))
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE_S)
-        begun = reader._buffer[:]  # type: ignore[attr-defined]  # what has come with the head
-        rest = await asyncio.wait_for(reader.read(), PATIENCE_S)
-        writer.close()
-        return head, bytes(begun), rest
+        async with connected(sandbox.port) as (reader, writer):
+            writer.write(sandbox.request("POST", "/v2/topup", BODY))
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE_S)
+            begun = reader._buffer[:]  # type: ignore[attr-defined]  # what has come with the head
+            return head, bytes(begun), await asyncio.wait_for(reader.read(), PATIENCE_S)
 
     head, begun, body = asyncio.run(main())
     assert head.startswith(b"HTTP/1.1 200")
@@ -205,15 +202,13 @@ def test_a_body_that_grows_over_ten_megabytes_is_refused_while_it_is_read(server
 
     async def main() -> bytes:
         head = sandbox.request("POST", "/v2/topup").replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
-        reader, writer = await sandbox.connect()
-        writer.write(head.replace(b"Connection: close\r\n", b""))
         chunk = b"%x\r\n%b\r\n" % (1024 * 1024, b" " * 1024 * 1024)
-        for _ in range(12):  # it never ends by itself
-            writer.write(chunk)
-            await asyncio.wait_for(writer.drain(), PATIENCE_S)
-        answer = await asyncio.wait_for(reader.readuntil(b"10 MB"), PATIENCE_S)
-        writer.close()
-        return answer
+        async with connected(sandbox.port) as (reader, writer):
+            writer.write(head.replace(b"Connection: close\r\n", b""))
+            for _ in range(12):  # it never ends by itself
+                writer.write(chunk)
+                await asyncio.wait_for(writer.drain(), PATIENCE_S)
+            return await asyncio.wait_for(reader.readuntil(b"10 MB"), PATIENCE_S)
 
     answer = asyncio.run(main())
     assert answer.startswith(b"HTTP/1.1 401")

@@ -22,13 +22,13 @@ def test_a_receiver_that_fails_often_gets_every_event_or_all_its_attempts() -> N
 @pytest.mark.parametrize("kind", ["silent", "refused"])
 def test_a_dead_receiver_does_not_hold_up_the_others(kind: str) -> None:
     resellers: list[Any] = [{"code": "RS002", "balance_webhook": {"url": "inbox:never-used"}}]
-    with running({"clock": "real", "resellers": resellers}, wall=wall_clock) as client:
+    with running({"clock": "real", "resellers": resellers}, wall=wall_clock) as client, refused_url() as refused:
         dead = client.run(Receiver([None]).start())
         good = client.run(Receiver().start())
         try:
             state = client.live.core.state
             state.resellers["RS002"].webhook.url = good.url
-            assert client.call("PUT", "/v2/balance-webhook", {"url": dead.url if kind == "silent" else refused_url()})
+            assert client.call("PUT", "/v2/balance-webhook", {"url": dead.url if kind == "silent" else refused})
             for _ in range(50):
                 deposit(client)
             for _ in range(10):

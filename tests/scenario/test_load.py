@@ -226,6 +226,7 @@ BAD_OBJECTS: list[tuple[str, object, str]] = [
 
 
 @pytest.mark.parametrize(("value", "code"), [row[1:] for row in BAD_OBJECTS], ids=[row[0] for row in BAD_OBJECTS])
+@pytest.mark.slow
 def test_an_object_keeps_the_same_limits(value: object, code: str) -> None:
     assert code in [problem.code for problem in load_object(value).problems]
 

@@ -93,6 +93,7 @@ def test_a_malformed_request_gets_one_refusal_and_the_end(served: Served, raw: b
 
 
 @pytest.mark.parametrize("raw", [raw for raw, _ in MALFORMED.values()], ids=MALFORMED)
+@pytest.mark.slow
 def test_a_malformed_request_in_single_bytes_gets_the_same(served: Served, raw: bytes) -> None:
     async def main() -> tuple[list[Response], list[Response]]:
         whole = await served.talk(raw)

@@ -90,7 +90,7 @@ def test_a_stalled_body_that_was_answered_already_is_closed_without_a_second_ans
 
 def test_a_stalled_body_waits_for_the_answer_before_it(hasty: Served) -> None:
     stalled = b"POST /stalled HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc"
-    answers = asyncio.run(hasty.talk(request("GET", "/pause") + stalled))
+    answers = asyncio.run(hasty.talk(request("GET", "/slow") + stalled))
     assert [answer.status for answer in answers] == [200, 408]
 
 

@@ -171,9 +171,8 @@ def test_a_client_that_closes_its_side_within_a_body_is_disconnected(prompt: Ser
 
 def test_a_request_counts_although_its_client_is_gone_at_once(prompt: Served) -> None:
     async def main() -> bool:
-        client = await prompt.connect()
-        client.writer.write(request("POST", "/left-at-once", body=b"x"))
-        await client.close()
+        async with await prompt.connect() as client:
+            client.writer.write(request("POST", "/left-at-once", body=b"x"))
         return await prompt.saw("left /left-at-once")
 
     assert asyncio.run(main())

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.server.limits import HttpLimits, HttpRefusal
 from simulator.server.reading import RequestReader
-from simulator.server.states import CLOSED, DEAF, IDLE, LATE_HEAD, LINGERING, LOST, OPENED, READING, Reading
+from simulator.server.states import CLOSED, DEAF, EOF, IDLE, LATE_HEAD, LINGERING, LOST, OPENED, READING, Reading
 from tests.support.echo_server import request
 
 
@@ -34,6 +34,11 @@ def test_a_connection_can_be_lost_in_every_state_and_then_nothing_comes(state: R
 @pytest.mark.parametrize("state", [DEAF, LINGERING])
 def test_a_connection_that_stopped_reading_never_reads_again(state: Reading) -> None:
     assert reachable(state) <= {DEAF, LINGERING, CLOSED}
+
+
+@pytest.mark.parametrize("state", [state for state in Reading if state <= DEAF])
+def test_nothing_is_read_after_the_client_has_closed_its_side(state: Reading) -> None:
+    assert READING[state][EOF] is DEAF
 
 
 def read(*packets: bytes, limits: HttpLimits | None = None) -> RequestReader:
@@ -85,7 +90,7 @@ def test_an_error_of_ours_is_not_blamed_on_the_client(monkeypatch: pytest.Monkey
     def broken(*_: Any) -> None:
         raise ValueError("on purpose")
 
-    monkeypatch.setattr("simulator.server.reading.check_version_and_host", broken)
+    monkeypatch.setattr("simulator.server.reading.check_head", broken)
     with pytest.raises(Exception, match="User callback error") as caught:
         read(b"GET / HTTP/1.1\r\n\r\n")
     assert not isinstance(caught.value, HttpRefusal)

@@ -17,6 +17,7 @@ from simulator.delivery.lookup import Lookup, system_lookup
 from simulator.delivery.sender import PER_RECEIVER, HttpSender
 from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.effects import Outgoing
+from tests.support.connections import hang_up
 
 Run = Callable[[Coroutine[None, None, None]], None]
 
@@ -155,4 +156,4 @@ class Receiver:
             return
         finally:
             self.open_connections -= 1
-            writer.close()
+            await hang_up(writer)

@@ -11,6 +11,7 @@ from itertools import count
 from typing import Any, TypeVar
 
 from simulator.app import App, build_app
+from simulator.domain.model.scenario import Scenario
 from simulator.options import Options
 from simulator.runtime.sandboxes import DEFAULT, LiveSandbox, SandboxSpec
 from simulator.scenario.library import scenario_from_object
@@ -21,6 +22,7 @@ from tests.support.wall import Wall
 T = TypeVar("T")
 HOST = "127.0.0.1:8080"
 _nonces = count(1)
+_compiled: dict[str, Scenario] = {}
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,13 @@ class Client:
         self.key, self.secret = (key.key, key.secret) if key else ("", "")
 
     def run(self, awaitable: Awaitable[T]) -> T:
-        """Run something beside the application, in its loop."""
+        """Run something beside the application, in its loop. The runner would set a signal handler for each call, which
+        takes longer than many a request."""
 
         async def main() -> T:
             return await awaitable
 
-        return self._runner.run(main())
+        return self._runner.get_loop().run_until_complete(main())
 
     def pass_time(self, seconds: float) -> None:
         """Move the wall, where the test holds it."""
@@ -240,7 +243,7 @@ def running(scenario: Any = "default", wall: Callable[[], datetime] | None = Non
         app = build_app(Options(scenario, **({"mode": "manual"} | options)), wall)
     else:
         whole = {"scenario": "test", "extends": "default", "clock": {"mode": "manual"}} | scenario
-        made = scenario_from_object({name: value for name, value in whole.items() if value is not None})
+        made = compiled({name: value for name, value in whole.items() if value is not None})
         app = build_app(Options(**options), wall, scenario=made)
     with asyncio.Runner() as runner:
         lifespan = Lifespan(app)
@@ -249,6 +252,14 @@ def running(scenario: Any = "default", wall: Callable[[], datetime] | None = Non
             yield Client(app, wall, runner)
         finally:
             runner.run(lifespan.stop())
+
+
+def compiled(scenario: dict[str, Any]) -> Scenario:
+    """The scenario of an object; tests that give equal ones share it, as sandboxes do."""
+    written = repr(scenario)
+    if written not in _compiled:
+        _compiled[written] = scenario_from_object(scenario)
+    return _compiled[written]
 
 
 class Lifespan:

@@ -14,6 +14,7 @@ from simulator.server.responder import Responder as Connection
 from simulator.server.responder import responder_of as connection_of
 from simulator.server.serve import Message, make_server
 from tests.support.client import Response
+from tests.support.connections import hang_up
 
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
     "uvloop": uvloop.new_event_loop,
@@ -86,13 +87,6 @@ class Echo:
     async def on_drip_for_long(self, connection: Connection, receive: Receive, send: Send) -> None:
         await connection.drip(200, PLAIN, LETTERS, bytes_per_second=10)
 
-    async def on_pause(self, connection: Connection, receive: Receive, send: Send) -> None:
-        if await connection.pause(0.05):
-            await send_text(send, b"rested")
-
-    async def on_pause_for_ever(self, connection: Connection, receive: Receive, send: Send) -> None:
-        assert not await connection.pause(3600)
-
     async def on_fault_after_answer(self, connection: Connection, receive: Receive, send: Send) -> None:
         await send_text(send, b"answered")
         connection.abort()
@@ -116,6 +110,13 @@ class Echo:
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b"un", "more_body": True})
         await send({"type": "http.response.body", "body": b"sized"})
+
+    async def on_begun_then_read(self, connection: Connection, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": PLAIN})
+        await send({"type": "http.response.body", "body": b"no", "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        await send({"type": "http.response.body", "body": b" more of"})
 
     async def on_slow(self, connection: Connection, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0.15)
@@ -215,11 +216,8 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        self.writer.close()
-        try:
-            await self.writer.wait_closed()
-        except ConnectionError:
-            self.closed = True
+        """Leave, whatever is unsent or unread."""
+        await hang_up(self.writer)
 
     async def send(self, data: bytes) -> None:
         """Write, and do not mind a server that does not read any more."""
@@ -287,8 +285,8 @@ def serving(
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert ready.wait(PATIENCE_S)
     try:
+        assert ready.wait(PATIENCE_S)
         yield Served(server.port, app)
     finally:
         server.should_exit = True

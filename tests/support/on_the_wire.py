@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tests.support.connections import connected
 from tests.support.processes import Serving, ask
 from tests.support.signing import sign
 
@@ -34,19 +35,14 @@ class WiredSandbox:
             "Connection: close\r\n\r\n"
         ).encode() + content
 
-    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await asyncio.open_connection("127.0.0.1", self.port)
-
     async def exchange(self, content: bytes) -> bytes:
         """All bytes that come back until the server closes."""
-        reader, writer = await self.connect()
-        writer.write(content)
-        try:
-            return await asyncio.wait_for(reader.read(), PATIENCE_S)
-        except ConnectionResetError:
-            return b""
-        finally:
-            writer.close()
+        async with connected(self.port) as (reader, writer):
+            writer.write(content)
+            try:
+                return await asyncio.wait_for(reader.read(), PATIENCE_S)
+            except ConnectionResetError:
+                return b""
 
     def pay(self, body: dict[str, Any], nonce: str = "n" * 16) -> bytes:
         """What a payment is answered, to the last byte."""

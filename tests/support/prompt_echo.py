@@ -17,7 +17,7 @@ class PromptEcho(Echo):
     def prompt(
         self, method: str, path: str, query: bytes, headers: Headers, client: str, body: bytes
     ) -> Coroutine[Any, Any, Answer] | None:
-        if path in ("/asgi", "/sleep", "/pause", "/pause-for-ever", "/late-reader"):
+        if path in ("/asgi", "/sleep", "/late-reader"):
             return None
         if path.startswith(("/fault", "/until", "/abort-in-body", "/cut", "/drip")):
             return None

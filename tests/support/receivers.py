@@ -3,11 +3,14 @@
 import asyncio
 import json
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from socket import SO_LINGER, SOL_SOCKET
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.support.connections import closed_port, hang_up
 
 Answer = int | bytes | None  # a status, raw bytes, or silence
 
@@ -54,8 +57,8 @@ class Receiver:
 
     async def stop(self) -> None:
         self._server.close()
-        for writer in self._open:
-            writer.close()
+        for writer in tuple(self._open):
+            await hang_up(writer)
         await self._server.wait_closed()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -66,8 +69,10 @@ class Receiver:
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
-            self._open.discard(writer)
             writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+            self._open.discard(writer)
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
@@ -97,10 +102,8 @@ class Receiver:
         return True
 
 
-def refused_url() -> str:
-    """An address where nobody listens."""
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}/hook"
+@contextmanager
+def refused_url() -> Iterator[str]:
+    """An address where nobody listens, nor will while the test runs."""
+    with closed_port() as port:
+        yield f"http://127.0.0.1:{port}/hook"

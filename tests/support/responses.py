@@ -3,16 +3,21 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simulator.contract.body import BadJson, decode_any
 from simulator.contract.openapi import load
 from simulator.contract.schemas import Schema, at_pointer, compiled
 
+if TYPE_CHECKING:
+    import jsonschema_rs
+
 PROBLEM_CHARS_MAX = 300
 
 # Statuses of checks that precede routing, and so apply to unknown paths and methods.
 _BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden"}
+
+_validators: "dict[int, tuple[Schema, jsonschema_rs.Draft202012Validator]]" = {}
 
 _PARAMETER = re.compile(r"(\{[^}]*\})")
 
@@ -86,12 +91,20 @@ def _header_problems(whole: dict[str, Any], described: dict[str, Any], headers: 
         if value is None:
             if wanted.get("required"):
                 yield f"the header {name} is missing"
-        elif not compiled(wanted["schema"]).is_valid(value):
+        elif not _validator(wanted["schema"]).is_valid(value):
             yield f"the header {name} should not be {value[:PROBLEM_CHARS_MAX]!r}"
 
 
+def _validator(wanted: Schema) -> "jsonschema_rs.Draft202012Validator":
+    """The validator of a part of a loaded document, cached: compiling one takes longer than what it then validates."""
+    found = _validators.get(id(wanted))
+    if found is None:
+        found = _validators[id(wanted)] = (wanted, compiled(wanted))  # the part stays alive, and so its id is its own
+    return found[1]
+
+
 def _value_problems(wanted: Schema, value: Any) -> list[str]:
-    checker = compiled(wanted)
+    checker = _validator(wanted)
     if not checker.is_valid(value):
         return [
             f"{'/'.join(map(str, error.instance_path)) or 'the body'}: {error.message[:PROBLEM_CHARS_MAX]}"

@@ -51,6 +51,13 @@ def test_any_facts_give_a_sentence_within_bounds(kind: DetailKind, value: Any) -
     assert len(sentence(Detail(kind, dict.fromkeys(names, value)))) <= SENTENCE_CHARS_MAX
 
 
+def test_a_sentence_that_is_cut_ends_in_three_dots() -> None:
+    long = tuple(f"{'x' * 90}{number}" for number in range(5))
+    said = sentence(detail(DetailKind.PLAN_REQUIRED, amount=Decimal(10), codes=long))
+    assert len(said) == SENTENCE_CHARS_MAX
+    assert said.endswith("x2...")
+
+
 NEAR = [
     ("RELOADX", "RELOAD"),
     ("reload", "RELOAD"),

@@ -9,7 +9,8 @@ import msgspec
 
 from simulator.domain.commands import LookUpBill
 from simulator.domain.handlers.checks import bad_account, bad_money, beyond_limits, fits, no_amount
-from simulator.domain.handlers.extras import SECOND_REFERENCE, bad_extra, bad_option, extra_field
+from simulator.domain.handlers.extras import SECOND_REFERENCE, bad_extra, extra_field
+from simulator.domain.handlers.option_refusals import bad_option
 from simulator.domain.model.answers import BillFound
 from simulator.domain.model.bills import (
     Bill,
@@ -144,7 +145,7 @@ def _check_biller(inquiry: Inquiry) -> BillRefused | None:
     if not code:
         wrong = detail(DetailKind.MISSING, name="biller_code", product=product.code)
     else:
-        wrong = bad_option(code, offered(inquiry.state.seed, product, field_id), "biller_code", product.code)
+        wrong = bad_option(product, field_id, code, "biller_code", offered(inquiry.state.seed, product, field_id))
     return BillRefused(BillError.BILLER, detail=wrong)
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from simulator.domain.model.catalog import FormField, Option, OptionList, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
-from simulator.domain.model.money import TEXT_CHARS_MAX, denotes_number, is_whole_cents
+from simulator.domain.model.money import TEXT_CHARS_MAX, denotes_number, is_whole_cents, spelling
 from simulator.domain.model.options import NO_OPTIONS, account_source, limiting_biller, limits, offered, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
 from simulator.domain.state import State
@@ -39,6 +39,22 @@ def offered_to(draft: Draft, field_id: str) -> OptionList:
         return product.options.get(field_id, NO_OPTIONS)
     source = account_source(product, field_id)
     return offered(draft.state.seed, product, field_id, _value(draft, source) if source else "")
+
+
+def offered_whom(draft: Draft, field_id: str) -> dict[str, str]:
+    """The value that a field's options depend on, by its name in the request; empty when all get the same."""
+    product = draft.product
+    source = account_source(product, field_id)
+    if source is None or (field_id not in product.fields_by_account and not product.options_for):
+        return {}
+    fulfillment = product.fulfillment
+    if fulfillment.account is not None and fulfillment.account.from_field == source:
+        return {"account": draft.account}
+    return {
+        f"extras.{name}": _value(draft, source)
+        for name, extra in fulfillment.extras.items()
+        if extra.from_field == source
+    }
 
 
 def chosen_options(draft: Draft) -> list[Option]:
@@ -117,7 +133,7 @@ def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detai
     if field.type == "select":
         every = offered_to(draft, field.id).by_denomination
         sold = [one for one in every if beyond_limits(one, low, high) is None]
-        wrong = None if amount in every else not_sold(code, amount, sold)
+        wrong = None if amount in every else not_sold(code, amount, sold, offered_whom(draft, field.id))
     elif field.type == "number":
         wrong = None if _is_sold_in(field, amount) else detail(DetailKind.NOT_WHOLE, product=code, amount=amount)
     else:
@@ -127,9 +143,10 @@ def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detai
 
 def no_amount(sent: object) -> Detail:
     """Why `parse_amount` rejected the value sent."""
-    if isinstance(sent, str) and len(sent) > TEXT_CHARS_MAX:
-        return detail(DetailKind.TOO_LONG)
-    amount = f'"{sent[:SENT_CHARS_MAX]}"' if isinstance(sent, str) else sent
+    if (length := len(spelling(sent))) > TEXT_CHARS_MAX:
+        return detail(DetailKind.TOO_LONG, length=length, most=TEXT_CHARS_MAX)
+    is_long = isinstance(sent, str) and len(sent) > SENT_CHARS_MAX
+    amount = f'"{sent[:SENT_CHARS_MAX]}{"..." * is_long}"' if isinstance(sent, str) else sent
     return detail(DetailKind.TOO_MANY_DIGITS if denotes_number(sent) else DetailKind.NO_NUMBER, amount=amount)
 
 
@@ -149,13 +166,15 @@ def beyond_limits(amount: Decimal, low: Decimal | None, high: Decimal | None, bi
     return None
 
 
-def not_sold(product: str, amount: Decimal, sold: Collection[Decimal]) -> Detail:
-    """The product is not sold in this amount."""
+def not_sold(product: str, amount: Decimal, sold: Collection[Decimal], whom: Mapping[str, str]) -> Detail:
+    """The product is not sold in this amount to `whom`."""
     if not sold:
-        return detail(DetailKind.NOTHING_SOLD, product=product)
+        return detail(DetailKind.NOTHING_SOLD, product=product, whom=whom)
     nearest = sorted(nsmallest(SOLD_SHOWN_MAX, sold, key=lambda one: abs(one - amount)))
     left_out = len(sold) - len(nearest) or None
-    return detail(DetailKind.NOT_SOLD, product=product, amount=amount, sold=tuple(nearest), left_out=left_out)
+    return detail(
+        DetailKind.NOT_SOLD, product=product, amount=amount, sold=tuple(nearest), left_out=left_out, whom=whom
+    )
 
 
 def _value(draft: Draft, field_id: str) -> str:

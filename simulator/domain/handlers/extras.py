@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from simulator.domain.handlers.checks import Draft, chosen_options, offered_to
+from simulator.domain.handlers.option_refusals import bad_account_of_option, bad_option_of
 from simulator.domain.model.catalog import (
     FormField,
     Option,
@@ -21,12 +22,12 @@ from simulator.domain.model.catalog import (
 )
 from simulator.domain.model.details import Detail, DetailKind, detail, nearest
 from simulator.domain.model.money import decimal_text
-from simulator.domain.model.options import PLAN_CODE, plan_field
+from simulator.domain.model.options import PLAN_CODE, account_source, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
 
 SECOND_REFERENCE = "ref2"
 
-# At most this many ignored extras are compared with the known ones, to suggest what was meant.
+# At most this many ignored extras are named, and compared with the known ones to suggest what was meant.
 NAMES_MAX = 5
 CODE_CHARS_MAX = 100
 
@@ -35,8 +36,8 @@ def check_extras(draft: Draft) -> Refusal | None:
     """Each required extra must be present. Each extra must be text that its form field accepts or offers."""
     sources = draft.product.fulfillment.extras
     if draft.extras and draft.state.assumes("unsupported-extras", "reject") and (others := _unsupported(draft)):
-        names, known = tuple(map(_path, others)), tuple(map(_path, sources))
-        return _refusal(detail(DetailKind.UNSUPPORTED_EXTRAS, product=draft.product.code, names=names, known=known))
+        facts = _named(draft, others) | {"known": tuple(map(_path, sources))}
+        return _refusal(detail(DetailKind.UNSUPPORTED_EXTRAS, **facts))
     if not sources:
         return None
     for name, source in sources.items():
@@ -60,22 +61,22 @@ def ignored_extras(draft: Draft) -> Detail | None:
         return None
     likely = dict.fromkeys(nearest(name, known) for name in ignored[:NAMES_MAX])
     meant = tuple(_path(name) for name in likely if name and name not in draft.extras)
-    return detail(
-        DetailKind.IGNORED_EXTRAS, product=draft.product.code, names=tuple(map(_path, ignored)), nearest=meant
-    )
+    return detail(DetailKind.IGNORED_EXTRAS, nearest=meant, **_named(draft, ignored))
+
+
+def _named(draft: Draft, others: list[str]) -> dict[str, object]:
+    """The facts of extras that the product does not have: the first of them, and how many there are beside."""
+    names, left_out = others[:NAMES_MAX], len(others) - NAMES_MAX
+    return {
+        "product": draft.product.code,
+        "names": tuple(map(_path, names)),
+        "left_out": left_out if left_out > 0 else None,
+    }
 
 
 def _unsupported(draft: Draft) -> list[str]:
     """The extras that the product does not have."""
     return sorted(draft.extras.keys() - draft.product.fulfillment.extras.keys())
-
-
-def bad_option(code: str, every: tuple[Option, ...], name: str, product: str) -> Detail:
-    """Why no option with this code can be bought. `every` are the options of its field, inactive ones included."""
-    if any(option.code == code and not option.is_active for option in every):
-        return detail(DetailKind.INACTIVE_OPTION, name=name, code=code)
-    likely = nearest(code, (option.code for option in every if option.is_active))
-    return detail(DetailKind.NO_OPTION, name=name, product=product, code=code, nearest=likely)
 
 
 def bad_extra(field: FormField | None, name: str) -> Detail:
@@ -100,8 +101,15 @@ def _problem(draft: Draft, name: str, source: Source) -> Detail | None:
         # The plan code is checked together with the amount.
         if field is plan_field(draft.product) or value in offered_to(draft, field.id).active.by_code:
             return None
-        return bad_option(value, offered_to(draft, field.id), _path(name), draft.product.code)
+        return _wrong_identity(draft, field) or bad_option_of(draft, field.id, value, _path(name))
     return None if field.accepts is None or field.accepts(value) else bad_extra(field, _path(name))
+
+
+def _wrong_identity(draft: Draft, field: FormField) -> Detail | None:
+    """What is wrong with the extra that a field's options depend on, if they do."""
+    source = account_source(draft.product, field.id)
+    extras = draft.product.fulfillment.extras.items()
+    return next((_problem(draft, name, extra) for name, extra in extras if extra.from_field == source), None)
 
 
 def _path(name: str) -> str:
@@ -132,17 +140,13 @@ def _check_account_of_option(draft: Draft) -> Refusal | None:
     if source is None or source.path != "account_number" or draft.state.is_magic(draft.account):
         return None
     named = [name for name, extra in product.fulfillment.extras.items() if extra.from_field == source.from_field]
-    suitable = [
-        option
-        for option in offered_to(draft, source.from_field).active
-        if all(draft.extras.get(name) == option.code for name in named)
-    ]
+    sent = {_path(name): code for name in named if isinstance(code := draft.extras.get(name), str)}
+    options = offered_to(draft, source.from_field).active
+    suitable = [option for option in options if all(code == option.code for code in sent.values())]
     if any(option.account_number == draft.account for option in suitable):
         return None
-    accounts = tuple(option.account_number for option in suitable if option.account_number)
-    code = suitable[0].code if suitable else ""
     reason = Reason.EXTRAS if draft.state.assumes("option-account", "Invalid_Extras") else Reason.ACCOUNT
-    return Refusal(reason, detail=detail(DetailKind.ACCOUNT_OF_OPTION, code=code, accounts=accounts))
+    return Refusal(reason, detail=bad_account_of_option(draft, source.from_field, sent, suitable))
 
 
 def check_plan_code(draft: Draft) -> Refusal | None:
@@ -214,15 +218,11 @@ def _plans(draft: Draft) -> OptionList:
 
 def _unknown_plan(draft: Draft, code: object) -> Detail:
     """Why no plan with this code can be bought."""
-    product, name = draft.product, f"extras.{PLAN_CODE}"
+    name, field = f"extras.{PLAN_CODE}", draft.product.pricing
     if not isinstance(code, str):
         return detail(DetailKind.EXTRA_NO_TEXT, name=name)
-    offered, field = _plans(draft), product.pricing
-    written = (found for (field_id, _), found in product.options_for.items() if field and field_id == field.id)
-    is_of_others = field and any(code in found.by_code for found in (product.options.get(field.id, offered), *written))
-    if is_of_others and code not in offered.by_code:
-        return detail(DetailKind.OPTION_NOT_OFFERED, name=name, code=code, account=draft.account)
-    return bad_option(code, offered, name, product.code)
+    assert field is not None, "a product with plan codes has a pricing field"
+    return bad_option_of(draft, field.id, code, name)
 
 
 def _refuse_plan(reason: Reason, draft: Draft, wrong: Detail) -> Refusal:

@@ -16,7 +16,7 @@ SERVICE_ZONE = timezone(timedelta(hours=8))
 DIGITS_BEFORE_MAX = 15
 DIGITS_AFTER_MAX = 8
 
-# Longer texts are rejected unread. A Decimal holds this many digits exactly.
+# Longer texts are rejected unread, and longer numbers too. A Decimal holds this many digits exactly.
 TEXT_CHARS_MAX = 100
 BLANKS = " \t\r\n"
 NUMBER_DIGITS_MAX = 28
@@ -47,8 +47,8 @@ def _parsed_text(text: str) -> Decimal | None:
 
 
 def parse_number(raw: object) -> Decimal | None:
-    """Parse an ordinary decimal: a JSON number (int or Decimal), or a string, which may have `BLANKS` around it, a
-    sign, an exponent, and no digits on one side of its point.
+    """Parse an ordinary decimal of at most `TEXT_CHARS_MAX` characters: a JSON number (int or Decimal), or a string,
+    which may have `BLANKS` around it, a sign, an exponent, and no digits on one side of its point.
 
     Returns None for anything else, including thousands separators, non-ASCII digits, and numbers that need more than
     `NUMBER_DIGITS_MAX` digits to write out. Trailing zeros do not count.
@@ -63,9 +63,15 @@ def parse_number(raw: object) -> Decimal | None:
     elif isinstance(raw, int):
         return Decimal(raw) if abs(raw) < _BEYOND else None
     try:
-        return _written_out(Decimal(raw))
+        value = _written_out(Decimal(raw))
     except InvalidOperation:
         return None
+    return None if value is not raw and type(raw) is Decimal and len(str(raw)) > TEXT_CHARS_MAX else value
+
+
+def spelling(raw: object) -> str:
+    """A string or JSON number as it was sent, but for the case, the sign and the leading zeros of an exponent."""
+    return str(raw) if isinstance(raw, str | int | Decimal) else ""
 
 
 def denotes_number(raw: object) -> bool:

@@ -3,6 +3,7 @@
 A scenario that is an object may extend bundled ones only and name no file, since it may come from the network.
 """
 
+import os
 from functools import lru_cache
 from pathlib import Path as FilePath
 
@@ -84,7 +85,8 @@ def _read_bundled(name: str, current: Fingerprint) -> Document:
 
 
 def _bundled_files() -> list[FilePath]:
-    return sorted(path for path in data_dir("scenarios").iterdir() if path.suffix == ".yaml")
+    folder = data_dir("scenarios")
+    return [folder / name for name in sorted(os.listdir(folder)) if name.endswith(".yaml")]
 
 
 def resolved(document: Document, folder: FilePath | None, chain: tuple[FilePath, ...] = ()) -> Document:

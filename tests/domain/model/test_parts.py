@@ -74,6 +74,8 @@ AMOUNTS = [
     (f"1e{9**40}", None), ("1" * 100_000, None), (True, None), (None, None), ([], None), (10**15, None),
     (10**4000, None), (Decimal("1E+400"), None), (Decimal("1E-9"), None), (Decimal("NaN"), None),
     (Decimal("Infinity"), None), (Decimal("1E-999999999"), None),
+    ("10." + "0" * 97, "10"), ("10." + "0" * 98, None),
+    (Decimal("10." + "0" * 97), "10"), (Decimal("10." + "0" * 98), None), (Decimal("10." + "0" * 200), None),
 ]  # fmt: skip
 
 

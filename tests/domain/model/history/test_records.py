@@ -178,6 +178,7 @@ def test_a_page_of_history_takes_as_many_steps_of_many_as_of_few(
     assert many < 1.5 * few + 100
 
 
+@pytest.mark.slow
 def test_a_page_of_the_statement_takes_as_many_steps_of_many_as_of_few(sizes: tuple[Books, Books]) -> None:
     types = frozenset({EntryType.TRANSACTION, EntryType.DEPOSIT})
     few, many = (steps_of(lambda b=books: b.records.statement.find(FIRST, LAST, types, 0, 20)) for books in sizes)  # type: ignore[misc]
