@@ -271,13 +271,10 @@ HALF_CLOSED: list[tuple[str, bytes, int]] = [
 
 async def half_closed(simulator: Simulator, raw: bytes) -> bytes:
     """Send, close the client's side at once, and return all that comes back until the server closes."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", simulator.port)
-    writer.write(raw)
-    writer.write_eof()
-    try:
+    async with connected(simulator.port) as (reader, writer):
+        writer.write(raw)
+        writer.write_eof()
         return await asyncio.wait_for(reader.read(), PATIENCE_S)
-    finally:
-        writer.transport.abort()
 
 
 @pytest.mark.parametrize(("what", "raw", "status"), HALF_CLOSED, ids=ids(HALF_CLOSED))
