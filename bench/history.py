@@ -18,7 +18,7 @@ from simulator.api.call import Call, Reply
 from simulator.app import build_app
 from simulator.domain.commands import CreatePayment
 from simulator.domain.model.answers import PaymentAnswer
-from simulator.domain.model.history.records import Records
+from simulator.domain.model.history.history import Records
 from simulator.options import Options
 from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import DEFAULT, LiveSandbox

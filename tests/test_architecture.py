@@ -31,7 +31,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("commands", "compiler", "due"),
     ("state",),
-    ("questions",),
+    ("queries",),
     ("handlers", "reports"),
     ("sandbox",),
 )
@@ -122,7 +122,7 @@ def test_scenarios_are_read_below_their_sections_and_put_together_above(folder: 
 
 
 def test_only_the_domain_knows_its_handlers() -> None:
-    """Values come from the model and answers from `questions`; what changes something is a command."""
+    """Values come from the model and answers from `queries`; what changes something is a command."""
     found = {
         str(path.relative_to(PACKAGE))
         for path in modules()

@@ -30,7 +30,7 @@ def set_callback_url(call: Call) -> Reply:
     if reason := reason_to_refuse(url):
         note(call, reason)
         return refuse_parameters({"url": [reason]})
-    config = call.apply(SetCallback(call.owner.code, url, method))
+    config = call.sandbox.apply(SetCallback(call.owner.code, url, method), call.now)
     return Reply(200, account.callback_url(config, call.now))
 
 
@@ -40,7 +40,7 @@ def set_low_balance_threshold(call: Call) -> Reply:
     if amount is None:
         return _bad_threshold(call)
     try:
-        reseller = call.apply(SetThreshold(call.owner.code, amount))
+        reseller = call.sandbox.apply(SetThreshold(call.owner.code, amount), call.now)
     except Unacceptable:
         return _bad_threshold(call)
     return Reply(200, account.low_balance_threshold(reseller.email, reseller.wallet.threshold, call.now))

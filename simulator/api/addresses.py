@@ -3,13 +3,7 @@
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-from simulator.api.call import Call, Reply
-from simulator.api.refusals import address_not_allowed
-from simulator.auth import headers as names
-from simulator.domain.model.resellers import Reseller
-
 ADDRESS_CHARS_MAX = 80
-ENTRIES_SHOWN_MAX = 5
 _MAPPED = IPv6Network("::ffff:0:0/96")
 
 
@@ -20,41 +14,16 @@ def client_address(address: str, forwarded: bytes | None) -> str:
     """
     if forwarded is not None and (named := _first_forwarded(forwarded)):
         return named
-    return _plain(address) or address if address[:1] == ":" else address
+    return _canonical(address) or address
 
 
-def is_named(address: str, allowlist: tuple[str, ...]) -> bool:
+def is_listed_address(address: str, allowlist: tuple[str, ...]) -> bool:
     """True when an address or network of the allowlist contains `address`; False for an invalid `address`."""
-    plain = _plain(address)
+    plain = _canonical(address)
     if plain is None:
         return False
     client = ip_address(plain)
     return any(client in network for network in _networks(allowlist))
-
-
-def refuse_address(call: Call) -> Reply | None:
-    """403 when the API key's reseller has an allowlist that excludes this client.
-
-    A revoked key is rejected as revoked, from any address (SPEC 5.2).
-    """
-    key = call.headers.get(names.API_KEY)
-    if key is None:
-        return None
-    call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
-    if named is None or not named[0].settings.ip_allowlist or named[1].state == "revoked":
-        return None
-    return refuse_address_of(call, named[0])
-
-
-def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
-    """403 when the reseller has an allowlist that excludes this client."""
-    allowlist = reseller.settings.ip_allowlist
-    if not allowlist or is_named(call.exchange.client, allowlist):
-        return None
-    shown = ", ".join(allowlist[:ENTRIES_SHOWN_MAX]) + (", ..." if len(allowlist) > ENTRIES_SHOWN_MAX else "")
-    call.exchange.error = "ip_not_allowed"
-    call.exchange.diagnosis = f"{call.exchange.client} is not in the ip_allowlist of {reseller.code}: {shown}"
-    return address_not_allowed(call.exchange.client)
 
 
 @lru_cache(maxsize=256)
@@ -80,10 +49,10 @@ def _first_forwarded(forwarded: bytes) -> str | None:
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
         text = text.partition(":")[0]
-    return _plain(text)
+    return _canonical(text)
 
 
-def _plain(text: str) -> str | None:
+def _canonical(text: str) -> str | None:
     """The canonical text of an address, IPv4 for an IPv4-mapped one; None for anything else."""
     try:
         address = ip_address(text)

@@ -1,27 +1,43 @@
-"""Authentication of one call: headers, body, signature, and last the nonce, checked and spent atomically."""
+"""Who is calling: the address and its allowlist, an API key or a bearer token, the signature, and last the nonce, which
+is checked and spent atomically (SPEC 5, 8)."""
 
-from simulator.api.bearer import (
-    ANYBODY,
-    Bearer,
-    accept_bearer,
-    check_bearer,
+import re
+
+import msgspec
+
+from simulator.api.addresses import is_listed_address
+from simulator.api.call import Access, Call, Endpoint, Reply
+from simulator.api.refusals import (
+    address_blocked,
+    address_not_allowed,
+    deny,
+    key_required_for_topup,
+    nonce_service_down,
 )
-from simulator.api.call import (
-    Access,
-    Call,
-    Endpoint,
-    Reply,
-)
-from simulator.api.refusals import address_blocked, deny, nonce_service_down
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, Denied, check_headers, verify
+from simulator.auth.tokens import REFUSED, Holder, Realm, Use, claimed
+from simulator.auth.tokens import verify as verify_token
 from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
+from simulator.domain.model import draw
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
+from simulator.domain.model.resellers import Reseller
 from simulator.runtime.sandboxes import LiveSandbox
 
-NO_QUERY = QueryRules()
+ENTRIES_SHOWN_MAX = 5
+DEFAULT_RULES = QueryRules()
+_BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
+
+
+class Bearer(msgspec.Struct, frozen=True, gc=False):
+    """The caller of an unsigned request; `reseller` is None where anybody may call."""
+
+    reseller: Reseller | None = None
+
+
+ANONYMOUS = Bearer()
 
 
 def query_rules(sandbox: LiveSandbox) -> QueryRules:
@@ -33,7 +49,7 @@ def query_rules(sandbox: LiveSandbox) -> QueryRules:
 def refuse_blocked(call: Call) -> Reply | None:
     """403 for an address that exceeded the request rate; counts this request (SPEC 8)."""
     client = call.exchange.client
-    if not call.apply(CountRequest(client)):
+    if not call.sandbox.apply(CountRequest(client), call.now):
         return None
     limits = call.sandbox.scenario.limits
     call.exchange.error = "ip_blocked"
@@ -45,6 +61,31 @@ def refuse_blocked(call: Call) -> Reply | None:
     return address_blocked(client)
 
 
+def refuse_address(call: Call) -> Reply | None:
+    """403 when the API key's reseller has an allowlist that excludes this client.
+
+    A revoked key is rejected as revoked, from any address (SPEC 5.2).
+    """
+    key = call.headers.get(names.API_KEY)
+    if key is None:
+        return None
+    call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
+    if named is None or not named[0].settings.ip_allowlist or named[1].state == "revoked":
+        return None
+    return refuse_address_of(call, named[0])
+
+
+def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
+    """403 when the reseller has an allowlist that excludes this client."""
+    allowlist = reseller.settings.ip_allowlist
+    if not allowlist or is_listed_address(call.exchange.client, allowlist):
+        return None
+    shown = ", ".join(allowlist[:ENTRIES_SHOWN_MAX]) + (", ..." if len(allowlist) > ENTRIES_SHOWN_MAX else "")
+    call.exchange.error = "ip_not_allowed"
+    call.exchange.diagnosis = f"{call.exchange.client} is not in the ip_allowlist of {reseller.code}: {shown}"
+    return address_not_allowed(call.exchange.client)
+
+
 def identify(call: Call) -> Reply | None:
     """Validate who the headers say is calling, as far as possible before the body is read; stores it in `call.claim`.
 
@@ -53,37 +94,53 @@ def identify(call: Call) -> Reply | None:
     endpoint = call.endpoint
     if endpoint.access is Access.OPEN:
         call.is_unsigned = True
-        call.claim = ANYBODY
+        call.claim = ANONYMOUS
         return None
     held = None if call.named is None else call.named[1]
     tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance.total_seconds()
     claim = check_headers(call.headers, held, call.sandbox.signing_time(call.wall).timestamp(), tolerance_s)
     if isinstance(claim, Denied):
-        return _identify_bearer(call, endpoint, claim)
+        has_token = claim.code == "missing_api_key" and names.AUTHORIZATION in call.headers
+        return _identify_bearer(call, endpoint) if has_token else deny(call, endpoint, claim)
     call.claim = claim
     return None
 
 
-def _identify_bearer(call: Call, endpoint: Endpoint, denied: Denied) -> Reply | None:
-    """The same for a request whose key was `denied`: it may have a bearer token instead of one."""
-    claim: Bearer | Denied | Reply = denied
-    if denied.code == "missing_api_key" and names.AUTHORIZATION in call.headers:
-        claim = check_bearer(call, endpoint)
-    if isinstance(claim, Denied):
-        return deny(call, endpoint, claim)
-    if isinstance(claim, Reply):
-        return claim
-    call.claim = claim
+def _identify_bearer(call: Call, endpoint: Endpoint) -> Reply | None:
+    """The same by the IdToken of a request without an API key (SPEC 5.4)."""
+    call.is_unsigned = call.is_deprecated = True
+    reseller = _reseller_of_token(call, endpoint)
+    if isinstance(reseller, Denied):
+        return deny(call, endpoint, reseller)
+    if refusal := refuse_address_of(call, reseller):
+        return refusal
+    if endpoint.may_want_key and reseller.closed_to_tokens.is_on(call.now):
+        call.exchange.error = "api_key_required"
+        call.exchange.diagnosis = f"{reseller.code} has require_api_key_for_topup on; sign the request with an API key"
+        return key_required_for_topup()
+    call.claim = Bearer(reseller=reseller)
     return None
+
+
+def _reseller_of_token(call: Call, endpoint: Endpoint) -> Reseller | Denied:
+    token = bearer_of(call.headers.get(names.AUTHORIZATION))
+    if token is None:
+        return Denied("missing_api_key", "Authorization has no bearer token; write Bearer before the IdToken")
+    if endpoint.access is Access.SIGNED and call.sandbox.core.state.assumes("bearer-endpoints", "legacy"):
+        return Denied("missing_api_key", "a bearer token is not accepted here")
+    if not token:
+        return Denied(REFUSED, "Authorization has no token behind the word Bearer")
+    holder = verify_token(realm_of(call.sandbox), token, Use.ID, call.now)
+    return known_reseller(call, holder) if isinstance(holder, Holder) else holder
 
 
 def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: FaultThen | None) -> Reply | None:
     """Verify the signature and spend the nonce; None on success."""
     if type(claim) is Bearer:
-        return accept_bearer(call, endpoint, claim, fault)
+        return _accept_bearer(call, endpoint, claim, fault)
     assert isinstance(claim, Claim)
     exchange = call.exchange
-    rules = query_rules(call.sandbox) if exchange.query else NO_QUERY
+    rules = query_rules(call.sandbox) if exchange.query else DEFAULT_RULES
     refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
     if refusal is not None:
         if refusal.code == "invalid_signature":
@@ -106,6 +163,16 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
         return deny(call, endpoint, _nonce_reused(call))
     call.reseller = reseller
     exchange.reseller = reseller.code
+    return None
+
+
+def _accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
+    """Admit a caller without signature, unless a fault of the scenario denies authentication."""
+    if fault is not None and (reply := refused_by(fault, call, endpoint)):
+        return reply
+    if bearer.reseller is not None:
+        call.reseller = bearer.reseller
+        call.exchange.reseller = bearer.reseller.code
     return None
 
 
@@ -132,5 +199,30 @@ def refuse_late(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | Non
     reply = refused_by(fault, call, endpoint)
     if reply is not None and isinstance(call.claim, Claim):
         assert call.named is not None, "who claims something names a key that is known"
-        call.apply(ReturnNonce(call.owner.code, call.named[1].key, call.claim.nonce))
+        call.sandbox.apply(ReturnNonce(call.owner.code, call.named[1].key, call.claim.nonce), call.now)
     return reply
+
+
+def realm_of(sandbox: LiveSandbox) -> Realm:
+    """The realm of a sandbox's tokens; derived from its seed and id, so that signatures are the same in every run."""
+    return Realm(sandbox.id, draw.secret(sandbox.seed, "token-key", sandbox.id))
+
+
+def bearer_of(authorization: bytes | None) -> str | None:
+    """The token of an `Authorization` header, "" when the scheme has no token; None for another scheme."""
+    found = _BEARER.fullmatch(authorization) if authorization else None
+    return None if found is None else (found[1] or b"").strip().decode("latin-1")
+
+
+def claimed_reseller(call: Call) -> str:
+    """The code of the reseller that a bearer token claims, unverified; "" when there is none."""
+    token = bearer_of(call.headers.get(names.AUTHORIZATION))
+    return str(claimed(token).get("reseller", "")) if token else ""
+
+
+def known_reseller(call: Call, holder: Holder) -> Reseller | Denied:
+    """The reseller of a token's holder, who may have been removed since."""
+    owner = call.sandbox.core.state.users.get(holder.username)
+    if owner is None or owner[0].code != holder.reseller:
+        return Denied(REFUSED, f"this sandbox has no user {holder.username!r} of {holder.reseller!r} any more")
+    return owner[0]

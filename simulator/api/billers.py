@@ -37,7 +37,7 @@ class BillersEndpoint:
         if body is None:
             listed = _filtered(found, filters)
             if filters and not listed:
-                _note_nothing(call, product, found)
+                _note_no_match(call, product, found)
             page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", len(listed)))
             body = encode(wire.billers(product, listed, page, call.prefix, filters, is_paged="limit" in fields))
             if not filters:
@@ -57,7 +57,7 @@ def _billers(call: Call) -> tuple[Product | None, OptionList]:
     return product, offered(state.seed, product, field_id).active
 
 
-def _note_nothing(call: Call, product: Product | None, found: OptionList) -> None:
+def _note_no_match(call: Call, product: Product | None, found: OptionList) -> None:
     """Say why no biller passes the filters."""
     if product is None:
         note(call, "no product that is paid to billers is on sale")

@@ -12,7 +12,6 @@ from typing import Any, Final
 import msgspec
 
 from simulator.auth.signature import Denied
-from simulator.domain.commands import Command
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
@@ -101,7 +100,7 @@ class ChosenFault(msgspec.Struct, gc=False):
 class Call(msgspec.Struct, kw_only=True, gc=False):
     """One request in the pipeline. `now` is the sandbox's time, derived from the `wall` that is read once; `named` is
     the API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and
-    validated body or query; `places` are path parameters; `is_unsigned` when no API key authenticated it;
+    validated body or query; `is_unsigned` when no API key authenticated it;
     `is_deprecated` when the answer must say so (SPEC 9); `prefix` is the part of the path that names the sandbox, as
     `/s/mine` does."""
 
@@ -113,7 +112,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     fields: dict[str, Any] = {}
     named: tuple[Reseller, ApiKey] | None = None
     reseller: Reseller | None = None
-    places: Mapping[str, str] = {}
+    path_parameters: Mapping[str, str] = {}
     endpoint: "Endpoint" = None  # type: ignore[assignment]  # set before it is read
     claim: Any = None
     fault: ChosenFault | None = None
@@ -124,16 +123,12 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     is_deprecated: bool = False
     prefix: str = ""
 
-    def apply(self, command: Command) -> Any:
-        """Apply a command to the sandbox, at the time of this request; see `LiveSandbox.apply`."""
-        return self.sandbox.apply(command, self.now)
-
     @property
     def is_lost(self) -> bool:
         """True when its sandbox was deleted or reset since the request came."""
         return self.sandbox.is_closed or self.sandbox.core is not self.core
 
-    def look_again(self) -> None:
+    def refresh(self) -> None:
         """Read the time again after a wait, and process what fell due meanwhile."""
         clock = self.sandbox.clock
         self.wall = clock.wall()

@@ -32,7 +32,7 @@ def invalid_request(call: Call, problems: Problems) -> Reply:
 def _open(call: Call, kind: CaseKind) -> Reply:
     fields, exchange = call.fields, call.exchange
     refund_type = fields.get("refund_type") if kind is CaseKind.VOID else None
-    outcome = call.apply(
+    outcome = call.sandbox.apply(
         OpenCase(
             kind=kind,
             reseller=call.owner.code,
@@ -42,7 +42,8 @@ def _open(call: Call, kind: CaseKind) -> Reply:
             refund_type=None if refund_type is None else int(refund_type),
             refund_reason=fields.get("refund_reason", ""),
             rule=exchange.wanted_rule,
-        )
+        ),
+        call.now,
     )
     if isinstance(outcome, NoSuchTransaction):
         exchange.error = "unknown_transaction"
@@ -50,5 +51,5 @@ def _open(call: Call, kind: CaseKind) -> Reply:
         return refuse_parameters({"trxid": [f"there is no transaction of this {outcome.named_by}"]})
     exchange.refid, exchange.trxid = outcome.transaction.refid, outcome.transaction.trxid
     exchange.rule = outcome.rule
-    explain(call, outcome.detail, "" if outcome.is_taken else outcome.rule)
+    explain(call, outcome.detail, "" if outcome.is_accepted else outcome.rule)
     return Reply(200, cases.answer(outcome))

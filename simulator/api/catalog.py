@@ -8,7 +8,7 @@ from simulator.api.versions import wants_denominations
 from simulator.contract.query import flag
 from simulator.domain.model.catalog import Product
 from simulator.domain.model.tree import Group, tree_of
-from simulator.domain.questions import last_updated
+from simulator.domain.queries import last_updated
 from simulator.wire import catalog as wire
 from simulator.wire.json import encode
 
@@ -27,7 +27,7 @@ class CatalogEndpoint:
         code, active = call.fields.get("product_code", ""), _active(call)
         whole_tree = state.assumes("tree-products", "whole")
         if code:
-            _note_nothing(call, code, active)
+            _note_no_match(call, code, active)
         key = (id(state.catalog), id(owner.overlay), updated, newer, code, active, whole_tree)
         body = self._cache.get(key)
         if body is None:
@@ -61,7 +61,7 @@ def _tree(groups: tuple[Group, ...], listed: dict[str, Product], products: list[
     return tree_of(groups, {product.code for product in products} or listed)
 
 
-def _note_nothing(call: Call, code: str, active: bool | None) -> None:
+def _note_no_match(call: Call, code: str, active: bool | None) -> None:
     """Set a diagnosis when a `product_code` matches nothing."""
     catalog = call.sandbox.core.state.catalog
     product = call.owner.sees(catalog, code)

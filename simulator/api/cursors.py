@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from simulator.api.call import Call
 from simulator.auth.signature import hmac_sha256
-from simulator.contract.decode import BadJson, decode_any
+from simulator.contract.body import BadJson, decode_any
 from simulator.domain.model import draw
 from simulator.wire.json import encode
 

@@ -29,7 +29,7 @@ def list_all(call: Call) -> Reply:
     before: int | None = None
     try:
         if cursor := call.fields.get("cursor"):
-            place = _continued(call, cursor, filters)
+            place = _resume(call, cursor, filters)
             before, filters = place.n, place.filters
         begin, end = _moment(filters, "from"), _moment(filters, "to")
     except BadCursor as bad:
@@ -52,16 +52,16 @@ def list_all(call: Call) -> Reply:
 
 def show(call: Call) -> Reply:
     """200 with one record, 404 when this reseller has none of this id."""
-    found = call.sandbox.core.state.deliveries.find(call.places["jobId"])
+    found = call.sandbox.core.state.deliveries.find(call.path_parameters["jobId"])
     if found is None or found.reseller != call.owner.code:
-        note(call, no_delivery(call, call.places["jobId"]))
+        note(call, no_delivery(call, call.path_parameters["jobId"]))
         return _unknown()
     return Reply(200, _record(call, found))
 
 
 def replay(call: Call) -> Reply:
     """200 with the new job; 404, 400 or 429 when there is none."""
-    job = call.places["jobId"]
+    job = call.path_parameters["jobId"]
     outcome = _replayed(call, job)
     if isinstance(outcome, Delivery):
         return Reply(200, webhooks.replayed(outcome))
@@ -96,7 +96,7 @@ def _record(call: Call, one: Delivery) -> dict[str, Any]:
 
 
 def _replayed(call: Call, job: str) -> Delivery | ReplayRefused:
-    outcome: Delivery | ReplayRefused = call.apply(ReplayDelivery(call.owner.code, job))
+    outcome: Delivery | ReplayRefused = call.sandbox.apply(ReplayDelivery(call.owner.code, job), call.now)
     return outcome
 
 
@@ -121,19 +121,19 @@ def _unknown() -> Reply:
     return Reply(404, errors.parameters(_sentence(ReplayRefused.UNKNOWN), {}))
 
 
-def _continued(call: Call, cursor: str, filters: dict[str, str]) -> Place:
+def _resume(call: Call, cursor: str, filters: dict[str, str]) -> Place:
     """Where the page before ended. Raises `BadCursor` when that is gone, or was under filters of another meaning."""
     place = decode_cursor(call, cursor)
     last = call.sandbox.core.state.deliveries.numbered(place.n)
     if last is None or last.id != place.job:
         raise BadCursor("leads to deliveries that were evicted from the log; start again without a cursor")
-    if differing := [name for name in filters if _meaning(filters, name) != _meaning(place.filters, name)]:
+    if differing := [name for name in filters if _normalized(filters, name) != _normalized(place.filters, name)]:
         text = ", ".join(differing)
         raise BadCursor(f"belongs to another {text}; omit the filters, or start again without the cursor")
     return place
 
 
-def _meaning(filters: dict[str, str], name: str) -> str | datetime | None:
+def _normalized(filters: dict[str, str], name: str) -> str | datetime | None:
     """The value of a filter, the same for every notation; its default when it is omitted. Raises `_BadTime`."""
     if name in ("from", "to"):
         return _moment(filters, name)
@@ -153,12 +153,12 @@ def _matching(
         if one.reseller == code
         and status in ("all", one.state)
         and search in one.event.id
-        and (begin is None or begin <= _as_shown(one.created))
-        and (end is None or _as_shown(one.created) <= end)
+        and (begin is None or begin <= _to_milliseconds(one.created))
+        and (end is None or _to_milliseconds(one.created) <= end)
     )
 
 
-def _as_shown(at: datetime) -> datetime:
+def _to_milliseconds(at: datetime) -> datetime:
     """Whole milliseconds, as `createdAt` shows them, so that a time that was read finds its delivery."""
     return at.replace(microsecond=at.microsecond // 1000 * 1000)
 

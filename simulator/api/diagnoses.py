@@ -5,7 +5,7 @@ from simulator.api.notes import hint, note, suggestion
 from simulator.contract.query import flag, parameters
 from simulator.domain.model.catalog import OptionList, Product
 from simulator.domain.model.details import Detail
-from simulator.domain.questions import not_on_sale
+from simulator.domain.queries import not_on_sale
 from simulator.wire.diagnoses import sentence, shown
 
 

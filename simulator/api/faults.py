@@ -1,4 +1,4 @@
-"""Applies faults to a call (DESIGN 9): one ordered list, the first rule that matches wins and alone is counted.
+"""Applies faults to a call: one ordered list, the first rule that matches wins and alone is counted.
 
 The list is evaluated as soon as the endpoint is known. Where a rule needs the body, or applies only to executed
 requests, and no earlier rule matches, the evaluation resumes just before the call is executed.
@@ -11,12 +11,13 @@ from typing import Any
 
 import msgspec
 
-from simulator.api.bearer import claimed_reseller
+from simulator.api.authentication import claimed_reseller
 from simulator.api.call import ABORT, CUT, Call, ChosenFault, Reply, drip
 from simulator.api.notes import note
 from simulator.auth import headers as names
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
+from simulator.domain.model.effects import WITHOUT_BODY
 from simulator.domain.model.faults import (
     CutAnswer,
     DrippingAnswer,
@@ -28,7 +29,6 @@ from simulator.domain.model.faults import (
 )
 from simulator.domain.model.rules import Fields, Rule
 from simulator.wire import errors
-from simulator.wire.headers import WITHOUT_BODY
 from simulator.wire.json import encode
 
 REFUSED_FROM = 400  # the lowest status of a refusal
@@ -57,7 +57,7 @@ def choose_fault(call: Call, *, before_body: bool = False) -> None:
     rule = choice.rule
     chosen = "" if rule is None or rule.then.after_commit else rule.id
     if choice.matched or chosen:
-        call.apply(CountFault(choice.matched, chosen, choice.is_picked))
+        call.sandbox.apply(CountFault(choice.matched, chosen, choice.is_picked), call.now)
         call.passed_faults = choice.matched
     if rule is not None:
         call.fault = ChosenFault(rule, choice.is_picked)
@@ -78,7 +78,7 @@ async def wait(call: Call) -> Reply | None:
     span = _delay(call, met.rule)
     met.timed_out = limit is not None and span > limit
     await asyncio.sleep(sandbox.clock.wall_seconds(limit if limit is not None and met.timed_out else span))
-    call.look_again()
+    call.refresh()
     if call.is_lost:
         call.exchange.trxid = ""  # of a transaction that is gone; the new journal may have another of this id
         note(call, f"the sandbox was {'deleted' if sandbox.is_deleted else 'reset'} during the delay of a fault")
@@ -96,7 +96,7 @@ async def with_failures(call: Call, reply: Reply) -> Reply:
     if met.rule.then.after_commit:
         if reply.status >= REFUSED_FROM:
             return reply
-        call.apply(CountFault((), met.rule.id, met.is_picked))
+        call.sandbox.apply(CountFault((), met.rule.id, met.is_picked), call.now)
         call.exchange.fault = met.rule.label
     if timed_out := await wait(call):
         return timed_out

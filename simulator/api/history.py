@@ -7,7 +7,7 @@ from simulator.api.diagnoses import no_product
 from simulator.api.notes import note, note_problems
 from simulator.api.refusals import UNKNOWN_PRODUCT, invalid_parameters, refuse_parameters
 from simulator.contract.query import whole
-from simulator.domain.model.history.history import Figures, HistoryQuery
+from simulator.domain.model.history.query import Figures, HistoryQuery
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.wallet import EntryType
 from simulator.wire import history, statement

@@ -10,8 +10,7 @@ from simulator.api.call import Call, Endpoint
 from simulator.api.notes import hint, note, note_some, suggestion
 from simulator.api.versions import version_problem
 from simulator.auth import headers as names
-from simulator.contract.decode import repeated_keys
-from simulator.contract.form import looks_like_json
+from simulator.contract.body import looks_like_json, repeated_keys
 from simulator.contract.query import admits_several, decode_query, parameters
 from simulator.contract.schemas import Schema
 from simulator.domain.model.details import nearest

@@ -15,7 +15,7 @@ NO_EXTRAS: Mapping[str, object] = {}
 def topup(call: Call) -> Reply:
     """200 with the payment as it stands, 400 when none was created."""
     fields, exchange = call.fields, call.exchange
-    outcome = call.apply(
+    outcome = call.sandbox.apply(
         CreatePayment(
             reseller=exchange.reseller,
             refid=fields["refid"],
@@ -26,7 +26,8 @@ def topup(call: Call) -> Reply:
             extras=fields.get("extras", NO_EXTRAS),
             sender=exchange.client,
             rule=exchange.wanted_rule,
-        )
+        ),
+        call.now,
     )
     if isinstance(outcome, PaymentRefused):
         exchange.error, exchange.rule = outcome.reason, outcome.rule

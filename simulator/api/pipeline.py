@@ -11,10 +11,11 @@ suspends, so the server can answer it at once.
 from time import perf_counter
 
 from simulator.api import refusals
-from simulator.api.addresses import client_address, refuse_address
+from simulator.api.addresses import client_address
 from simulator.api.authentication import (
     authenticate,
     identify,
+    refuse_address,
     refuse_blocked,
     refuse_late,
 )
@@ -28,16 +29,14 @@ from simulator.api.call import (
     Problems,
     Reply,
 )
-from simulator.api.counting import count_answer
 from simulator.api.faults import NO_REPLY, choose_fault, wait, with_failures
 from simulator.api.ignored import may_have_ignored, note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.notes import note_problems
-from simulator.api.paths import PathTable
-from simulator.api.routes import Routes
+from simulator.api.routes import PathTable, Routes
 from simulator.api.versions import marked_deprecated
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
-from simulator.contract.form import read_members
+from simulator.contract.body import read_members
 from simulator.contract.query import read_query
 from simulator.domain.model.faults import FaultThen
 from simulator.runtime.journal import Exchange, packed, reply_headers
@@ -51,6 +50,7 @@ class Pipeline:
 
     def __init__(self, routes: Routes, *, trust_forwarded: bool = False) -> None:
         self._paths = PathTable(routes)
+        self._documented = self._paths.documented
         self._trust_forwarded = trust_forwarded
 
     async def __call__(
@@ -78,7 +78,7 @@ class Pipeline:
         headers = dict(pairs)
         if len(headers) < len(pairs):
             headers = _joined(pairs)
-        if self._trust_forwarded or client[:1] == ":":
+        if self._trust_forwarded or client[:1] == ":":  # it may be an IPv4-mapped address
             client = client_address(client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
         exchange = Exchange(
             at=now, method=request.method, path=path, query=request.query, packed_headers=packed(pairs), client=client
@@ -109,7 +109,7 @@ class Pipeline:
             exchange.own_headers = reply.headers
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         journal.add(exchange)
-        count_answer(counters, self._paths, exchange, reply.ending)
+        counters.count(exchange, "" if reply.ending is None else reply.ending.name, self._documented)
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
     async def _reply(self, call: Call, request: Incoming) -> Reply:
@@ -133,7 +133,7 @@ class Pipeline:
         exchange, paths = call.exchange, self._paths
         methods = paths.exact.get(exchange.path)
         if methods is None:
-            methods, call.places = paths.match(exchange.path)
+            methods, call.path_parameters = paths.match(exchange.path)
         if methods is None:
             return refusals.unknown_path(exchange.path, paths.known)
         endpoint = methods.get(exchange.method)
@@ -182,7 +182,7 @@ async def read(call: Call, request: Incoming) -> Reply | None:
 
 def _identify_again(call: Call, event: str) -> Reply | None:
     """Check the sandbox, the address and the headers at the time when the wait has ended by `event`."""
-    call.look_again()
+    call.refresh()
     if call.is_lost:
         return refusals.lost_sandbox(call)
     refusal = refuse_address(call) or identify(call)

@@ -34,7 +34,7 @@ def network(call: Call) -> Reply:
 def bill(call: Call) -> Reply:
     """200 with the bill, 400 in the same shape when there is none."""
     fields, exchange = call.fields, call.exchange
-    outcome = call.apply(
+    outcome = call.sandbox.apply(
         LookUpBill(
             reseller=call.owner.code,
             product=fields["product"],
@@ -43,7 +43,8 @@ def bill(call: Call) -> Reply:
             ref2=fields.get("ref2", ""),
             amount=fields.get("amount", ""),
             rule=exchange.wanted_rule,
-        )
+        ),
+        call.now,
     )
     exchange.rule = outcome.rule
     if isinstance(outcome, BillRefused):

@@ -1,4 +1,4 @@
-"""The reseller API as one table: path, method, endpoint (SPEC 4.1)."""
+"""The reseller API as one table: path, method, endpoint (SPEC 4.1), and how a path is looked up in it."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,8 @@ from simulator.wire.tokens import PATH, REFRESH_PATH
 
 OPEN, LEGACY = Access.OPEN, Access.LEGACY
 
-Routes = Mapping[str, Mapping[str, Endpoint]]
+Methods = Mapping[str, Endpoint]
+Routes = Mapping[str, Methods]
 
 
 def routes() -> Routes:
@@ -213,3 +214,36 @@ def routes() -> Routes:
             "POST": Endpoint(handle=deliveries.replay, invalid=invalid_parameters, denied=denied),
         },
     }
+
+
+class PathTable:
+    """Looks paths up: `exact` holds those without parameters; `match` resolves the few with parameters (SPEC 4.20)."""
+
+    def __init__(self, routes: Routes) -> None:
+        self.known = list(routes)
+        self.exact = {path: methods for path, methods in routes.items() if "{" not in path}
+        self._templates: dict[int, list[tuple[list[str], Methods]]] = {}
+        for path, methods in routes.items():
+            if "{" in path:
+                parts = path.split("/")
+                self._templates.setdefault(len(parts), []).append((parts, methods))
+
+    def documented(self, method: str, path: str) -> tuple[str, str]:
+        """Method and path as the contract writes them, with parameters in braces; `*` for an unknown one."""
+        template, methods = ([path], self.exact[path]) if path in self.exact else self._find(path)
+        return method if method in (methods or ()) else "*", "/".join(template) or "*"
+
+    def match(self, path: str) -> tuple[Methods | None, Mapping[str, str]]:
+        """The methods of a path with parameters, and their values; a parameter is one non-empty segment."""
+        template, methods = self._find(path)
+        pairs = zip(template, path.split("/"), strict=methods is not None)
+        return methods, {wanted[1:-1]: part for wanted, part in pairs if wanted[:1] == "{"}
+
+    def _find(self, path: str) -> tuple[list[str], Methods | None]:
+        """The matching template, split into segments, and its methods; no segments when there is none."""
+        parts = path.split("/")
+        for template, methods in self._templates.get(len(parts), ()):
+            pairs = zip(template, parts, strict=True)
+            if all(part if wanted[:1] == "{" else wanted == part for wanted, part in pairs):
+                return template, methods
+        return [], None

@@ -1,14 +1,14 @@
-"""Finds the sandbox of a request. At the root, credentials unique to one sandbox select it (DESIGN 7)."""
+"""Finds the sandbox of a request. At the root, credentials unique to one sandbox select it."""
 
 from typing import Any
 
 import msgspec
 
-from simulator.api.bearer import bearer_of
+from simulator.api.authentication import bearer_of
 from simulator.api.call import Incoming, Receive
 from simulator.auth import headers as names
 from simulator.auth.tokens import claimed
-from simulator.contract.form import FORM_BYTES_MAX, decode_form
+from simulator.contract.body import FORM_BYTES_MAX, decode_form
 from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
 from simulator.wire.tokens import PATHS, REFRESH_PATH
 

@@ -2,8 +2,7 @@
 
 import hmac
 
-from simulator.api.addresses import refuse_address_of
-from simulator.api.bearer import known_reseller, realm_of
+from simulator.api.authentication import known_reseller, realm_of, refuse_address_of
 from simulator.api.call import Call, Reply
 from simulator.api.notes import note
 from simulator.auth.signature import Denied

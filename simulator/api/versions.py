@@ -8,7 +8,7 @@ import msgspec
 from simulator.api.call import Call, Reply
 from simulator.auth import headers as names
 from simulator.domain.model.instants import day, looks_like_day
-from simulator.domain.questions import SWITCH_IN_SERVICE_ZONE, version_switch
+from simulator.domain.queries import SWITCH_IN_SERVICE_ZONE, version_switch
 from simulator.wire.diagnoses import shown
 from simulator.wire.tokens import deprecation
 

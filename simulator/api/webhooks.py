@@ -24,7 +24,7 @@ def put(call: Call) -> Reply:
     if reason := reason_to_refuse(url) or _reason_in_production(call, url):
         note(call, reason)
         return refuse_parameters({"url": [reason]})
-    if call.apply(SetWebhook(call.owner.code, url)):
+    if call.sandbox.apply(SetWebhook(call.owner.code, url), call.now):
         return _with_secret(call)
     return Reply(200, webhooks.url_alone(call.owner.webhook))
 
@@ -32,21 +32,21 @@ def put(call: Call) -> Reply:
 def enable(call: Call) -> Reply:
     """200 with what was set; 404 when there is no webhook."""
     wanted = call.fields["enabled"]
-    if not call.apply(EnableWebhook(call.owner.code, wanted)):
-        return _none(call)
+    if not call.sandbox.apply(EnableWebhook(call.owner.code, wanted), call.now):
+        return _no_webhook(call)
     return Reply(200, {"enabled": wanted})
 
 
 def rotate(call: Call) -> Reply:
     """200 with the new secret; 404 when there is no webhook."""
-    if not call.apply(RotateWebhookSecret(call.owner.code)):
-        return _none(call)
+    if not call.sandbox.apply(RotateWebhookSecret(call.owner.code), call.now):
+        return _no_webhook(call)
     return _with_secret(call)
 
 
 def remove(call: Call) -> Reply:
     """204, whether there was one or not."""
-    call.apply(RemoveWebhook(call.owner.code))
+    call.sandbox.apply(RemoveWebhook(call.owner.code), call.now)
     return Reply(204, b"")
 
 
@@ -56,7 +56,7 @@ def _with_secret(call: Call) -> Reply:
     return Reply(200, encode(shown), journaled=encode(masked))
 
 
-def _none(call: Call) -> Reply:
+def _no_webhook(call: Call) -> Reply:
     note(call, f"{call.owner.code} has no balance webhook; create it with PUT")
     return Reply(404, errors.parameters("There is no balance webhook; create it with PUT.", {}))
 

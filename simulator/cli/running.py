@@ -14,7 +14,7 @@ from simulator.control import render
 from simulator.domain.errors import DomainError
 from simulator.options import Options
 from simulator.runtime.sandboxes import DEFAULT, LiveSandbox
-from simulator.scenario.reading.load import ScenarioError
+from simulator.scenario.reading.document import ScenarioError
 from simulator.server.serve import CannotListen, Server, make_server
 
 CONTROL = "/_sim"

@@ -59,7 +59,8 @@ def _list(json: bool) -> None:
 
 def _show(name: str, json: bool) -> None:
     from simulator.scenario.library import text
-    from simulator.scenario.reading.load import ScenarioError, load_text
+    from simulator.scenario.reading.document import ScenarioError
+    from simulator.scenario.reading.load import load_text
 
     try:
         written = text(name)

@@ -37,7 +37,7 @@ _SIZES = (
 
 
 class Validator:
-    """One compiled schema. `is_valid(value)` is the fast check; values are those that `decode` returns."""
+    """One compiled schema. `is_valid(value)` is the fast check; values are decoded by `contract.body`."""
 
     __slots__ = ("_errors", "_source", "is_valid")
 

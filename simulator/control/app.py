@@ -32,7 +32,7 @@ from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.scenario.reading.load import ScenarioError
+from simulator.scenario.reading.document import ScenarioError
 
 INBOX_PREFIX = "/_sim/inbox/"
 ONE = "/_sim/sandboxes/{sandbox}"

@@ -7,7 +7,7 @@ from simulator.control.http import body_of, refuse_other_parameters, reply, sand
 from simulator.domain.commands import ChangeProduct, ChangeTree
 from simulator.domain.model.answers import ProductChange, TreeChange
 from simulator.domain.model.tree import TreeKind
-from simulator.domain.questions import last_updated, product_of, reseller_of
+from simulator.domain.queries import last_updated, product_of, reseller_of
 from simulator.scenario.sections.changes import build_changes, build_tree_changes
 from simulator.wire.catalog import product_body, tree_part
 from simulator.wire.timestamps import iso_utc_exact

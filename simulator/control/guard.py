@@ -32,7 +32,7 @@ class Guard:
     def check(self, headers: Mapping[str, str]) -> Forbidden | None:
         """Check a request's headers (names in lower case); None accepts it."""
         host = headers.get("host", "")
-        if not self._is_our_name(_name_of(host)):
+        if not self._is_own_host(_name_of(host)):
             name = _name_of(host) or host
             text = f"the control API does not accept the host name {name!r}; add it with --allow-host"
             return Forbidden(403, "foreign_host", text)
@@ -50,7 +50,7 @@ class Guard:
         assert self._token is not None
         return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token)
 
-    def _is_our_name(self, name: str) -> bool:
+    def _is_own_host(self, name: str) -> bool:
         if name in self._hosts or name == "localhost" or name.endswith(".localhost"):
             return True
         try:

@@ -10,13 +10,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from simulator.contract.decode import BadJson, decode_object
+from simulator.contract.body import BadJson, decode_object
 from simulator.contract.validate import validator
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
-from simulator.scenario.reading.load import ScenarioError
+from simulator.scenario.reading.document import ScenarioError
 from simulator.wire.json import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024

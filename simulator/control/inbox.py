@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.contract.decode import BadJson, decode_any
+from simulator.contract.body import BadJson, decode_any
 from simulator.control import render
 from simulator.control.http import (
     InvalidInput,
@@ -24,8 +24,8 @@ from simulator.control.http import (
 )
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
+from simulator.domain.model.effects import WITHOUT_BODY
 from simulator.runtime.inbox import BODY_BYTES_MAX, Inbox, InboxAnswer, Received
-from simulator.wire.headers import WITHOUT_BODY
 
 FRAMING_HEADERS = ("content-length", "transfer-encoding", "connection")
 

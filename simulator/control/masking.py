@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import Any, Final
 from urllib.parse import quote, unquote_plus
 
-from simulator.contract.decode import BadJson, decode_object
+from simulator.contract.body import BadJson, decode_object
 from simulator.control.unescaped import Unescaped
 from simulator.domain.state import State
 from simulator.wire.json import encode

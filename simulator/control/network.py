@@ -6,7 +6,7 @@ from starlette.responses import Response
 from simulator.control.http import body_of, reply, sandbox_of
 from simulator.domain.commands import SetNetwork
 from simulator.domain.model.network import NetworkStatus
-from simulator.domain.questions import product_of
+from simulator.domain.queries import product_of
 
 
 async def put(request: Request) -> Response:

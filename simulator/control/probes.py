@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from simulator.control.http import InvalidInput, body_of, reply, sandbox_of
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.questions import reseller_of
+from simulator.domain.queries import reseller_of
 from simulator.runtime.probes import PROBES, Probe, ProbeResult, Skipped, send_probe
 from simulator.runtime.sandboxes import LiveSandbox
 

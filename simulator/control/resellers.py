@@ -10,7 +10,7 @@ from simulator.control.http import InvalidInput, body_of, no_content, reply, san
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.wallet import EntryType
-from simulator.domain.questions import reseller_of
+from simulator.domain.queries import reseller_of
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.scenario.build import build_reseller
 

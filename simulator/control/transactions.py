@@ -52,10 +52,10 @@ async def show(request: Request) -> Response:
     one = live.core.state.transactions.get(request.path_params["trxid"])
     if one is None:
         return error(404, "unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
-    return reply(_story(live, one))
+    return reply(_details(live, one))
 
 
-def _story(live: LiveSandbox, one: Transaction) -> dict[str, Any]:
+def _details(live: LiveSandbox, one: Transaction) -> dict[str, Any]:
     state = live.core.state
     wallet, mask = state.resellers[one.reseller].wallet, Mask(secrets_of(state))
     return {
@@ -95,7 +95,7 @@ def _case(case: Case) -> dict[str, Any]:
         "id": case.id,
         "kind": case.kind.value,
         "at": render.moment(case.at),
-        "status": "Success" if case.is_taken else "Failed",
+        "status": "Success" if case.is_accepted else "Failed",
         "message": case.message,
         "state": case.state.value,
         "ended": render.moment(case.ended),

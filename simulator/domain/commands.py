@@ -241,5 +241,5 @@ class PassTime(Command, frozen=True):
     events_max: int | None = None
 
 
-class SeeTime(Command, frozen=True):
+class RecordTime(Command, frozen=True):
     """Record that the clock was moved. Overdue entries then happen at this time, not at the time when they were due."""

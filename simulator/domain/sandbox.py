@@ -27,13 +27,13 @@ from simulator.domain.commands import (
     LookUpBill,
     OpenCase,
     PassTime,
+    RecordTime,
     RemoveRule,
     RemoveWebhook,
     ReplayDelivery,
     ReturnNonce,
     RevokeApiKey,
     RotateWebhookSecret,
-    SeeTime,
     SetCallback,
     SetNetwork,
     SetThreshold,
@@ -49,8 +49,6 @@ from simulator.domain.handlers import (
     cases,
     catalog,
     deliveries,
-    limits,
-    network,
     payments,
     reload,
     resellers,
@@ -58,6 +56,7 @@ from simulator.domain.handlers import (
     webhooks,
 )
 from simulator.domain.model.scenario import Scenario
+from simulator.domain.queries import product_of
 from simulator.domain.reports import invariants
 from simulator.domain.state import State
 
@@ -98,6 +97,30 @@ class Sandbox:
         return invariants.violations(self.state)
 
 
+# Commands that only pass their values to the model.
+
+
+def _count_request(state: State, command: CountRequest, now: datetime) -> bool:
+    """Count one request of an address (SPEC 8); True when the rate limit blocks it."""
+    return state.rates is not None and not state.rates.allow(command.address, now)
+
+
+def _spend_nonce(state: State, command: SpendNonce, now: datetime) -> bool:
+    """Check and spend a nonce (SPEC 3.6); False when it was spent recently."""
+    scope = command.reseller if state.nonces_by_reseller else command.api_key
+    return state.nonces.spend(scope, command.nonce, command.timestamp_s, now, command.signing_s)
+
+
+def _return_nonce(state: State, command: ReturnNonce, now: datetime) -> None:
+    """Release the latest nonce."""
+    state.nonces.take_back(command.reseller if state.nonces_by_reseller else command.api_key, command.nonce)
+
+
+def _set_network(state: State, command: SetNetwork, now: datetime) -> None:
+    """Set a product's network status from now on (SPEC 2.7). Raises `Unknown`."""
+    state.network.set(product_of(state, command.product).code, command.status)
+
+
 _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     CreatePayment: payments.pay,
     SetCallback: resellers.set_callback,
@@ -114,17 +137,17 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     ReplayDelivery: deliveries.replay,
     OpenCase: cases.open_case,
     LookUpBill: bills.look_up,
-    SetNetwork: network.set_network,
+    SetNetwork: _set_network,
     ChangeProduct: catalog.change_product,
     ChangeTree: catalog.change_tree,
     AddRule: rules.add_rule,
     RemoveRule: rules.remove_rule,
     LoadScenario: reload.load,
-    CountRequest: limits.count_request,
-    SpendNonce: limits.spend_nonce,
-    ReturnNonce: limits.return_nonce,
+    CountRequest: _count_request,
+    SpendNonce: _spend_nonce,
+    ReturnNonce: _return_nonce,
     CountFault: rules.count_fault,
     EndDelivery: agenda.end_delivery,
     PassTime: agenda.pass_time,
-    SeeTime: agenda.see_time,
+    RecordTime: agenda.record_time,
 }

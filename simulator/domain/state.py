@@ -74,7 +74,7 @@ class State:
         self.rates = request_rates(limits)
         self.codes = status_codes(scenario)
 
-    def see(self, now: datetime) -> None:
+    def advance_to(self, now: datetime) -> None:
         """Advance `now`; an earlier time is ignored."""
         if now > self.now:
             self.now = now

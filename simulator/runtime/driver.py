@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from simulator.domain.commands import Command, EndDelivery, PassTime, SeeTime
+from simulator.domain.commands import Command, EndDelivery, PassTime, RecordTime
 from simulator.domain.due import AgendaItem, Fired
 from simulator.domain.errors import Conflict
 from simulator.domain.model.agenda import Agenda
@@ -24,10 +24,10 @@ from simulator.runtime.ring import Notifier
 
 EVENTS_MAX = 100_000
 IDLE_SPAN_MAX = timedelta(days=366)
-FIRED_TOLD_MAX = 1_000
+FIRED_REPORTED_MAX = 1_000
 
 # Keeps a busy server responsive.
-_FIRED_A_TURN = 200
+_FIRED_PER_TURN_MAX = 200
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class Advance:
     def record(self, fired: Sequence[Fired]) -> None:
         """Note what happened, within bounds."""
         self.events += len(fired)
-        room = FIRED_TOLD_MAX - len(self.fired)
+        room = FIRED_REPORTED_MAX - len(self.fired)
         self.fired.extend(fired[:room])
         self.left_out += max(0, len(fired) - room)
 
@@ -62,7 +62,7 @@ class Driver:
         self.caught_up_at: datetime | None = None  # compared by identity, so that each request catches up once
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: datetime | None = None
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._in_progress: set[asyncio.Task[None]] = set()
         self._advancing: asyncio.Task[Advance] | None = None
         self._report = Advance()
         self._closed = False
@@ -71,7 +71,7 @@ class Driver:
     @property
     def is_busy(self) -> bool:
         """True during an advance, while a delivery is in flight, and while somebody waits for one."""
-        return self._advancing is not None or bool(self._under_way) or bool(self.notifier.waiting)
+        return self._advancing is not None or bool(self._in_progress) or bool(self.notifier.waiting)
 
     def catch_up(self, now: datetime) -> None:
         """Process everything that a running clock has made due by `now`."""
@@ -122,7 +122,7 @@ class Driver:
         self.clock.set(mode, rate, now)
         self._disarm()
         current = self.clock.now()
-        self._enter(SeeTime(), current)
+        self._enter(RecordTime(), current)
         self.catch_up(current)
         self.rearm(current)
 
@@ -131,7 +131,7 @@ class Driver:
         self._closed = True
         self.notifier.close()
         self._disarm()
-        tasks: list[asyncio.Task[Any]] = [*self._under_way]
+        tasks: list[asyncio.Task[Any]] = [*self._in_progress]
         if self._advancing is not None:
             tasks.append(self._advancing)
         for task in tasks:
@@ -144,10 +144,10 @@ class Driver:
         while not self._closed:
             due = self._agenda.next_due
             if due is None or (target is not None and due > target):
-                if not self._under_way:
+                if not self._in_progress:
                     break
                 # Await deliveries that a running clock started, too: they may schedule retries.
-                await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(self._in_progress, return_when=asyncio.FIRST_COMPLETED)
                 continue
             report.stopped = _reason_to_stop(report, due, began, target)
             if report.stopped:
@@ -155,13 +155,13 @@ class Driver:
             await self._advance_to(due, report)
         if target is not None:
             self.clock.move_to(target)
-        report.is_idle = not len(self._agenda) and not self._under_way
+        report.is_idle = not len(self._agenda) and not self._in_progress
         return report
 
     async def _advance_to(self, due: datetime, report: Advance) -> None:
         self.clock.move_to(due)
         now = max(due, self.clock.now())
-        fired: list[Fired] = self._enter(PassTime(_FIRED_A_TURN), now)
+        fired: list[Fired] = self._enter(PassTime(_FIRED_PER_TURN_MAX), now)
         report.record(fired)
         await self._deliver_in_order([one.send for one in fired if one.send is not None])
         self.notifier.notify()
@@ -193,8 +193,8 @@ class Driver:
         sends.sort(key=lambda send: send.job.lane)
         for _, group in groupby(sends, key=lambda send: send.job.lane):
             task = asyncio.create_task(self._deliver(list(group)))
-            self._under_way.add(task)
-            task.add_done_callback(self._under_way.discard)
+            self._in_progress.add(task)
+            task.add_done_callback(self._in_progress.discard)
         if fired:
             self.notifier.notify()
 
@@ -221,7 +221,7 @@ class Driver:
     def _tick(self) -> None:
         self._timer = self._timer_due = None
         now = self.clock.now()
-        self._start(self._enter(PassTime(_FIRED_A_TURN), now))
+        self._start(self._enter(PassTime(_FIRED_PER_TURN_MAX), now))
         self.rearm(now)
 
 

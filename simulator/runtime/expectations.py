@@ -35,7 +35,7 @@ def _verdict(live: LiveSandbox, place: int, one: Expectation, outcomes: Counter[
         case ExpectationKind.BALANCE:
             return judge_balance(one, state.resellers[one.label].wallet.balance)
     found = sum(1 for facts in _FACTS[one.kind](state) if one.test(facts))
-    return judge_count(one, found, _forgotten(state, one.kind))
+    return judge_count(one, found, _evicted(state, one.kind))
 
 
 def _chosen(state: State, label: str) -> int:
@@ -47,7 +47,7 @@ def _chosen(state: State, label: str) -> int:
     return max(counts)
 
 
-def _forgotten(state: State, kind: ExpectationKind) -> str:
+def _evicted(state: State, kind: ExpectationKind) -> str:
     logs: Mapping[ExpectationKind, int] = {
         ExpectationKind.CALLBACKS: state.callbacks.left_out,
         ExpectationKind.WEBHOOKS: state.deliveries.left_out,

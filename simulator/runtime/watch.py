@@ -14,7 +14,7 @@ from simulator.scenario.library import load_scenario
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.sources import files_behind
 
-LOOK_EVERY_S = 0.1
+POLL_INTERVAL_S = 0.1
 
 Stamps = dict[Path, tuple[int, int] | None]
 
@@ -35,9 +35,9 @@ class Watch:
 
     def start(self) -> None:
         """Start polling; needs a running event loop, and ends with it."""
-        asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._tick)
+        asyncio.get_running_loop().call_later(POLL_INTERVAL_S, self._tick)
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Compare the files with their previous state, and act when a change is stable."""
         now = self._stamps(list(self._seen))
         has_settled, self._seen = now == self._seen, now
@@ -48,7 +48,7 @@ class Watch:
 
     def _tick(self) -> None:
         self.start()
-        self.look()
+        self.poll()
 
     def _read(self) -> list[str]:
         try:

@@ -59,7 +59,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     if report.is_full:  # building from a huge invalid file would block the event loop and report nothing more
         report.raise_if_any()
     root = Reader.of(document.root, report)
-    products = _catalog(root["catalog"])
+    products = root["catalog"].cached(_CATALOGS, catalog)
     codes = products.products.keys()
     resellers = accounts.resellers(root["resellers"], codes)
     known = rules.KnownCodes(codes, {reseller.code for reseller in resellers})
@@ -87,19 +87,6 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         expect=expectations(root["expect"], KnownNames(known, labels(sections, accounts_with_magic))),
         written=document.root.plain,
     )
-
-
-def _catalog(section: Reader) -> Catalog:
-    """The catalog; cached by its nodes, so that scenarios which only inherit it share it."""
-    node = section.node
-    if node is None:
-        return catalog(section)
-    cached = _CATALOGS.get(node)
-    if cached is None:
-        cached = catalog(section)
-        if section.is_sound:
-            _CATALOGS[node] = cached
-    return cached
 
 
 def _refuse_repeated_labels(root: Reader, taken_by_magic: Magic) -> None:
@@ -165,7 +152,7 @@ def build_rule(
     check(document, report, DEFINITIONS[section])
     reader = Reader.of(document.root, report)
     known = rules.KnownCodes(products, resellers)
-    rule = rules.MAKERS[section](reader, rule_id, known)
+    rule = rules.RULE_READERS[section](reader, rule_id, known)
     report.raise_if_any()
     return rule
 

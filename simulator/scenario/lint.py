@@ -15,7 +15,7 @@ from simulator.scenario.reading.values import secret_bytes
 from simulator.scenario.sections.matchers import BODY_FACTS, number
 
 SECRET_BYTES_MIN = 16
-TAKERS_MAX = 200  # a rule is compared with this many earlier ones, which bounds the cost of a huge file
+COMPARED_RULES_MAX = 200  # a rule is compared with this many earlier ones, which bounds the cost of a huge file
 FINAL = ("Succesful", "Failed")
 
 
@@ -56,15 +56,15 @@ def _lint_order(items: list[Reader]) -> None:
 
     One with a name and an empty `when` is exempt: requests select it by X-Sim-Rule.
     """
-    takers: list[tuple[Mapping[str, Any], int]] = []
+    earlier: list[tuple[Mapping[str, Any], int]] = []
     for item in items:
         when = shadowing.conditions(item)
         if when is None:
             continue
-        hidden_by = next((line for wider, line in takers if shadowing.covers(wider, when)), None)
+        hidden_by = next((line for wider, line in earlier if shadowing.covers(wider, when)), None)
         if hidden_by is None:
-            if shadowing.takes_all(item) and len(takers) < TAKERS_MAX:
-                takers.append((when, item.position.line))
+            if shadowing.applies_always(item) and len(earlier) < COMPARED_RULES_MAX:
+                earlier.append((when, item.position.line))
         elif when or not item["name"].is_given:
             text = f"this rule never applies: the one on line {hidden_by} matches everything that it matches"
             item.problem("unreachable", f"{text}; put this one above it")

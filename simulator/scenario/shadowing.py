@@ -12,7 +12,7 @@ GROUPS = ("extras", "headers")
 
 def conditions(item: Reader) -> Mapping[str, Any] | None:
     """The conditions of a rule's `when`, without counts; None when the rule has a problem."""
-    if not item.is_sound:
+    if not item.is_valid:
         return None
     when = item["when"]
     plain: Mapping[str, Any] = when.node.plain() if when.node is not None and when.is_mapping else {}
@@ -24,7 +24,7 @@ def count(item: Reader, key: str) -> Reader:
     return item[key] if item[key].is_given else item["when"][key]
 
 
-def takes_all(item: Reader) -> bool:
+def applies_always(item: Reader) -> bool:
     """True when a rule applies whenever it matches."""
     if count(item, "nth").is_given or count(item, "times").is_given:
         return False

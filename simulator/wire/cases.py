@@ -7,5 +7,5 @@ from simulator.domain.model.answers import CaseAnswer
 
 def answer(given: CaseAnswer) -> dict[str, Any]:
     """The body of a 200: `Success` when the request was accepted, else `Failed`."""
-    status = "Success" if given.is_taken else "Failed"
+    status = "Success" if given.is_accepted else "Failed"
     return {"data": {"refid": given.transaction.refid, "status": status, "message": given.message}}

@@ -1,9 +1,8 @@
 """Header lines of an answer, and the same as pairs."""
 
-from typing import Final
+from simulator.domain.model.effects import WITHOUT_BODY
 
-WITHOUT_BODY: Final = (204, 304)
-"""Final statuses whose answers end with their head (RFC 9112 6.3)."""
+__all__ = ["WITHOUT_BODY", "header_pairs"]
 
 
 def header_pairs(lines: bytes) -> list[tuple[bytes, bytes]]:

@@ -1,4 +1,4 @@
-"""Which fault a request meets, when it is decided, and what became of the request (DESIGN 9)."""
+"""Which fault a request meets, when it is decided, and what became of the request."""
 
 import asyncio
 from typing import Any

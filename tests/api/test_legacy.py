@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from simulator.api.bearer import realm_of
+from simulator.api.authentication import realm_of
 from simulator.auth.tokens import Holder, Use, issue
 from tests.support.client import Client, Response, running
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from simulator.api.addresses import client_address, is_named
+from simulator.api.addresses import client_address, is_listed_address
 from simulator.domain.commands import CountRequest
 from tests.support.client import Client, Response, running
 
@@ -151,8 +151,8 @@ ALLOWED: list[tuple[str, str, bool]] = [
 
 @pytest.mark.parametrize(("client", "allowed", "expected"), ALLOWED)
 def test_an_allowlist_names_addresses_and_networks_of_both_kinds(client: str, allowed: str, expected: bool) -> None:
-    assert is_named(client, (allowed,)) is expected
-    assert is_named(client, ("203.0.113.0/24", allowed)) is expected
+    assert is_listed_address(client, (allowed,)) is expected
+    assert is_listed_address(client, ("203.0.113.0/24", allowed)) is expected
 
 
 def test_an_empty_allowlist_lets_every_address_in() -> None:

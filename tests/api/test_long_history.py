@@ -142,10 +142,10 @@ class Day:
         refid = self.random.choice(list(self.costs))
         one = self.reseller.refids[refid]
         can_be = one.product != "RELOAD" and self.has_no_case(refid, "void")
-        is_taken, after = VOIDS.get(one.account[-1], ORDINARY_VOID)
+        is_accepted, after = VOIDS.get(one.account[-1], ORDINARY_VOID)
         body = {"refund_type": self.random.randint(1, 3), "refund_reason": "a mistake"}
         answer = self.open_case("void", refid, body)
-        assert answer == ("Success" if can_be and is_taken else "Failed")
+        assert answer == ("Success" if can_be and is_accepted else "Failed")
         if can_be:
             self.requested.add(("void", refid))
             if after:

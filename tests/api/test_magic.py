@@ -1,4 +1,4 @@
-"""Magic accounts through the API: every row of the table, for products whose accounts differ (DESIGN 9)."""
+"""Magic accounts through the API: every row of the table, for products whose accounts differ."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Magic accounts whose voids, disputes and bill look-ups are refused; their payments go as usual (DESIGN 9)."""
+"""Magic accounts whose voids, disputes and bill look-ups are refused; their payments go as usual."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from simulator.api.paths import PathTable
+from simulator.api.routes import PathTable
 
 PATHS = {"/a": 1, "/a/b": 2, "/a/{x}": 3, "/a/{x}/c": 4, "/{y}/{x}/d": 5}
 METHODS: dict[str, Any] = {path: {"GET": number} for path, number in PATHS.items()}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.contract.decode import DEPTH_MAX, BadJson, decode_any, decode_object, repeated_keys
+from simulator.contract.body import DEPTH_MAX, BadJson, decode_any, decode_object, repeated_keys
 
 
 def nested(levels: int, opening: str = '{"a":', closing: str = "}") -> bytes:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.contract.form import FORM, FORM_BYTES_MAX, decode_form, decode_json, read_members
+from simulator.contract.body import FORM, FORM_BYTES_MAX, decode_form, decode_json, read_members
 
 
 @pytest.mark.parametrize(

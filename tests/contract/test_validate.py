@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.contract import schemas
-from simulator.contract.decode import decode_object
+from simulator.contract.body import decode_object
 from simulator.contract.validate import PROBLEMS_MAX, expectation, prepare, validator
 
 TOPUP = {"refid": "ref-1", "product": "P", "account": "0123456789", "amount": "10"}
@@ -269,7 +269,7 @@ def test_validators_accept_a_decoded_body() -> None:
 def test_slow_imports_are_made_only_when_used() -> None:
     code = """
 import sys
-import simulator.contract.decode, simulator.contract.openapi, simulator.contract.query, simulator.contract.register
+import simulator.contract.body, simulator.contract.openapi, simulator.contract.query, simulator.contract.register
 import simulator.contract.validate
 assert not {"yaml", "jsonschema_rs"} & set(sys.modules), "too early"
 simulator.contract.validate.prepare("topup-request")

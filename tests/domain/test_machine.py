@@ -57,9 +57,9 @@ RULES = [
 ]
 # By the same digit: what becomes of a void. Of the others nothing is said, and they are refunded after a minute.
 VOIDS = {
-    "0": CaseThen(is_taken=True, refund_after=timedelta(0)),
-    "2": CaseThen(is_taken=True, refused_after=timedelta(seconds=30)),
-    "6": CaseThen(is_taken=False),
+    "0": CaseThen(is_accepted=True, refund_after=timedelta(0)),
+    "2": CaseThen(is_accepted=True, refused_after=timedelta(seconds=30)),
+    "6": CaseThen(is_accepted=False),
 }
 VOID_RULES = tuple(Rule(f"v{digit}", ends_with(digit), then) for digit, then in VOIDS.items())
 RETURNED = (Status.FAILED, Status.REFUNDED)
@@ -111,7 +111,7 @@ class Payments(RuleBasedStateMachine):
             return
         is_first = self.status(refid) is Status.SUCCESSFUL and refid not in self.decided
         digit = self.box.state.transactions[self.trxids[refid]].account[-1]
-        assert answer.is_taken == (is_first and digit != "6")
+        assert answer.is_accepted == (is_first and digit != "6")
         if is_first:
             self.decided.add(refid)
 

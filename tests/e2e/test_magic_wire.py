@@ -1,4 +1,4 @@
-"""Magic accounts that cost a client its connection, on real sockets (DESIGN 9)."""
+"""Magic accounts that cost a client its connection, on real sockets."""
 
 from typing import Any
 

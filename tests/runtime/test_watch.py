@@ -29,7 +29,7 @@ class Watched:
         """Look so often, and what was told then, without the path."""
         self.told.clear()
         for _ in range(times):
-            self.watch.look()
+            self.watch.poll()
         return [line.rpartition("/")[2] for line in self.told]
 
 

@@ -27,7 +27,7 @@ def test_rules_of_each_section_come_before_the_inherited_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("then", "is_taken", "refund_after", "refused_after"),
+    ("then", "is_accepted", "refund_after", "refused_after"),
     [
         ("{status: Success}", True, timedelta(seconds=60), None),
         ("{status: Success, refund_after: 0s}", True, timedelta(0), None),
@@ -37,11 +37,11 @@ def test_rules_of_each_section_come_before_the_inherited_ones() -> None:
     ],
 )
 def test_how_a_void_ends(
-    then: str, is_taken: bool, refund_after: timedelta | None, refused_after: timedelta | None
+    then: str, is_accepted: bool, refund_after: timedelta | None, refused_after: timedelta | None
 ) -> None:
     [rule] = built(f"voids: [{{then: {then}}}]\n").voids
     made = rule.then
-    assert (made.is_taken, made.refund_after, made.refused_after) == (is_taken, refund_after, refused_after)
+    assert (made.is_accepted, made.refund_after, made.refused_after) == (is_accepted, refund_after, refused_after)
 
 
 def test_a_bill_has_null_for_missing_members_and_omits_generated_ones() -> None:

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from tests.support.client import Response
 from tests.support.echo_server import Served, request
-from tests.support.processes import Answer
 
 
 def test_pipelined_requests_are_answered_in_order(served: Served) -> None:
@@ -96,7 +96,7 @@ def test_a_chunked_body_is_joined_and_its_trailer_dropped(served: Served) -> Non
 
 
 def test_100_continue_is_sent_before_the_body(served: Served) -> None:
-    async def main() -> tuple[bytes, Answer]:
+    async def main() -> tuple[bytes, Response]:
         async with await served.connect() as client:
             await client.send(b"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n")
             interim = await client.reader.readuntil(b"\r\n\r\n")
@@ -128,7 +128,7 @@ def test_an_early_answer_is_read_and_the_rest_of_its_body_dropped(served: Served
 
 
 def test_head_is_answered_without_a_body(served: Served) -> None:
-    async def main() -> tuple[Answer, Answer]:
+    async def main() -> tuple[Response, Response]:
         async with await served.connect() as client:
             await client.send(request("HEAD", "/a"))
             head = await client.answer(to_head=True)

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from simulator.server.responder import responder_of as connection_of
+from tests.support.client import Response
 from tests.support.echo_server import LETTERS, PATIENCE_S, Served, request
-from tests.support.processes import Answer
 
 
 def raw_answer(served: Served, *pieces: bytes) -> bytes:
@@ -96,10 +96,10 @@ def test_a_dripping_answer_to_head_has_no_body(served: Served) -> None:
     assert raw.endswith(b"\r\n\r\n")
 
 
-def half_closed_answers(served: Served, raw: bytes) -> list[Answer]:
+def half_closed_answers(served: Served, raw: bytes) -> list[Response]:
     """Send, close the client's sending side, and return the answers that come all the same."""
 
-    async def main() -> list[Answer]:
+    async def main() -> list[Response]:
         async with await served.connect() as client:
             client.writer.write(raw)
             client.writer.write_eof()

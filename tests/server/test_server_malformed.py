@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from tests.support.client import Response
 from tests.support.echo_server import PATIENCE_S, Served, request
-from tests.support.processes import Answer
 
 H = b"Host: localhost\r\n"
 POST = b"POST / HTTP/1.1\r\n" + H
@@ -80,7 +80,7 @@ MALFORMED: dict[str, tuple[bytes, int]] = {
 
 @pytest.mark.parametrize(("raw", "status"), MALFORMED.values(), ids=MALFORMED)
 def test_a_malformed_request_gets_one_refusal_and_the_end(served: Served, raw: bytes, status: int) -> None:
-    async def main() -> list[Answer]:
+    async def main() -> list[Response]:
         return await asyncio.wait_for(served.talk(raw), PATIENCE_S)
 
     (answer,) = asyncio.run(main())
@@ -95,7 +95,7 @@ def test_a_malformed_request_gets_one_refusal_and_the_end(served: Served, raw: b
 @pytest.mark.parametrize("raw", [raw for raw, _ in MALFORMED.values()], ids=MALFORMED)
 @pytest.mark.slow
 def test_a_malformed_request_in_single_bytes_gets_the_same(served: Served, raw: bytes) -> None:
-    async def main() -> tuple[list[Answer], list[Answer]]:
+    async def main() -> tuple[list[Response], list[Response]]:
         whole = await served.talk(raw)
         async with await served.connect() as client:
             for index in range(len(raw)):
@@ -155,7 +155,7 @@ def test_a_request_refused_before_its_body_never_reaches_the_application(served:
     ],
 )
 def test_unusual_but_valid_targets_are_answered(served: Served, raw: bytes, path: str, query: str) -> None:
-    async def main() -> Answer:
+    async def main() -> Response:
         async with await served.connect() as client:
             await client.send(raw)
             return await client.answer()

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from simulator.server.limits import HttpLimits
+from tests.support.client import Response
 from tests.support.echo_server import Echo, Served, request, serving
-from tests.support.processes import Answer
 from tests.support.prompt_echo import PromptEcho
 
 pytestmark = pytest.mark.slow  # real waits
@@ -22,10 +22,10 @@ def hasty(request: pytest.FixtureRequest) -> Iterator[Served]:
         yield server
 
 
-def at_once(served: Served, *talks: Sequence[bytes | float]) -> list[list[Answer]]:
+def at_once(served: Served, *talks: Sequence[bytes | float]) -> list[list[Response]]:
     """Hold several conversations at the same time."""
 
-    async def main() -> list[list[Answer]]:
+    async def main() -> list[list[Response]]:
         return await asyncio.gather(*(served.talk(*talk) for talk in talks))
 
     return asyncio.run(main())

@@ -11,8 +11,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 
 from simulator.server.serve import CannotListen, make_server
+from tests.support.client import Response
 from tests.support.echo_server import Client, Echo, request, serving, serving_here
-from tests.support.processes import Answer
 
 
 def test_the_port_is_known_before_the_server_runs() -> None:
@@ -68,7 +68,7 @@ def test_a_server_says_neither_its_name_nor_its_version() -> None:
 
 
 def test_a_client_does_not_choose_its_address_by_a_header() -> None:
-    async def main() -> list[Answer]:
+    async def main() -> list[Response]:
         async with serving_here() as served:
             return await served.talk(request("GET", "/client", "X-Forwarded-For: 203.0.113.9", "Connection: close"))
 
@@ -96,7 +96,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_request_in_progress_is_finished_when_the_server_stops() -> None:
-    async def main() -> list[Answer]:
+    async def main() -> list[Response]:
         async with client_of_a_stopped_server(request("GET", "/slow"), "/slow") as (client, _):
             return await client.answers_to_end()
 
@@ -106,7 +106,7 @@ def test_a_request_in_progress_is_finished_when_the_server_stops() -> None:
 
 @pytest.mark.usefixtures("patient")
 def test_an_idle_connection_does_not_hold_up_a_stopping_server() -> None:
-    async def main() -> list[Answer]:
+    async def main() -> list[Response]:
         async with client_of_a_stopped_server(request("GET", "/")) as (client, _):
             return await client.answers_to_end()
 

@@ -13,8 +13,8 @@ from simulator.server.limits import HttpLimits
 from simulator.server.responder import Responder as Connection
 from simulator.server.responder import responder_of as connection_of
 from simulator.server.serve import Message, make_server
+from tests.support.client import Response
 from tests.support.connections import hang_up
-from tests.support.processes import Answer
 
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
     "uvloop": uvloop.new_event_loop,
@@ -189,7 +189,7 @@ class Served:
     async def connect(self) -> "Client":
         return Client(*await asyncio.open_connection("127.0.0.1", self.port))
 
-    async def talk(self, *pieces: bytes | float) -> list[Answer]:
+    async def talk(self, *pieces: bytes | float) -> list[Response]:
         """Send the pieces, waiting where there is a number of seconds; return all answers until the server closes."""
         async with await self.connect() as client:
             for piece in pieces:
@@ -227,7 +227,7 @@ class Client:
         except ConnectionError:
             self.closed = True
 
-    async def answer(self, to_head: bool = False) -> Answer:
+    async def answer(self, to_head: bool = False) -> Response:
         """Read one response."""
         head = self._read_ahead + await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), PATIENCE_S)
         self._read_ahead = b""
@@ -235,9 +235,9 @@ class Client:
         headers = dict(line.split(": ", 1) for line in lines)
         length = 0 if to_head else int(headers.get("content-length", 0))
         body = await asyncio.wait_for(self.reader.readexactly(length), PATIENCE_S)
-        return Answer(int(status_line.split(" ")[1]), headers, body)
+        return Response(int(status_line.split(" ")[1]), headers, body)
 
-    async def answers_to_end(self) -> list[Answer]:
+    async def answers_to_end(self) -> list[Response]:
         """Read responses until the server closes."""
         answers = []
         while not await self.at_end():

@@ -13,6 +13,8 @@ from http.client import HTTPConnection
 from typing import IO, Any
 from urllib.parse import urlsplit
 
+from tests.support.client import Response
+
 PROGRAM = [sys.executable, "-m", "simulator"]
 DEADLINE_S = 15.0
 SERVED_S = 90.0  # a server may be shared by all tests of a module, on a machine that is busy
@@ -56,19 +58,6 @@ def run(*arguments: str, body: bytes = b"", **variables: str) -> Done:
         check=False,
     )
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One response as it came."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
 
 
 @dataclass
@@ -123,7 +112,7 @@ def serving(*arguments: str, verb: str = "serve", **variables: str) -> Iterator[
         process.stderr.close()
 
 
-def ask(url: str, method: str = "GET", body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Answer:
+def ask(url: str, method: str = "GET", body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Response:
     """One request as it is."""
     parts = urlsplit(url)
     assert parts.hostname is not None
@@ -133,6 +122,6 @@ def ask(url: str, method: str = "GET", body: bytes | None = None, headers: Mappi
         connection.request(method, f"/{target}", body, dict(headers or {}))
         response = connection.getresponse()
         names = {name.lower(): value for name, value in response.getheaders()}
-        return Answer(response.status, names, response.read())
+        return Response(response.status, names, response.read())
     finally:
         connection.close()

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from simulator.contract.decode import BadJson, decode_any
+from simulator.contract.body import BadJson, decode_any
 from simulator.contract.openapi import load
 from simulator.contract.schemas import Schema, at_pointer, compiled
 

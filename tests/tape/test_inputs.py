@@ -112,7 +112,7 @@ CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
     ([c.AddRule("faults", {"then": {"status": 500}})], lambda box: c.CountFault((), "added-1", picked=True)),
     ([paid(account="0120000011")], lambda box: c.PassTime()),
     ([paid()], lambda box: c.PassTime(1)),
-    ([paid()], lambda box: c.SeeTime()),
+    ([paid()], lambda box: c.RecordTime()),
     (
         [c.SetWebhook("RS001", "http://127.0.0.1:9/"), c.Credit("RS001", Decimal(5)), c.PassTime()],
         lambda box: c.EndDelivery(

@@ -3,7 +3,7 @@ that the sandbox has seen, whichever is later."""
 
 from datetime import datetime
 
-from simulator.domain.commands import ChangeProduct, ChangeTree, Credit, EndDelivery, PassTime, SeeTime
+from simulator.domain.commands import ChangeProduct, ChangeTree, Credit, EndDelivery, PassTime, RecordTime
 from simulator.domain.due import (
     AgendaItem,
     AttemptDue,
@@ -29,19 +29,19 @@ def pass_time(state: State, command: PassTime, now: datetime) -> list[Fired]:
         due = state.agenda.pop_due(now)
         if due is None:
             break
-        state.see(due.at)
-        one = _happen(state, due.item, state.now)
+        state.advance_to(due.at)
+        one = _process(state, due.item, state.now)
         if one is not None:
             fired.append(one)
     else:
         return fired
-    state.see(now)
+    state.advance_to(now)
     return fired
 
 
-def see_time(state: State, command: SeeTime, now: datetime) -> None:
+def record_time(state: State, command: RecordTime, now: datetime) -> None:
     """Record the time without processing anything."""
-    state.see(now)
+    state.advance_to(now)
 
 
 def end_delivery(state: State, command: EndDelivery, now: datetime) -> None:
@@ -55,7 +55,7 @@ def end_delivery(state: State, command: EndDelivery, now: datetime) -> None:
             deliveries.delivered(state, delivery, send.attempt, command.outcome, now)
 
 
-def _happen(state: State, item: AgendaItem, now: datetime) -> Fired | None:
+def _process(state: State, item: AgendaItem, now: datetime) -> Fired | None:
     match item:
         case StepDue():
             return Fired(now, item) if timeline.step_due(state, item, now) else None

@@ -17,7 +17,7 @@ from simulator.domain.state import State
 THRESHOLD_MIN = Decimal(1)
 
 
-def watch(state: State, reseller: Reseller, threshold: Decimal | None) -> None:
+def enable_alerts(state: State, reseller: Reseller, threshold: Decimal | None) -> None:
     """Alert whenever this reseller's wallet falls below its threshold; None for no threshold yet."""
     wallet = reseller.wallet
     wallet.on_low = lambda entry: _alert(state, reseller, entry.at)

@@ -25,7 +25,7 @@ from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import ZERO, parse_amount
 from simulator.domain.model.options import biller_field, limiting_biller, limits, offered
 from simulator.domain.model.transactions import Status, Transaction
-from simulator.domain.questions import not_on_sale
+from simulator.domain.queries import not_on_sale
 from simulator.domain.state import State
 
 
@@ -62,11 +62,11 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
         for check in CHECKS:
             if refused := check(inquiry):
                 return refused
-        return BillFound(_less_payments(state, inquiry, _drawn(state, inquiry, now)), "", _ignored(inquiry))
+        return BillFound(_minus_payments(state, inquiry, _generate(state, inquiry, now)), "", _ignored(inquiry))
     if rule.then.refused is not None:
         return replace(rule.then.refused, rule=rule.label)
-    bill = replace(_drawn(state, inquiry, now), **rule.then.changes)  # type: ignore[arg-type]  # the compiler checked their types
-    return BillFound(_less_payments(state, inquiry, bill), rule.label)
+    bill = replace(_generate(state, inquiry, now), **rule.then.changes)  # type: ignore[arg-type]  # the compiler checked their types
+    return BillFound(_minus_payments(state, inquiry, bill), rule.label)
 
 
 def _facts(asked: LookUpBill) -> dict[str, object]:
@@ -91,23 +91,23 @@ def _biller(state: State, product: Product, code: str) -> Option | None:
     return found if found and found.is_active else None
 
 
-def _drawn(state: State, inquiry: Inquiry, now: datetime) -> Bill:
+def _generate(state: State, inquiry: Inquiry, now: datetime) -> Bill:
     asked, profile = inquiry.asked, inquiry.profile
     if profile is None:
         return Bill(inquiry.product.name)
     key = _key(inquiry.product, asked.account, asked.biller_code)
     name = inquiry.biller.label if inquiry.biller else profile.biller_name or inquiry.product.name
-    return draw_bill(_payable(profile, *limits(inquiry.product, inquiry.biller)), name, key, state.seed, now)
+    return draw_bill(_within_limits(profile, *limits(inquiry.product, inquiry.biller)), name, key, state.seed, now)
 
 
-def _payable(profile: BillProfile, low: Decimal | None, high: Decimal | None) -> BillProfile:
+def _within_limits(profile: BillProfile, low: Decimal | None, high: Decimal | None) -> BillProfile:
     """The profile within the limits of a payment, so that a generated bill can be paid."""
     lowest = profile.lowest if low is None else max(profile.lowest, low)
     highest = profile.highest if high is None else min(profile.highest, high)
     return replace(profile, lowest=lowest, highest=max(lowest, highest))
 
 
-def _less_payments(state: State, inquiry: Inquiry, bill: Bill) -> Bill:
+def _minus_payments(state: State, inquiry: Inquiry, bill: Bill) -> Bill:
     """The bill minus its successful payments by any reseller; failed and voided payments do not count."""
     if bill.outstanding is None:
         return bill

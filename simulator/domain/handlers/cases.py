@@ -35,11 +35,11 @@ CASES_MAX = 20
 
 # What happens to a request that no rule matches.
 ORDINARY_THEN: Mapping[CaseKind, CaseThen] = {
-    CaseKind.DISPUTE: CaseThen(is_taken=True),
-    CaseKind.VOID: CaseThen(is_taken=True, refund_after=REFUND_AFTER),
+    CaseKind.DISPUTE: CaseThen(is_accepted=True),
+    CaseKind.VOID: CaseThen(is_accepted=True, refund_after=REFUND_AFTER),
 }
 
-_TAKEN = {
+_ACCEPTED = {
     CaseKind.DISPUTE: "The case was created.",
     CaseKind.VOID: "The request was submitted; the refund follows when the biller approves.",
 }
@@ -56,7 +56,7 @@ _NOT_SUCCESSFUL = {
 _DONE = {CaseKind.DISPUTE: "disputed", CaseKind.VOID: "voided"}
 
 # The outcome that is counted, by kind and by whether the request was accepted.
-_NOTED: Mapping[tuple[CaseKind, bool], Noted] = {
+_OUTCOMES: Mapping[tuple[CaseKind, bool], Noted] = {
     (CaseKind.VOID, True): Noted.VOID_TAKEN,
     (CaseKind.VOID, False): Noted.VOID_REFUSED,
     (CaseKind.DISPUTE, True): Noted.DISPUTE_TAKEN,
@@ -69,16 +69,16 @@ def open_case(state: State, command: OpenCase, now: datetime) -> CaseAnswer | No
     transaction = _find(state, command)
     if transaction is None:
         return NoSuchTransaction("trxid" if command.trxid else "refid", _unknown(state, command))
-    if objection := _objection(state, command.kind, transaction):
-        state.noted[_NOTED[command.kind, False]] += 1
+    if objection := _reason_to_refuse(state, command.kind, transaction):
+        state.noted[_OUTCOMES[command.kind, False]] += 1
         message, wrong = objection
-        return CaseAnswer(transaction=transaction, is_taken=False, message=message, rule="", detail=wrong)
+        return CaseAnswer(transaction=transaction, is_accepted=False, message=message, rule="", detail=wrong)
     rule = _book(state, command.kind).choose(lambda: _facts(command, transaction), command.rule, transaction.account)
     case = _record(state, command, transaction, rule, now)
-    state.noted[_NOTED[command.kind, case.is_taken]] += 1
+    state.noted[_OUTCOMES[command.kind, case.is_accepted]] += 1
     return CaseAnswer(
         transaction=transaction,
-        is_taken=case.is_taken,
+        is_accepted=case.is_accepted,
         message=case.message,
         rule=case.rule,
         detail=_ignored(command, transaction),
@@ -128,7 +128,7 @@ def _ignored(command: OpenCase, transaction: Transaction) -> Detail | None:
     return detail(DetailKind.REFID_IGNORED, refid=command.refid, kept=transaction.refid)
 
 
-def _objection(state: State, kind: CaseKind, transaction: Transaction) -> tuple[str, Detail] | None:
+def _reason_to_refuse(state: State, kind: CaseKind, transaction: Transaction) -> tuple[str, Detail] | None:
     """Why the request is refused regardless of the rules, as message and detail; None when the rules decide."""
     status = transaction.result.status
     if status is not Status.SUCCESSFUL:
@@ -178,7 +178,7 @@ def _record(
         transaction=transaction,
         at=now,
         state=CaseState.REFUSED,
-        is_taken=then.is_taken,
+        is_accepted=then.is_accepted,
         message=_message(state, transaction, then, kind),
         rule=rule.label if rule else "",
         user_email=command.user_email,
@@ -189,7 +189,7 @@ def _record(
     cases.append(case)
     if len(cases) > CASES_MAX:
         cases.remove(next(case for case in cases if case.state is CaseState.REFUSED))
-    if not then.is_taken:
+    if not then.is_accepted:
         case.ended = now
         return case
     case.state = CaseState.OPEN if kind is CaseKind.DISPUTE else CaseState.APPROVED
@@ -203,7 +203,7 @@ def _record(
 
 def _message(state: State, transaction: Transaction, then: CaseThen, kind: CaseKind) -> str:
     if then.message is None:
-        return (_TAKEN if then.is_taken else _REFUSED)[kind]
+        return (_ACCEPTED if then.is_accepted else _REFUSED)[kind]
     return then.message(template_facts(state, transaction))
 
 

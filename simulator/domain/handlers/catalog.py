@@ -13,7 +13,7 @@ from simulator.domain.model.answers import OptionChange, ProductChange, TreeChan
 from simulator.domain.model.catalog import Catalog, OptionList, Overlay, Product
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.tree import Category, Group, TreeKind
-from simulator.domain.questions import later, product_of, reseller_of
+from simulator.domain.queries import product_of, reseller_of, time_of_change
 from simulator.domain.state import State
 
 OF_PRODUCT = frozenset({"is_active", "name", "note", "price_adjustment", "discount"})
@@ -44,7 +44,7 @@ def put_catalog(state: State, catalog: Catalog, now: datetime) -> None:
     """Replace the sandbox's catalog, move `last_updated`, and publish events for the differences."""
     before = state.catalog
     state.catalog = catalog
-    state.catalog_updated = later(state, now)
+    state.catalog_updated = time_of_change(state, now)
     catalog_events.publish(state, before, now)
 
 
@@ -61,7 +61,7 @@ def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, no
     assert after is not None
     change = ProductChange(before, after, _differing(before, after, command.changes), reseller=reseller.code)
     if change:
-        reseller.overlay_updated = later(state, now)
+        reseller.overlay_updated = time_of_change(state, now)
         catalog_events.publish_overlay(state, reseller, overlay_before, now)
     return change
 
@@ -94,13 +94,13 @@ def _with_options(product: Product, wanted: Mapping[str, bool]) -> tuple[Product
         return product, ()
     changed = replace(
         product,
-        options=MappingProxyType({key: _switched(found, wanted) for key, found in product.options.items()}),
-        options_for=MappingProxyType({key: _switched(found, wanted) for key, found in product.options_for.items()}),
+        options=MappingProxyType({key: _with_active(found, wanted) for key, found in product.options.items()}),
+        options_for=MappingProxyType({key: _with_active(found, wanted) for key, found in product.options_for.items()}),
     )
     return changed, tuple(changes)
 
 
-def _switched(found: OptionList, wanted: Mapping[str, bool]) -> OptionList:
+def _with_active(found: OptionList, wanted: Mapping[str, bool]) -> OptionList:
     """The same list object when nothing differs, so that values cached for it stay valid."""
     if all(option.is_active == wanted.get(option.code, option.is_active) for option in found):
         return found
@@ -126,7 +126,7 @@ def change_tree(state: State, command: ChangeTree, now: datetime) -> TreeChange:
     after = _replaced(before, command.changes)
     changed = tuple(name for name in sorted(command.changes) if getattr(before, name) != getattr(after, name))
     if changed:
-        groups = tuple(_with(group, before, after) for group in state.catalog.groups)
+        groups = tuple(_with_part(group, before, after) for group in state.catalog.groups)
         put_catalog(state, Catalog(groups, state.catalog.products), now)
     return TreeChange(after, changed)
 
@@ -135,7 +135,7 @@ def _replaced(one: Category | Group, changes: Mapping[str, Any]) -> Category | G
     return replace(one, **changes)
 
 
-def _with(group: Group, before: Category | Group, after: Category | Group) -> Group:
+def _with_part(group: Group, before: Category | Group, after: Category | Group) -> Group:
     """The group, or its replacement."""
     if group is before:
         assert isinstance(after, Group)

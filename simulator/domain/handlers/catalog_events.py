@@ -17,7 +17,7 @@ from simulator.domain.model.catalog import Catalog, Option, Overlay, Product
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.tree import Category, Group, tree_of
 from simulator.domain.model.webhooks import CatalogEntry
-from simulator.domain.questions import version_switch
+from simulator.domain.queries import version_switch
 from simulator.domain.state import State
 
 CREATED, UPDATED, DELETED = "created", "updated", "deleted"

@@ -2,17 +2,26 @@
 
 A product's fulfillment lists its extras and the form field of each. The field defines the accepted values and whether
 the extra is optional.
+
+The plan code `extras.subproduct_code` says which option of the pricing field a payment buys (rules 2 and 3 of SPEC
+4.11). A product has plans when its fulfillment maps this extra from its pricing field. A plan code is checked before
+the amount, so any mismatch is reported for the code. A missing code is reported after the amount was checked.
 """
+
+from collections.abc import Mapping
+from decimal import Decimal
 
 from simulator.domain.handlers.checks import Draft, chosen_options, offered_to
 from simulator.domain.handlers.option_refusals import bad_account_of_option, bad_option_of
-from simulator.domain.handlers.plans import is_checked_anyway
 from simulator.domain.model.catalog import (
     FormField,
+    Option,
+    OptionList,
     Product,
     Source,
 )
 from simulator.domain.model.details import Detail, DetailKind, detail, nearest
+from simulator.domain.model.money import decimal_text
 from simulator.domain.model.options import PLAN_CODE, account_source, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
 
@@ -20,6 +29,7 @@ SECOND_REFERENCE = "ref2"
 
 # At most this many ignored extras are named, and compared with the known ones to suggest what was meant.
 NAMES_MAX = 5
+CODE_CHARS_MAX = 100
 
 
 def check_extras(draft: Draft) -> Refusal | None:
@@ -31,7 +41,7 @@ def check_extras(draft: Draft) -> Refusal | None:
     if not sources:
         return None
     for name, source in sources.items():
-        if wrong := _wrong(draft, name, source):
+        if wrong := _problem(draft, name, source):
             return _refusal(wrong)
     for option in chosen_options(draft):
         if option.needs_ref2 and not draft.extras.get(SECOND_REFERENCE):
@@ -45,7 +55,7 @@ def ignored_extras(draft: Draft) -> Detail | None:
     if draft.extras.keys() <= known.keys() or draft.state.assumes("unsupported-extras", "reject"):
         return None
     ignored = _unsupported(draft)
-    if PLAN_CODE in ignored and is_checked_anyway(draft):
+    if PLAN_CODE in ignored and _is_checked_anyway(draft):
         ignored.remove(PLAN_CODE)
     if not ignored:
         return None
@@ -80,7 +90,7 @@ def extra_field(product: Product, name: str) -> FormField | None:
     return _field(product, source) if source else None
 
 
-def _wrong(draft: Draft, name: str, source: Source) -> Detail | None:
+def _problem(draft: Draft, name: str, source: Source) -> Detail | None:
     value, field = draft.extras.get(name), _field(draft.product, source)
     if value is None:
         is_needed = _is_needed(draft, field, source)
@@ -99,7 +109,7 @@ def _wrong_identity(draft: Draft, field: FormField) -> Detail | None:
     """What is wrong with the extra that a field's options depend on, if they do."""
     source = account_source(draft.product, field.id)
     extras = draft.product.fulfillment.extras.items()
-    return next((_wrong(draft, name, extra) for name, extra in extras if extra.from_field == source), None)
+    return next((_problem(draft, name, extra) for name, extra in extras if extra.from_field == source), None)
 
 
 def _path(name: str) -> str:
@@ -137,3 +147,84 @@ def _check_account_of_option(draft: Draft) -> Refusal | None:
         return None
     reason = Reason.EXTRAS if draft.state.assumes("option-account", "Invalid_Extras") else Reason.ACCOUNT
     return Refusal(reason, detail=bad_account_of_option(draft, source.from_field, sent, suitable))
+
+
+def check_plan_code(draft: Draft) -> Refusal | None:
+    """A plan code, if sent, must be that of a plan on sale at this amount; it is case-sensitive."""
+    code = draft.extras.get(PLAN_CODE)
+    if code is None or not (plan_field(draft.product) or _is_checked_anyway(draft)):
+        return None
+    plan = named_plan(draft)
+    if plan is None:
+        return _refuse_plan(Reason.PLAN_UNKNOWN, draft, _unknown_plan(draft, code))
+    if plan.denomination == draft.amount:
+        return None
+    wrong = detail(DetailKind.PLAN_MISMATCH, code=plan.code, denomination=plan.denomination, amount=draft.amount)
+    return _refuse_plan(Reason.PLAN_MISMATCH, draft, wrong)
+
+
+def check_plan_needed(draft: Draft) -> Refusal | None:
+    """Without a plan code, exactly one plan may have this amount."""
+    product = draft.product
+    if not product.fulfillment.extras or draft.extras.get(PLAN_CODE):
+        return None
+    field = plan_field(product)
+    if field is None:
+        return None
+    assert draft.amount is not None, "the amount was checked before"
+    sharing = offered_to(draft, field.id).by_denomination[draft.amount]
+    if len(sharing) == 1:
+        return None
+    wrong = detail(DetailKind.PLAN_REQUIRED, amount=draft.amount, codes=tuple(plan.code for plan in sharing))
+    return _refuse_plan(Reason.PLAN_REQUIRED, draft, wrong)
+
+
+def named_plan(draft: Draft) -> Option | None:
+    """The option on sale with the payment's plan code, or None."""
+    code = draft.extras.get(PLAN_CODE)
+    return _plans(draft).active.by_code.get(code) if isinstance(code, str) else None
+
+
+def _is_checked_anyway(draft: Draft) -> bool:
+    """True when a plan code is checked although the product has no plans (knob `unsupported-extras`)."""
+    field = draft.product.pricing
+    is_unsupported = PLAN_CODE not in draft.product.fulfillment.extras
+    return (
+        is_unsupported
+        and field is not None
+        and field.type == "select"
+        and draft.state.assumes("unsupported-extras", "check_plan_code")
+    )
+
+
+def plan_remarks(reason: Reason, extras: Mapping[str, object], amount: Decimal) -> str:
+    """The remarks of a refusal because of a plan code; empty for other reasons. Long codes are truncated."""
+    code = str(extras.get(PLAN_CODE, ""))[:CODE_CHARS_MAX]
+    match reason:
+        case Reason.PLAN_REQUIRED:
+            return "several plans share this amount and a plan code is required"
+        case Reason.PLAN_UNKNOWN:
+            return f"unknown or inactive option code: {code}"
+        case Reason.PLAN_MISMATCH:
+            return f"option code does not match the amount: code {code}, amount {decimal_text(amount)}"
+    return ""
+
+
+def _plans(draft: Draft) -> OptionList:
+    field = draft.product.pricing
+    assert field is not None, "a product with plan codes has a pricing field"
+    return offered_to(draft, field.id)
+
+
+def _unknown_plan(draft: Draft, code: object) -> Detail:
+    """Why no plan with this code can be bought."""
+    name, field = f"extras.{PLAN_CODE}", draft.product.pricing
+    if not isinstance(code, str):
+        return detail(DetailKind.EXTRA_NO_TEXT, name=name)
+    assert field is not None, "a product with plan codes has a pricing field"
+    return bad_option_of(draft, field.id, code, name)
+
+
+def _refuse_plan(reason: Reason, draft: Draft, wrong: Detail) -> Refusal:
+    assert draft.amount is not None
+    return Refusal(reason, remarks=plan_remarks(reason, draft.extras, draft.amount), detail=wrong)

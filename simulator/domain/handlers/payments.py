@@ -11,10 +11,15 @@ from decimal import Decimal
 import msgspec
 
 from simulator.domain.commands import CreatePayment
-from simulator.domain.handlers import plans
 from simulator.domain.handlers.bills import note_payment
 from simulator.domain.handlers.checks import Draft, check_account, check_amount, check_number
-from simulator.domain.handlers.extras import check_extras, ignored_extras
+from simulator.domain.handlers.extras import (
+    check_extras,
+    check_plan_code,
+    check_plan_needed,
+    ignored_extras,
+    plan_remarks,
+)
 from simulator.domain.handlers.price_amount import price_detail, priced_option
 from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requery
 from simulator.domain.model import draw, pricing
@@ -25,10 +30,10 @@ from simulator.domain.model.money import parse_amount
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import CallbackPlan, Reason, Refusal, Transaction
 from simulator.domain.model.wallet import TRANSACTION
-from simulator.domain.questions import not_on_sale
+from simulator.domain.queries import not_on_sale
 from simulator.domain.state import State
 
-_AS_USUAL = CallbackPlan()
+_DEFAULT_CALLBACKS = CallbackPlan()
 
 # The documented order (SPEC 4.11); the balance is checked last. A check costs little for a product that it does not
 # concern: most have no extras, no plans and no options of single accounts.
@@ -36,9 +41,9 @@ CHECKS: tuple[Callable[[Draft], Refusal | None], ...] = (
     check_account,
     check_extras,
     check_number,
-    plans.check_plan_code,
+    check_plan_code,
     check_amount,
-    plans.check_plan_needed,
+    check_plan_needed,
 )
 
 
@@ -61,22 +66,22 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
         extras=command.extras,
         sent=command.amount,
     )
-    outcome = _judge(draft, reseller, command, now)
+    outcome = _check(draft, reseller, command, now)
     ignored = ignored_extras(draft) if command.extras else None
     return outcome if ignored is None else msgspec.structs.replace(outcome, ignored=ignored)
 
 
-def _judge(draft: Draft, reseller: Reseller, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
+def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
     """Run all checks of a payment for a product on sale, and create it when they pass."""
     state, product, note = draft.state, draft.product, None
     refused = _first_failure(draft)
     if refused is not None:
-        draft, refused, note = _take_price(draft, refused)
+        draft, refused, note = _accept_price(draft, refused)
         if refused is not None:
             return _refuse(state, refused, reseller, product)
     assert draft.amount is not None, "an amount that is not a number was refused"
     cost = pricing.cost(product, draft.amount)
-    if not reseller.wallet.covers(cost):
+    if cost > reseller.wallet.balance:
         wanting = detail(DetailKind.BALANCE, balance=Money(reseller.wallet.balance), cost=Money(cost))
         return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product)
     return _create(draft, reseller, cost, command, now, note)
@@ -90,7 +95,7 @@ def _first_failure(draft: Draft) -> Refusal | None:
     return None
 
 
-def _take_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, Detail | None]:
+def _accept_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, Detail | None]:
     """Handle an amount that is an option's price: return the payment, its refusal and a note about the price. Without
     such an option, or when its denomination is refused too, the payment and its refusal are unchanged."""
     option = priced_option(draft, refused)
@@ -109,7 +114,7 @@ def _take_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, 
 def _requery(
     state: State, reseller: Reseller, transaction: Transaction, command: CreatePayment, now: datetime
 ) -> PaymentAnswer | PaymentRefused:
-    kept = _kept(state, transaction, command)
+    kept = _kept_values(state, transaction, command)
     if kept and state.assumes("refid-reused-with-other-parameters", "reject") and kept.keys() != {"remarks"}:
         other = detail(DetailKind.REFID_CONFLICT, refid=transaction.refid, kept=kept)
         return PaymentRefused(
@@ -128,7 +133,7 @@ def _requery(
     )
 
 
-def _kept(state: State, transaction: Transaction, command: CreatePayment) -> dict[str, object]:
+def _kept_values(state: State, transaction: Transaction, command: CreatePayment) -> dict[str, object]:
     """The payment's values that differ from those of the request, by name."""
     kept: dict[str, object] = {}
     if transaction.product != command.product:
@@ -183,7 +188,7 @@ def _create(
     rule = book.choose(lambda: _facts(command, amount), command.rule, command.account)
     if rule is not None and rule.then.refusal is not None:
         refusal = rule.then.refusal
-        said = refusal.remarks or plans.remarks(refusal.reason, command.extras, amount)
+        said = refusal.remarks or plan_remarks(refusal.reason, command.extras, amount)
         return _refuse(state, msgspec.structs.replace(refusal, remarks=said), reseller, product, rule.label)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     assert trxid not in state.transactions, "two refids have the same trxid"
@@ -202,7 +207,7 @@ def _create(
         sender=command.sender,
         created=now,
         rule=rule.label if rule else "",
-        callbacks=rule.then.callbacks if rule else _AS_USUAL,
+        callbacks=rule.then.callbacks if rule else _DEFAULT_CALLBACKS,
         category=state.catalog.categories.get(product.code),
         currency=product.denomination_currency or product.currency,
         face=pricing.face_value(product, amount),

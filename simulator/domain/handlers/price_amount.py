@@ -4,7 +4,7 @@ of the older API version, which has no denomination (SPEC 2.1, 9)."""
 from decimal import Decimal
 
 from simulator.domain.handlers.checks import Draft, offered_to
-from simulator.domain.handlers.plans import named_plan
+from simulator.domain.handlers.extras import named_plan
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import Money, Option
 from simulator.domain.model.details import Detail, DetailKind, detail
@@ -12,18 +12,18 @@ from simulator.domain.model.money import CENT, ZERO
 from simulator.domain.model.options import PLAN_CODE
 from simulator.domain.model.transactions import Reason, Refusal
 
-_OF_THE_AMOUNT = (Reason.DENOMINATION, Reason.PLAN_MISMATCH)
+_AMOUNT_REASONS = (Reason.DENOMINATION, Reason.PLAN_MISMATCH)
 
 
 def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
     """The option whose price is the refused amount: the one that the plan code names, else the only one at this price.
     None when there is no such option, or when the amount is itself a denomination on sale."""
     field = draft.product.pricing
-    if refusal.reason not in _OF_THE_AMOUNT or draft.amount is None or field is None or field.type != "select":
+    if refusal.reason not in _AMOUNT_REASONS or draft.amount is None or field is None or field.type != "select":
         return None
     if draft.extras.get(PLAN_CODE) and (plan := named_plan(draft)):
         return plan if _is_price(draft, plan) else None
-    low, high = _between(draft)
+    low, high = _denomination_range(draft)
     by_denomination = offered_to(draft, field.id).by_denomination
     if draft.amount in by_denomination:
         return None
@@ -39,7 +39,7 @@ def price_detail(kind: DetailKind, draft: Draft, option: Option) -> Detail:
     return detail(kind, price=price, code=option.code, denomination=option.denomination)
 
 
-def _between(draft: Draft) -> tuple[Decimal, Decimal]:
+def _denomination_range(draft: Draft) -> tuple[Decimal, Decimal]:
     """The range of denominations that may have this price, which is rounded. It saves computing the prices of all
     options, of which there may be thousands."""
     amount, adjustment = draft.amount, draft.product.price_adjustment

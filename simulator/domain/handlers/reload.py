@@ -19,7 +19,7 @@ from simulator.domain.due import (
     due_of,
 )
 from simulator.domain.handlers import catalog, webhooks
-from simulator.domain.handlers.reload_resellers import adopt, refuse_foreign
+from simulator.domain.handlers.reload_resellers import refuse_foreign, update_reseller
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Limits, Scenario
 from simulator.domain.state import (
@@ -30,7 +30,7 @@ from simulator.domain.state import (
 )
 
 # Bounds of memory that is allocated when a sandbox starts.
-LAID_OUT = frozenset(
+FIXED_SIZES = frozenset(
     {"callbacks", "deliveries", "deliveries_bytes", "notifications", "journal", "journal_bytes", "inbox", "inbox_bytes"}
 )
 
@@ -45,7 +45,7 @@ def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
     old, new = state.scenario, state.compiler.scenario(command.document, command.name)
     for start in new.resellers:
         refuse_foreign(state, start)
-    deferred = [*_seed_and_clock(state, old, new), *_laid_out(old.limits, new.limits)]
+    deferred = [*_seed_and_clock(state, old, new), *_fixed_sizes(old.limits, new.limits)]
     state.scenario = new
     state.nonces_by_reseller = state.assumes("nonce-scope", "reseller")
     deferred += _rules(state, old, new)
@@ -68,9 +68,9 @@ def _seed_and_clock(state: State, old: Scenario, new: Scenario) -> Iterator[str]
         yield "clock: a running clock is changed by PUT clock of the control API"
 
 
-def _laid_out(old: Limits, new: Limits) -> Iterator[str]:
+def _fixed_sizes(old: Limits, new: Limits) -> Iterator[str]:
     for one in fields(Limits):
-        if one.name in LAID_OUT and getattr(old, one.name) != getattr(new, one.name):
+        if one.name in FIXED_SIZES and getattr(old, one.name) != getattr(new, one.name):
             yield f"limits.{one.name}: the memory of a running sandbox keeps its size"
 
 
@@ -125,6 +125,6 @@ def _schedule(state: State, old: Scenario, new: Scenario, now: datetime) -> Iter
 def _resellers(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:
     known = {start.code: start for start in old.resellers}
     for start in new.resellers:
-        yield from adopt(state, known.get(start.code), start, now)
+        yield from update_reseller(state, known.get(start.code), start, now)
     for code in known.keys() - {start.code for start in new.resellers}:
         yield f"resellers: {code} stays until the sandbox is reset"

@@ -16,7 +16,7 @@ from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.webhooks import WebhookStart
-from simulator.domain.questions import later
+from simulator.domain.queries import time_of_change
 from simulator.domain.state import State
 
 
@@ -30,7 +30,7 @@ def refuse_foreign(state: State, start: ResellerStart) -> None:
             raise Conflict("username_exists", f"the username {user.username!r} belongs to another reseller", "users")
 
 
-def adopt(state: State, was: ResellerStart | None, start: ResellerStart, now: datetime) -> Iterator[str]:
+def update_reseller(state: State, was: ResellerStart | None, start: ResellerStart, now: datetime) -> Iterator[str]:
     """Set what `start` changes relative to the previous scenario's `was`, None if absent there; yields one line for
     each change that requires a reset. Creates a missing reseller."""
     reseller = state.resellers.get(start.code)
@@ -82,7 +82,7 @@ def _settings(state: State, reseller: Reseller, was: ResellerStart, start: Resel
 
 def _overlay(state: State, reseller: Reseller, start: ResellerStart, now: datetime) -> None:
     before, reseller.overlay = reseller.overlay, start.overlay
-    reseller.overlay_updated = later(state, now)
+    reseller.overlay_updated = time_of_change(state, now)
     catalog_events.publish_overlay(state, reseller, before, now)
 
 

@@ -23,7 +23,7 @@ from simulator.domain.model.resellers import (
 )
 from simulator.domain.model.scenario import KeyStart, ResellerStart, draw_key
 from simulator.domain.model.wallet import Entry, Wallet
-from simulator.domain.questions import reseller_of
+from simulator.domain.queries import reseller_of
 from simulator.domain.state import State
 
 
@@ -50,7 +50,7 @@ def open_account(state: State, start: ResellerStart) -> Reseller:
         overlay=start.overlay,
         created=state.now,
     )
-    alerts.watch(state, reseller, start.low_balance_threshold)
+    alerts.enable_alerts(state, reseller, start.low_balance_threshold)
     state.resellers[start.code] = reseller
     for key in start.keys:
         add_key(state, reseller, key)

@@ -37,11 +37,11 @@ ORDINARY_STEPS = (
 def begin(state: State, transaction: Transaction, steps: tuple[Step, ...], now: datetime) -> None:
     """Give a new transaction its first status and schedule the dated rest. The first has no callback."""
     transaction.steps = steps
-    _enter(state, transaction, steps[0], now, "creation")
-    _await_next(state, transaction, 1)
+    _enter_status(state, transaction, steps[0], now, "creation")
+    _schedule_next(state, transaction, 1)
 
 
-def _await_next(state: State, transaction: Transaction, place: int) -> None:
+def _schedule_next(state: State, transaction: Transaction, place: int) -> None:
     """Schedule the first dated step from index `place`; a settled transaction has no further steps."""
     steps = transaction.steps
     for number in range(place, len(steps)):
@@ -56,8 +56,8 @@ def step_due(state: State, due: StepDue, now: datetime) -> bool:
     transaction = due.transaction
     follows = may_follow(transaction.result.status, due.step.status)
     if follows:
-        _enter(state, transaction, due.step, now, "step")
-    _await_next(state, transaction, due.place + 1)
+        _enter_status(state, transaction, due.step, now, "step")
+    _schedule_next(state, transaction, due.place + 1)
     return follows
 
 
@@ -68,12 +68,12 @@ def requery(state: State, transaction: Transaction, now: datetime) -> None:
     transaction.requeries += 1
     for step in transaction.steps:
         if step.requery == transaction.requeries and may_follow(transaction.result.status, step.status):
-            _enter(state, transaction, step, now, "requery")
+            _enter_status(state, transaction, step, now, "requery")
             if transaction.is_settled:
                 return
 
 
-def _enter(state: State, transaction: Transaction, step: Step, now: datetime, cause: str) -> None:
+def _enter_status(state: State, transaction: Transaction, step: Step, now: datetime, cause: str) -> None:
     results, status = transaction.results, step.status
     assert may_follow(results[-1].status if results else None, status), f"{results[-1:]} cannot become {status}"
     cost = transaction.cost
@@ -89,7 +89,7 @@ def _enter(state: State, transaction: Transaction, step: Step, now: datetime, ca
         at=now, status=status, code=code, cost=cost, balance=balance, cause=cause, remarks=transaction.remarks
     )
     if step.texts or step.expiry or status is SUCCESSFUL:
-        result = _completed(state, transaction, step, result)
+        result = _with_details(state, transaction, step, result)
     results.append(result)
     if status in SETTLED:
         _clear(state, transaction)
@@ -110,7 +110,7 @@ def _clear(state: State, transaction: Transaction) -> None:
     transaction.ticket = None
 
 
-def _completed(state: State, transaction: Transaction, step: Step, result: Result) -> Result:
+def _with_details(state: State, transaction: Transaction, step: Step, result: Result) -> Result:
     """The result with the fields that the step and the product add."""
     expiry = step.expiry or _expiry(state, transaction, step, result.at)
     texts: dict[str, Any] = _texts(state, transaction, step)

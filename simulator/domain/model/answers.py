@@ -44,7 +44,7 @@ class CaseAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     was needed, or what was ignored in the request."""
 
     transaction: Transaction
-    is_taken: bool
+    is_accepted: bool
     message: str
     rule: str
     detail: Detail | None = None

@@ -32,7 +32,7 @@ class CaseThen:
     """What a rule of `voids` or `disputes` does: the immediate answer and, for an accepted void, how it ends: a refund
     after `refund_after` or, when that is None, the biller's refusal after `refused_after`."""
 
-    is_taken: bool
+    is_accepted: bool
     message: Text | None = None
     refund_after: timedelta | None = None
     refused_after: timedelta | None = None
@@ -40,15 +40,15 @@ class CaseThen:
 
 @dataclass(slots=True)
 class Case:
-    """One dispute or void that a rule decided. `is_taken` is the immediate answer, `state` the current state; `ended`
-    is None while the biller's final answer is pending."""
+    """One dispute or void that a rule decided. `is_accepted` is the immediate answer, `state` the current state;
+    `ended` is None while the biller's final answer is pending."""
 
     id: str
     kind: CaseKind
     transaction: Transaction
     at: datetime
     state: CaseState
-    is_taken: bool
+    is_accepted: bool
     message: str
     rule: str
     user_email: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Faults: what a rule of the `faults` section does to the HTTP exchange instead of the business (DESIGN 9). Each
+"""Faults: what a rule of the `faults` section does to the HTTP exchange instead of the business. Each
 failure mode is its own type; other modules apply it to answers."""
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Magic accounts: the last seven digits `0000DOO` choose the outcome, `OO`, and its delay, `D` (DESIGN 9).
+"""Magic accounts: the last seven digits `0000DOO` choose the outcome, `OO`, and its delay, `D`.
 
 A scenario's table is compiled into rules by `DOO`, shared by all sandboxes with the same table. For an ordinary account
 the check compares four digits.
@@ -34,6 +34,6 @@ class Magic:
 NO_MAGIC = Magic()
 
 
-def name_of(digits: str) -> str:
+def rule_name(digits: str) -> str:
     """The name of the rule for the last three digits: `magic-01`, or `magic-301` when `D` is not 0."""
     return f"magic-{digits[1:] if digits.startswith('0') else digits}"

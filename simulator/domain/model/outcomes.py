@@ -70,7 +70,7 @@ class KnownOutcome:
     of_answer: Callable[[AnswerKind], bool] | None = None
 
 
-def _went(*statuses: Status) -> Callable[[PaymentCourse], bool]:
+def _has_sequence(*statuses: Status) -> Callable[[PaymentCourse], bool]:
     """Matches a payment with these statuses in sequence."""
     count = len(statuses)
     return lambda story: any(
@@ -78,11 +78,11 @@ def _went(*statuses: Status) -> Callable[[PaymentCourse], bool]:
     )
 
 
-def _began(status: Status) -> Callable[[PaymentCourse], bool]:
+def _starts_with(status: Status) -> Callable[[PaymentCourse], bool]:
     return lambda story: story.statuses[0] is status
 
 
-def _refused(*errors: str) -> Callable[[AnswerKind], bool]:
+def _has_error(*errors: str) -> Callable[[AnswerKind], bool]:
     return lambda answered: answered.error in errors
 
 
@@ -90,7 +90,7 @@ def _status(low: int, high: int) -> Callable[[AnswerKind], bool]:
     return lambda answered: low <= answered.status <= high and answered.ending in ("", "cut")
 
 
-def _ended(ending: str) -> Callable[[AnswerKind], bool]:
+def _has_ending(ending: str) -> Callable[[AnswerKind], bool]:
     return lambda answered: answered.ending == ending
 
 
@@ -111,27 +111,27 @@ _CALLBACKS, _REFUSALS, _CASES = "callbacks", "refused payments", "voids and disp
 _AUTH, _LIMITS = "authentication", "limits"
 
 OUTCOMES: tuple[KnownOutcome, ...] = (
-    _payment("successful-after-processing", "Accepted, Processing, then success", _went(_A, _P, _S)),
-    _payment("successful-at-once", "success in the first answer", _began(_S)),
-    _payment("failed-after-accepted", "Failed after Accepted", _went(_A, _F)),
-    _payment("failed-after-processing", "Failed after Processing", _went(_P, _F)),
-    _payment("failed-at-once", "Failed in the first answer", _began(_F)),
+    _payment("successful-after-processing", "Accepted, Processing, then success", _has_sequence(_A, _P, _S)),
+    _payment("successful-at-once", "success in the first answer", _starts_with(_S)),
+    _payment("failed-after-accepted", "Failed after Accepted", _has_sequence(_A, _F)),
+    _payment("failed-after-processing", "Failed after Processing", _has_sequence(_P, _F)),
+    _payment("failed-at-once", "Failed in the first answer", _starts_with(_F)),
     _payment("refunded", "Refund after a success", lambda story: story.statuses[-1] is Status.REFUNDED),
     _payment("stuck", "Processing (or Accepted) for ever", lambda story: story.is_stuck),
     _payment("requeried", "asked for again before it was settled", lambda story: story.is_requeried),
-    _answer("insufficient-balance", _REFUSALS, "Insufficient_Balance", _refused(Reason.BALANCE)),
-    _answer("invalid-product", _REFUSALS, "Invalid_Product", _refused(Reason.PRODUCT)),
-    _answer("invalid-account", _REFUSALS, "Invalid_Account", _refused(Reason.ACCOUNT)),
-    _answer("invalid-extras", _REFUSALS, "Invalid_Extras", _refused(Reason.EXTRAS)),
-    _answer("invalid-denomination", _REFUSALS, "Invalid_Denomination", _refused(Reason.DENOMINATION)),
-    _answer("invalid-request", _REFUSALS, "Invalid_Request", _refused(Reason.REQUEST)),
-    _answer("invalid-plan-code", _REFUSALS, "a plan code that does not fit", _refused(*PLAN_REASONS)),
+    _answer("insufficient-balance", _REFUSALS, "Insufficient_Balance", _has_error(Reason.BALANCE)),
+    _answer("invalid-product", _REFUSALS, "Invalid_Product", _has_error(Reason.PRODUCT)),
+    _answer("invalid-account", _REFUSALS, "Invalid_Account", _has_error(Reason.ACCOUNT)),
+    _answer("invalid-extras", _REFUSALS, "Invalid_Extras", _has_error(Reason.EXTRAS)),
+    _answer("invalid-denomination", _REFUSALS, "Invalid_Denomination", _has_error(Reason.DENOMINATION)),
+    _answer("invalid-request", _REFUSALS, "Invalid_Request", _has_error(Reason.REQUEST)),
+    _answer("invalid-plan-code", _REFUSALS, "a plan code that does not fit", _has_error(*PLAN_REASONS)),
     KnownOutcome(Noted.VOID_TAKEN, _CASES, "a void that was taken"),
     KnownOutcome(Noted.VOID_REFUSED, _CASES, "a refused void"),
     KnownOutcome(Noted.VOID_REFUSED_LATER, _CASES, "a void that was taken and refused by the biller after all"),
     KnownOutcome(Noted.DISPUTE_TAKEN, _CASES, "a dispute that was taken"),
     KnownOutcome(Noted.DISPUTE_REFUSED, _CASES, "a refused dispute"),
-    _answer("case-of-unknown-transaction", _CASES, "400 for an unknown transaction", _refused("unknown_transaction")),
+    _answer("case-of-unknown-transaction", _CASES, "400 for an unknown transaction", _has_error("unknown_transaction")),
     _answer("bill-found", "bills", "a bill", _bill(200)),
     _answer("bill-refused", "bills", "a bill that cannot be looked up", _bill(400)),
     KnownOutcome(Noted.CALLBACK_DELIVERED, _CALLBACKS, "a callback that was delivered"),
@@ -146,16 +146,16 @@ OUTCOMES: tuple[KnownOutcome, ...] = (
     KnownOutcome(Noted.WEBHOOK_FAILED, "webhooks", "a webhook that failed for good"),
     KnownOutcome(Noted.WEBHOOK_REPLAYED, "webhooks", "a replay"),
     KnownOutcome(Noted.REPLAY_REFUSED, "webhooks", "a refused replay"),
-    _answer("invalid-signature", _AUTH, "401 invalid_signature", _refused("invalid_signature")),
-    _answer("invalid-api-key", _AUTH, "401 invalid_api_key", _refused("invalid_api_key")),
-    _answer("timestamp-expired", _AUTH, "401 timestamp_expired", _refused("timestamp_expired")),
-    _answer("nonce-reused", _AUTH, "401 nonce_reused", _refused("nonce_reused")),
-    _answer("nonce-service-down", _AUTH, "503 nonce_service_unavailable", _refused("nonce_service_unavailable")),
-    _answer("ip-blocked", _LIMITS, "403 ip_blocked", _refused("ip_blocked")),
-    _answer("ip-not-allowed", _LIMITS, "403 ip_not_allowed", _refused("ip_not_allowed")),
-    _answer("api-key-required", _LIMITS, "403 api_key_required", _refused("api_key_required")),
-    _answer("connection-closed", "HTTP", "a connection closed without an answer", _ended("abort")),
-    _answer("answer-cut", "HTTP", "an answer cut in the middle", _ended("cut")),
+    _answer("invalid-signature", _AUTH, "401 invalid_signature", _has_error("invalid_signature")),
+    _answer("invalid-api-key", _AUTH, "401 invalid_api_key", _has_error("invalid_api_key")),
+    _answer("timestamp-expired", _AUTH, "401 timestamp_expired", _has_error("timestamp_expired")),
+    _answer("nonce-reused", _AUTH, "401 nonce_reused", _has_error("nonce_reused")),
+    _answer("nonce-service-down", _AUTH, "503 nonce_service_unavailable", _has_error("nonce_service_unavailable")),
+    _answer("ip-blocked", _LIMITS, "403 ip_blocked", _has_error("ip_blocked")),
+    _answer("ip-not-allowed", _LIMITS, "403 ip_not_allowed", _has_error("ip_not_allowed")),
+    _answer("api-key-required", _LIMITS, "403 api_key_required", _has_error("api_key_required")),
+    _answer("connection-closed", "HTTP", "a connection closed without an answer", _has_ending("abort")),
+    _answer("answer-cut", "HTTP", "an answer cut in the middle", _has_ending("cut")),
     _answer("status-400", "HTTP", "400", _status(400, 400)),
     _answer("status-401", "HTTP", "401", _status(401, 401)),
     _answer("status-403", "HTTP", "403", _status(403, 403)),

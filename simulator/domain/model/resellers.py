@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Catalog, Overlay, Product
-from simulator.domain.model.history.records import Records
+from simulator.domain.model.history.history import Records
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.wallet import Wallet
 from simulator.domain.model.webhooks import Webhook

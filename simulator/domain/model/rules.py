@@ -20,7 +20,7 @@ Fields = Mapping[str, object]
 Text = Callable[[Fields], str]
 
 
-def anything(facts: Fields) -> bool:
+def matches_all(facts: Fields) -> bool:
     """A `when` without conditions: matches everything."""
     return True
 
@@ -59,7 +59,7 @@ class Rule(Generic[Then]):
     def decides_all(self) -> bool:
         """True when it applies to every request."""
         counts = (self.times, self.nth, self.every, self.chance)
-        return self.when is anything and all(count is None for count in counts)
+        return self.when is matches_all and all(count is None for count in counts)
 
 
 @dataclass(slots=True)
@@ -122,7 +122,7 @@ class RuleBook(Generic[Then]):
         self._magic: MagicRules[Then] = magic or MagicRules({})
         self._has_magic = bool(self._magic.names())
         self.counts = {rule.id: RuleCount() for rule in rules}
-        self._look_over()
+        self._update_cache()
 
     def listed(self) -> Iterator[tuple[Rule[Then], RuleCount]]:
         """Every rule with its count, in evaluation order, without those of magic accounts."""
@@ -133,7 +133,7 @@ class RuleBook(Generic[Then]):
         """Insert a rule before all others of its kind; `count` continues an earlier count."""
         (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
         self.counts[rule.id] = count or RuleCount()
-        self._look_over()
+        self._update_cache()
 
     def remove(self, rule_id: str) -> bool:
         """Remove a rule; False when the id is unknown."""
@@ -141,10 +141,10 @@ class RuleBook(Generic[Then]):
         if found:
             self.rules = [rule for rule in self.rules if rule.id != rule_id]
             self._fallbacks = [rule for rule in self._fallbacks if rule.id != rule_id]
-            self._look_over()
+            self._update_cache()
         return found
 
-    def _look_over(self) -> None:
+    def _update_cache(self) -> None:
         """Cache whether there are rules at all, and the rule that decides every ordinary request, if there is one."""
         self._has_rules = bool(self.rules or self._fallbacks)
         first = self._fallbacks[0] if self._fallbacks and not self.rules else None
@@ -213,7 +213,7 @@ class RuleBook(Generic[Then]):
                     return Choice(rule=None, matched=tuple(matched), waits=True)
             elif rule.when(facts):
                 matched.append(rule.id)
-                if chosen is None and self._takes_part(rule):
+                if chosen is None and self._applies(rule):
                     chosen = rule
         return Choice(rule=chosen, matched=tuple(matched), waits=waits and chosen is None)
 
@@ -234,7 +234,7 @@ class RuleBook(Generic[Then]):
         count = self.counts.get(rule.id)
         return count.chosen if count else 0
 
-    def _takes_part(self, rule: Rule[Then]) -> bool:
+    def _applies(self, rule: Rule[Then]) -> bool:
         """Whether a rule applies, given that it matched once more."""
         count = self.counts.get(rule.id)
         if count is None:  # of a magic account

@@ -1,4 +1,4 @@
-"""A loaded scenario: the frozen values that a sandbox starts from (DESIGN 9)."""
+"""A loaded scenario: the frozen values that a sandbox starts from."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping

@@ -52,10 +52,6 @@ class Wallet:
         self.threshold = ZERO
         self.on_low: Callable[[Entry], None] | None = None
 
-    def covers(self, cost: Decimal) -> bool:
-        """True when `cost` can be debited."""
-        return cost <= self.balance
-
     def post(self, type_: EntryType, amount: Decimal, now: datetime, remarks: str, trxid: str = "") -> Entry:
         """Append a signed entry and return it."""
         assert type_ is TRANSACTION or amount >= ZERO, "only a transaction takes money out"

@@ -102,7 +102,7 @@ def _magic(state: State) -> dict[str, MagicCoverage]:
 
 
 def _outcomes(state: State, answers: Counter[AnswerKind]) -> Counter[str]:
-    stories = Counter(_story(transaction, state.now) for transaction in list(state.transactions.values()))
+    stories = Counter(_course(transaction, state.now) for transaction in list(state.transactions.values()))
     found: Counter[str] = Counter()
     for outcome in OUTCOMES:
         if outcome.of_story is not None:
@@ -116,7 +116,7 @@ def _outcomes(state: State, answers: Counter[AnswerKind]) -> Counter[str]:
     return found
 
 
-def _story(transaction: Transaction, now: datetime) -> PaymentCourse:
+def _course(transaction: Transaction, now: datetime) -> PaymentCourse:
     statuses = tuple([result.status for result in transaction.results])
     return PaymentCourse(statuses, _is_stuck(transaction, now), transaction.requeries > 0)
 

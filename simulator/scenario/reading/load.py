@@ -1,12 +1,12 @@
-"""Parses YAML text to a `Document`, rejecting YAML's surprising features.
+"""Reads YAML, or an object decoded from JSON, to a `Document`, rejecting YAML's surprising features.
 
 Only `true`, `false`, `null`, plain integers and plain decimals are not text: `NO`, `010`, `12:30`, `0x10` and dates
 stay text, and decimals keep their digits. Duplicate keys, anchors, aliases, tags and second documents are problems.
-Parsing stops at the limits below.
+Objects have the same limits; parsing stops at them.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path as FilePath
 from typing import Any
@@ -27,12 +27,12 @@ from simulator.scenario.reading.document import (
     Scalar,
     ScenarioError,
 )
-from simulator.scenario.reading.objects import load_object
-
-__all__ = ["Document", "Problem", "ScenarioError", "load_file", "load_object", "load_text", "scalar"]
 
 BYTES_MAX = 1024 * 1024
 
+_TOO_DEEP = f"values are nested at most {DEPTH_MAX} deep"
+_TOO_MANY = f"a scenario has at most {NODES_MAX} values"
+_BAD_TEXT = "text has no control characters but tab and line feed"
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)", re.ASCII)
 _DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+", re.ASCII)
 _WORDS: Mapping[str, bool | None] = {"true": True, "false": False, "null": None, "": None}
@@ -65,6 +65,13 @@ def load_text(text: str | bytes, source: str) -> Document:
     """Parse YAML. Recoverable problems are added to the document's `problems`; others raise `ScenarioError`."""
     report = Report()
     root = _Composer(source, _decoded(text, source), report).document()
+    return Document(root, source, tuple(report.problems()))
+
+
+def load_object(value: object, source: str = "scenario") -> Document:
+    """Convert an object decoded from JSON; problems have paths and no lines."""
+    report = Report()
+    root = _ObjectReader(source, report).node(value, (), 1)
     return Document(root, source, tuple(report.problems()))
 
 
@@ -130,9 +137,9 @@ class _Composer:
         position = self._position(event)
         self._nodes += 1
         if depth > DEPTH_MAX:
-            raise self._stop(position, path, "too_deep", f"values are nested at most {DEPTH_MAX} deep")
+            raise self._stop(position, path, "too_deep", _TOO_DEEP)
         if self._nodes > NODES_MAX:
-            raise self._stop(position, path, "too_big", f"a scenario has at most {NODES_MAX} values")
+            raise self._stop(position, path, "too_big", _TOO_MANY)
         if isinstance(event, yaml.AliasEvent):
             text = f"aliases such as *{event.anchor} are not supported; write the value out"
             self._report.add(position, path, "alias", text)
@@ -172,7 +179,7 @@ class _Composer:
     def _scalar(self, event: Any, position: Position, path: Path) -> Scalar:
         text: str = event.value
         if CONTROL.search(text):
-            self._report.add(position, path, "bad_text", "text has no control characters but tab and line feed")
+            self._report.add(position, path, "bad_text", _BAD_TEXT)
             return ""
         if not event.implicit[0]:
             return text
@@ -198,3 +205,59 @@ class _Composer:
             return mark.line + 1, mark.column + 1, "cannot be read as YAML: " + ", ".join(filter(None, parts))
         before = self._text[: getattr(error, "position", 0)]
         return before.count("\n") + 1, len(before) - before.rfind("\n"), "this character cannot stand in YAML"
+
+
+class _ObjectReader:
+    """Builds nodes from decoded JSON, within the same limits."""
+
+    def __init__(self, source: str, report: Report) -> None:
+        self._position = Position(source)
+        self._report = report
+        self._nodes = 0
+
+    def node(self, value: object, path: Path, depth: int) -> Node:
+        """The node of `value`, and all below it."""
+        self._nodes += 1
+        if depth > DEPTH_MAX:
+            self._report.add(self._position, path, "too_deep", _TOO_DEEP)
+            return Node(None, self._position)
+        if self._nodes > NODES_MAX:
+            self._report.add(self._position, (), "too_big", _TOO_MANY)
+            return Node(None, self._position)
+        if isinstance(value, Mapping):
+            return self._mapping(value, path, depth)
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return Node([self.node(item, (*path, at), depth + 1) for at, item in enumerate(value)], self._position)
+        return Node(self._scalar(value, path), self._position)
+
+    def _mapping(self, value: Mapping[Any, object], path: Path, depth: int) -> Node:
+        for key in value:
+            if not isinstance(key, str) or CONTROL.search(key):
+                self._report.add(self._position, path, "key_not_text", "a key is text")
+                return Node({}, self._position)
+        values = {key: self.node(item, (*path, key), depth + 1) for key, item in value.items()}
+        return Node(values, self._position, dict.fromkeys(values, self._position))
+
+    def _scalar(self, value: object, path: Path) -> Scalar:
+        if isinstance(value, float):
+            value = Decimal(repr(value))
+        if isinstance(value, str) and CONTROL.search(value):
+            self._report.add(self._position, path, "bad_text", _BAD_TEXT)
+        elif isinstance(value, int | Decimal) and not isinstance(value, bool):
+            return self._number(value, path)
+        elif value is None or isinstance(value, str | bool):
+            return value
+        else:
+            self._report.add(self._position, path, "type", "this is not a JSON value")
+        return None
+
+    def _number(self, value: int | Decimal, path: Path) -> int | Decimal:
+        if isinstance(value, int):
+            fits = abs(value) < 10**DIGITS_MAX
+        else:
+            exponent = value.as_tuple().exponent
+            fits = isinstance(exponent, int) and exponent > -DIGITS_MAX and value.adjusted() < DIGITS_MAX
+        if not fits:
+            self._report.add(self._position, path, "bad_number", f"a number has at most {DIGITS_MAX} digits")
+            return 0
+        return int(value) if value == int(value) else value

@@ -3,7 +3,7 @@
 Values that violated the schema are silently read as absent.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -58,9 +58,19 @@ class Reader:
         return self.node is not None and isinstance(self.node.value, list)
 
     @property
-    def is_sound(self) -> bool:
+    def is_valid(self) -> bool:
         """True when no problem was reported at or below it."""
         return not self.report.has_below(self.path)
+
+    def cached(self, cache: MutableMapping[Node, T], build: Callable[["Reader"], T]) -> T:
+        """What `build` makes of this value; cached by its node, so that scenarios which only inherit it share it. One
+        with problems is not cached, so that each reader reports them."""
+        if self.node is None or self.node not in cache:
+            built = build(self)
+            if self.node is not None and self.is_valid:
+                cache[self.node] = built
+            return built
+        return cache[self.node]
 
     def items(self) -> "list[Reader]":
         """The items of a list."""

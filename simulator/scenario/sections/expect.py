@@ -58,7 +58,7 @@ def _expectation(item: Reader, names: KnownNames) -> Expectation | None:
         text = f"an expectation is about one thing; this one is about {given[0].value!r} already"
         item[other].problem("misplaced", text, at_key=True)
     if not given:
-        if item.is_sound:  # otherwise a misspelt key was reported
+        if item.is_valid:  # otherwise a misspelt key was reported
             item.problem("missing_key", f"an expectation is about one of {', '.join(ExpectationKind)}")
         return None
     kind, about = given[0], item[given[0]]

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
+from simulator.domain.model.effects import WITHOUT_BODY
 from simulator.domain.model.scenario import InboxReply
 from simulator.scenario.reading.reader import Reader
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-WITHOUT_BODY = (204, 304)
 DELAY_MAX = timedelta(minutes=5)
 
 

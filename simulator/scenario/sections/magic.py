@@ -1,4 +1,4 @@
-"""Magic accounts of a scenario: compiles its table of outcomes and delays into rules (DESIGN 9)."""
+"""Magic accounts of a scenario: compiles its table of outcomes and delays into rules."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from simulator.domain.model.magic import NO_MAGIC, Magic, name_of
+from simulator.domain.model.magic import NO_MAGIC, Magic, rule_name
 from simulator.domain.model.rules import MagicRules, Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
 from simulator.scenario.reading.document import Node
@@ -24,16 +24,8 @@ _ALWAYS = compile_when({})
 
 
 def magic(section: Reader) -> Magic:
-    """The magic accounts; cached by their nodes, so that scenarios which only inherit them share them."""
-    node = section.node
-    if node is None or not section.is_mapping:
-        return NO_MAGIC
-    cached = _CACHE.get(node)
-    if cached is None:
-        cached = _magic(section)
-        if section.is_sound:
-            _CACHE[node] = cached
-    return cached
+    """The magic accounts."""
+    return section.cached(_CACHE, _magic) if section.is_mapping else NO_MAGIC
 
 
 def finishing_after(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...]:
@@ -59,7 +51,7 @@ def _magic(section: Reader) -> Magic:
         for name, read in READERS.items():
             if item[name].is_given:
                 when, then = read(item[name])
-                found[name] |= {digit + code: Rule(name_of(digit + code), when, then) for digit in ("0", *durations)}
+                found[name] |= {digit + code: Rule(rule_name(digit + code), when, then) for digit in ("0", *durations)}
     texts = {code: item["outcome"].text() for code, item in outcomes.items()}
     sections = {name: MagicRules(rules) for name, rules in found.items()}
     return Magic(MappingProxyType(texts), MappingProxyType(durations), MappingProxyType(sections))
@@ -79,9 +71,9 @@ def _payment_rules(
     then = own if item["then"].is_given else replace(usual, callbacks=own.callbacks)
     if not then.steps and then.refusal is None:
         return {}
-    usually = {"0" + code: Rule(name_of("0" + code), _ALWAYS, then)}
+    usually = {"0" + code: Rule(rule_name("0" + code), _ALWAYS, then)}
     return usually | {
-        digit + code: Rule(name_of(digit + code), _ALWAYS, replace(then, steps=finishing_after(then.steps, span)))
+        digit + code: Rule(rule_name(digit + code), _ALWAYS, replace(then, steps=finishing_after(then.steps, span)))
         for digit, span in durations.items()
     }
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
-from simulator.domain.model.rules import Fields, anything
+from simulator.domain.model.rules import Fields, matches_all
 from simulator.scenario.reading import patterns
 from simulator.scenario.reading.values import text_of
 
@@ -41,7 +41,7 @@ def compile_when(when: Mapping[str, object]) -> When:
 
 def _all_of(literals: list[tuple[str, object]], tests: list[When]) -> When:
     if not literals and not tests:
-        return anything
+        return matches_all
     if len(literals) == 1 and not tests:
         [(key, wanted)] = literals
         return lambda facts: facts.get(key) == wanted

@@ -122,7 +122,7 @@ def refuse_too_many(forms: list[Reader]) -> None:
 def _generated(form: Reader, taken: set[str]) -> list[Option]:
     """`generate: {count: 25000}` options with sequential codes, for large catalogs."""
     item = form["generate"]
-    if not item.is_mapping or not item.is_sound:
+    if not item.is_mapping or not item.is_valid:
         return []
     if form["role"].text() == "pricing":
         item.problem("misplaced", "options of the pricing field are written: each needs a denomination", at_key=True)

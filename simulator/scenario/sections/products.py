@@ -1,11 +1,9 @@
 """The catalog of a scenario: groups of categories, and products with their forms."""
 
 from collections.abc import Mapping
-from functools import partial
 from types import MappingProxyType
 
 from simulator.domain.model.catalog import Catalog, Fulfillment, Product, Receipt, Source
-from simulator.domain.model.rules import Text
 from simulator.domain.model.tree import Category, Group
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import ONE
@@ -14,7 +12,7 @@ from simulator.scenario.sections.bills import bill_profile
 from simulator.scenario.sections.form_fields import form_field, refuse_unknown_field
 from simulator.scenario.sections.options import options, options_for, refuse_too_many, varies_by_account
 from simulator.scenario.sections.pricing import MYR, discount, money, price_adjustment
-from simulator.scenario.sections.templates import template
+from simulator.scenario.sections.templates import templates
 
 FULFILLED_TEXTS = ("sn", "pin", "note", "voucherlink")
 
@@ -124,9 +122,5 @@ def _source(item: Reader, ids: list[str]) -> Source | None:
 
 
 def _receipt(item: Reader) -> Receipt:
-    texts: dict[str, Text] = {}
-    for name in FULFILLED_TEXTS:
-        compiled = item[name].parsed(partial(template, field_name=name), "bad_template")
-        if compiled is not None:
-            texts[name] = compiled
+    texts = templates(item, FULFILLED_TEXTS)
     return Receipt(MappingProxyType(texts), item["valid_for"].optional_duration())

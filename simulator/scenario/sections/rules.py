@@ -31,13 +31,13 @@ class KnownCodes:
 
 def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any], ...]:
     """The rules of a section; the default ids are payments-1 and so on."""
-    make = MAKERS[section]
+    make = RULE_READERS[section]
     return tuple(make(item, f"{section}-{place}", known) for place, item in enumerate(items.items(), 1))
 
 
 def payment_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[PaymentThen]:
     """One rule of `payments`."""
-    return _deciding(item, rule_id, known, payment_then(item["then"], item["callbacks"]))
+    return _outcome_rule(item, rule_id, known, payment_then(item["then"], item["callbacks"]))
 
 
 def payment_then(then: Reader, plan: Reader | None = None) -> PaymentThen:
@@ -86,21 +86,21 @@ def before_body(when: Reader) -> When:
 
 def void_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
     """One rule of `voids`."""
-    return _deciding(item, rule_id, known, void(item["then"]))
+    return _outcome_rule(item, rule_id, known, void(item["then"]))
 
 
 def dispute_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
     """One rule of `disputes`."""
-    return _deciding(item, rule_id, known, dispute(item["then"]))
+    return _outcome_rule(item, rule_id, known, dispute(item["then"]))
 
 
 def bill_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[BillThen]:
     """One rule of `bills`."""
-    return _deciding(item, rule_id, known, bill_then(item["then"]))
+    return _outcome_rule(item, rule_id, known, bill_then(item["then"]))
 
 
 # In the order of the sections of a scenario.
-MAKERS: Mapping[str, Callable[[Reader, str, KnownCodes], Rule[Any]]] = {
+RULE_READERS: Mapping[str, Callable[[Reader, str, KnownCodes], Rule[Any]]] = {
     "payments": payment_rule,
     "voids": void_rule,
     "disputes": dispute_rule,
@@ -109,7 +109,7 @@ MAKERS: Mapping[str, Callable[[Reader, str, KnownCodes], Rule[Any]]] = {
 }
 
 
-def _deciding(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
+def _outcome_rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
     """A rule of a business outcome may be a fallback; a fault may not."""
     return replace(_rule(item, rule_id, known, then), fallback=item["fallback"].boolean())
 
@@ -123,7 +123,7 @@ def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[The
         times=_count(item, "times"),
         nth=_count(item, "nth"),
         every=_count(item, "every"),
-        chance=_of_both(item, "chance", lambda reader: reader.optional_amount()),
+        chance=_from_either(item, "chance", lambda reader: reader.optional_amount()),
     )
 
 
@@ -135,17 +135,17 @@ def when_of(when: Reader, known: KnownCodes) -> When:
 
 
 def _plain(when: Reader) -> Mapping[str, Any]:
-    return when.node.plain() if when.node is not None and when.is_mapping and when.is_sound else {}
+    return when.node.plain() if when.node is not None and when.is_mapping and when.is_valid else {}
 
 
 def _count(item: Reader, key: str) -> int | None:
-    return _of_both(item, key, lambda reader: reader.optional_integer())
+    return _from_either(item, key, lambda reader: reader.optional_integer())
 
 
 Value = TypeVar("Value", int, Decimal)
 
 
-def _of_both(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> Value | None:
+def _from_either(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> Value | None:
     """`nth`, `times`, `every` and `chance` are valid beside `when` or in it, not both."""
     beside, within = item[key], item["when"][key]
     if beside.is_given and within.is_given:

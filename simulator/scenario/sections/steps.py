@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import partial
 from types import MappingProxyType
 
-from simulator.domain.model.rules import Text
 from simulator.domain.model.transactions import Status, Step, may_follow
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import day
-from simulator.scenario.sections.templates import template
+from simulator.scenario.sections.templates import templates
 
 STATUSES: Mapping[str, Status] = {
     "Accepted": Status.ACCEPTED,
@@ -30,11 +28,7 @@ def steps(section: Reader) -> tuple[Step, ...]:
 
 
 def _step(item: Reader) -> Step:
-    texts: dict[str, Text] = {}
-    for name in TEXTS:
-        compiled = item[name].parsed(partial(template, field_name=name), "bad_template")
-        if compiled is not None:
-            texts[name] = compiled
+    texts = templates(item, TEXTS)
     return Step(
         status=STATUSES.get(item["status"].text(), Status.ACCEPTED),
         after=item["after"].optional_duration(),

@@ -2,11 +2,12 @@
 the transaction, and so are the same in every run."""
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
 
 from simulator.domain.model import draw
 from simulator.domain.model.rules import Fields, Text
+from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import text_of
 
 NAMES = ("refid", "trxid", "account", "product", "amount", "reseller")
@@ -14,6 +15,16 @@ DRAWN_MAX = 64
 CHARS_MAX = 500
 _PARTS = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+", re.ASCII)
 _DRAWN = re.compile(r"(digits|alnum):([0-9]{1,3})", re.ASCII)
+
+
+def templates(item: Reader, names: Iterable[str]) -> dict[str, Text]:
+    """The templates of the members `names` that are given and valid."""
+    found: dict[str, Text] = {}
+    for name in names:
+        compiled = item[name].parsed(partial(template, field_name=name), "bad_template")
+        if compiled is not None:
+            found[name] = compiled
+    return found
 
 
 @lru_cache(maxsize=4096)  # equal texts share one template, so that catalogs can be compared

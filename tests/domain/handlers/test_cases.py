@@ -57,7 +57,7 @@ def balance(box: Sandbox) -> Decimal:
 def test_a_void_that_is_taken_refunds_the_wallet_once_a_minute_later() -> None:
     box, transaction = paid()
     before = balance(box)
-    assert ask(box, at=1).is_taken
+    assert ask(box, at=1).is_accepted
     fire_due(box, seconds(60.9))
     assert (transaction.result.status, balance(box)) == (Status.SUCCESSFUL, before)
     fire_due(box, seconds(61))
@@ -100,32 +100,32 @@ def test_the_cost_of_a_voided_payment_is_a_choice(choice: str | None, cost: str)
 def test_only_a_payment_that_succeeded_has_cases(steps: tuple[Step, ...], told: str, kind: CaseKind) -> None:
     box, transaction = paid(rule=rule(*steps))
     answer = ask(box, kind)
-    assert not answer.is_taken
+    assert not answer.is_accepted
     assert told in answer.message
     assert transaction.trxid not in box.state.cases
 
 
 def test_a_pending_payment_can_be_voided_when_it_has_succeeded() -> None:
     box, _ = paid(rule=rule(ACCEPTED, after(5, Status.SUCCESSFUL)))
-    assert not ask(box).is_taken
+    assert not ask(box).is_accepted
     fire_due(box, seconds(5))
-    assert ask(box, at=5).is_taken
+    assert ask(box, at=5).is_accepted
 
 
 @pytest.mark.parametrize("kind", [VOID, DISPUTE])
 def test_a_second_request_is_refused(kind: CaseKind) -> None:
     box, transaction = paid()
-    assert ask(box, kind).is_taken
+    assert ask(box, kind).is_accepted
     again = ask(box, kind, at=1)
-    assert (again.is_taken, again.rule) == (False, "")
+    assert (again.is_accepted, again.rule) == (False, "")
     assert "already" in again.message
     assert len(box.state.cases[transaction.trxid]) == 1
 
 
 def test_a_dispute_and_a_void_do_not_stand_in_each_others_way() -> None:
     box, transaction = paid()
-    assert ask(box, DISPUTE).is_taken
-    assert ask(box, VOID).is_taken
+    assert ask(box, DISPUTE).is_accepted
+    assert ask(box, VOID).is_accepted
     fire_due(box, seconds(60))
     assert [case.state for case in box.state.cases[transaction.trxid]] == [CaseState.OPEN, CaseState.REFUNDED]
 
@@ -136,12 +136,12 @@ def test_a_refunded_payment_accepts_no_more_cases(kind: CaseKind) -> None:
     ask(box)
     fire_due(box, seconds(60))
     answer = ask(box, kind, at=61)
-    assert (answer.is_taken, "refunded" in answer.message) == (False, True)
+    assert (answer.is_accepted, "refunded" in answer.message) == (False, True)
 
 
 @pytest.mark.parametrize(
     ("then", "at"),
-    [(CaseThen(is_taken=False), 1), (CaseThen(is_taken=True, refused_after=timedelta(seconds=30)), 31)],
+    [(CaseThen(is_accepted=False), 1), (CaseThen(is_accepted=True, refused_after=timedelta(seconds=30)), 31)],
 )
 @pytest.mark.parametrize(("choice", "taken_again"), [("once", False), ("again_after_refusal", True)])
 def test_whether_a_refused_void_can_be_requested_again_is_a_choice(
@@ -149,26 +149,26 @@ def test_whether_a_refused_void_can_be_requested_again_is_a_choice(
 ) -> None:
     box, transaction = paid(voids=(case_rule(then, times=1),), assume={"case-lifecycle": choice})
     before = balance(box)
-    assert ask(box).is_taken is then.is_taken
+    assert ask(box).is_accepted is then.is_accepted
     fire_due(box, seconds(at))
     assert box.state.cases[transaction.trxid][0].state is CaseState.REFUSED
-    assert ask(box, at=at).is_taken is taken_again
+    assert ask(box, at=at).is_accepted is taken_again
     fire_due(box, seconds(at + 60))
     assert (balance(box) > before) is taken_again
     assert box.violations() == []
 
 
 def test_while_the_biller_has_not_decided_a_void_cannot_be_requested_again() -> None:
-    then = CaseThen(is_taken=True, refused_after=timedelta(seconds=30))
+    then = CaseThen(is_accepted=True, refused_after=timedelta(seconds=30))
     box, _ = paid(voids=(case_rule(then),), assume={"case-lifecycle": "again_after_refusal"})
     ask(box)
-    assert not ask(box, at=29).is_taken
+    assert not ask(box, at=29).is_accepted
 
 
 def test_refused_cases_are_kept_within_bounds() -> None:
-    rules = (case_rule(CaseThen(is_taken=False)),)
+    rules = (case_rule(CaseThen(is_accepted=False)),)
     box, transaction = paid(voids=rules, assume={"case-lifecycle": "again_after_refusal"})
-    assert ask(box, DISPUTE).is_taken
+    assert ask(box, DISPUTE).is_accepted
     for _ in range(30):
         ask(box)
     cases = box.state.cases[transaction.trxid]
@@ -176,11 +176,11 @@ def test_refused_cases_are_kept_within_bounds() -> None:
 
 
 def test_a_product_that_cannot_be_voided_refuses_before_any_rule() -> None:
-    box = sandbox(PAID, voids=(case_rule(CaseThen(is_taken=True, refund_after=timedelta(0))),))
+    box = sandbox(PAID, voids=(case_rule(CaseThen(is_accepted=True, refund_after=timedelta(0))),))
     trxid = pay(box, order(product="CARD", amount=5)).transaction.trxid
     answer = ask(box)
-    assert (answer.is_taken, "cannot be voided" in answer.message, trxid in box.state.cases) == (False, True, False)
-    assert ask(box, DISPUTE).is_taken, "it can be disputed"
+    assert (answer.is_accepted, "cannot be voided" in answer.message, trxid in box.state.cases) == (False, True, False)
+    assert ask(box, DISPUTE).is_accepted, "it can be disputed"
 
 
 def test_trxid_wins_over_refid_and_both_belong_to_the_reseller() -> None:
@@ -203,7 +203,7 @@ def test_rules_see_the_payment_and_the_reason() -> None:
         seen.append(dict(facts))
         return False
 
-    box = sandbox(PAID, voids=(case_rule(CaseThen(is_taken=False), when=when),))
+    box = sandbox(PAID, voids=(case_rule(CaseThen(is_accepted=False), when=when),))
     transaction = pay(box, order(extras={"biller_code": "7"})).transaction
     ask(box, refund_type=3)
     assert seen == [
@@ -222,11 +222,11 @@ def test_rules_see_the_payment_and_the_reason() -> None:
 
 def test_a_rule_words_the_answer_and_a_request_may_name_it() -> None:
     message = text("no to {refid} of {account}")
-    rules = (case_rule(CaseThen(is_taken=False, message=message), when=lambda facts: False, name="stubborn"),)
+    rules = (case_rule(CaseThen(is_accepted=False, message=message), when=lambda facts: False, name="stubborn"),)
     box, transaction = paid(voids=rules)
     answer = ask(box, rule="stubborn")
     assert answer == CaseAnswer(
-        transaction=transaction, is_taken=False, message="no to ref-1 of 123456", rule="stubborn"
+        transaction=transaction, is_accepted=False, message="no to ref-1 of 123456", rule="stubborn"
     )
     assert box.state.cases[transaction.trxid][0].rule == "stubborn"
 
@@ -248,8 +248,8 @@ def test_each_news_of_a_case_is_written_to_the_user_and_to_the_registered_addres
 
 
 def test_an_immediate_refusal_sends_no_mail_and_a_later_one_does() -> None:
-    later = case_rule(CaseThen(is_taken=True, refused_after=timedelta(seconds=5)))
-    box, _ = paid(voids=(later,), disputes=(case_rule(CaseThen(is_taken=False), "d1"),))
+    later = case_rule(CaseThen(is_accepted=True, refused_after=timedelta(seconds=5)))
+    box, _ = paid(voids=(later,), disputes=(case_rule(CaseThen(is_accepted=False), "d1"),))
     ask(box, DISPUTE)
     ask(box, VOID)
     fire_due(box, seconds(5))

@@ -1,13 +1,16 @@
-"""A reseller's transactions, indexed for history queries: by day, status, product and account (SPEC 4.14)."""
+"""A reseller's transactions, indexed for history queries: by day, status, product and account (SPEC 4.14).
+
+These indexes and those of the balance statement grow with every payment and are read rarely, so a payment only records
+additions and changes, and a reader updates the indexes lazily. At `LAG_MAX` pending changes a payment updates them, so
+that a reader never waits more than a few milliseconds. A page, totals included, costs the same regardless of the number
+of records.
+"""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from enum import IntEnum
 from itertools import groupby
-
-import msgspec
 
 from simulator.domain.model.history.indexes import (
     BlockCounter,
@@ -16,61 +19,16 @@ from simulator.domain.model.history.indexes import (
     places,
     span,
 )
+from simulator.domain.model.history.query import HISTORY_STATUSES, Figures, HistoryQuery, HistoryStatus
+from simulator.domain.model.history.statement import Statement
 from simulator.domain.model.money import ZERO
-from simulator.domain.model.transactions import Status, Transaction
+from simulator.domain.model.transactions import Transaction
+from simulator.domain.model.wallet import Wallet
 
 # An account with at least this many transactions has its own indexes; smaller ones are scanned.
 REGULAR = 1000
 
-
-class HistoryStatus(IntEnum):
-    """The statuses that history distinguishes: the four values of its filter (SPEC 4.14)."""
-
-    SUCCESSFUL = 0
-    PENDING = 1
-    FAILED = 2
-    REFUND = 3
-
-
-HISTORY_STATUSES: Mapping[Status, HistoryStatus] = {
-    Status.ACCEPTED: HistoryStatus.PENDING,
-    Status.PROCESSING: HistoryStatus.PENDING,
-    Status.SUCCESSFUL: HistoryStatus.SUCCESSFUL,
-    Status.FAILED: HistoryStatus.FAILED,
-    Status.REFUNDED: HistoryStatus.REFUND,
-}
-
-
-class HistoryQuery(msgspec.Struct, frozen=True):
-    """A query: transactions created from the day `first` to the day `last`, inclusive, with one of `statuses` and,
-    where given, this product and this account."""
-
-    first: date
-    last: date
-    statuses: frozenset[HistoryStatus] = frozenset(HistoryStatus)
-    product: str = ""
-    account: str = ""
-
-
-class Figures(msgspec.Struct, frozen=True):
-    """Totals of a whole search: the count of each status, and the sums of the successful ones, in ringgit."""
-
-    counts: Mapping[HistoryStatus, int]
-    amount: Decimal
-    price: Decimal
-
-    @classmethod
-    def of(cls, transactions: Iterable[Transaction]) -> "Figures":
-        """Totals of a few transactions, computed by a scan."""
-        counts = dict.fromkeys(HistoryStatus, 0)
-        amount = price = ZERO
-        for one in transactions:
-            status = HISTORY_STATUSES[one.result.status]
-            counts[status] += 1
-            if status is HistoryStatus.SUCCESSFUL:
-                amount += one.face
-                price += one.cost
-        return cls(counts, amount, price)
+LAG_MAX = 20_000
 
 
 class TransactionIndex:
@@ -270,3 +228,27 @@ def _index(
 
 def _created(one: Transaction) -> datetime:
     return one.created
+
+
+class Records:
+    """History and statement of one reseller."""
+
+    __slots__ = ("history", "statement")
+
+    def __init__(self, wallet: Wallet) -> None:
+        self.history = History()
+        self.statement = Statement(wallet)
+
+    def add(self, one: Transaction) -> None:
+        """Add a new transaction, whose ledger entry exists already."""
+        if self.history.add(one) >= LAG_MAX:
+            self._catch_up()
+
+    def note_change(self, one: Transaction) -> None:
+        """Record a changed status."""
+        if self.history.note_change(one) >= LAG_MAX:
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        self.history.catch_up()
+        self.statement.catch_up()

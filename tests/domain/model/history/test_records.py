@@ -11,14 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simulator.domain.model.history import history as history_module
-from simulator.domain.model.history import records as records_module
-from simulator.domain.model.history.history import (
+from simulator.domain.model.history.history import Records
+from simulator.domain.model.history.query import (
     HISTORY_STATUSES,
     Figures,
     HistoryQuery,
     HistoryStatus,
 )
-from simulator.domain.model.history.records import Records
 from simulator.domain.model.transactions import CallbackPlan, Result, Status, Transaction
 from simulator.domain.model.wallet import EntryType, Wallet
 
@@ -187,7 +186,7 @@ def test_a_page_of_the_statement_takes_as_many_steps_of_many_as_of_few(sizes: tu
 
 
 def test_a_reader_never_finds_more_than_the_greatest_lag(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records_module, "LAG_MAX", 50)
+    monkeypatch.setattr(history_module, "LAG_MAX", 50)
     books = Books()
     lags: list[int] = []
     for number in range(200):

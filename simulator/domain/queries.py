@@ -1,4 +1,4 @@
-"""Questions about a sandbox's state, for handlers and for those who read from outside; nothing here changes it."""
+"""Queries of a sandbox's state, for handlers and for those who read from outside; nothing here changes it."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -55,7 +55,7 @@ def last_updated(state: State, now: datetime, reseller: Reseller | None = None) 
     return switch if changed < switch <= now else changed
 
 
-def later(state: State, now: datetime) -> datetime:
+def time_of_change(state: State, now: datetime) -> datetime:
     """`now`, or one tick after every published time: `last_updated` moves even when the clock does not."""
     latest = max([last_updated(state, now), *(last_updated(state, now, one) for one in state.resellers.values())])
     return max(now, latest + TICK)

@@ -1,0 +1,252 @@
+"""Decodes bodies: JSON within limits, and forms. Any bytes result in a value or in `BadJson`.
+
+Numbers become int or Decimal, never float. msgspec rejects what is not JSON: NaN, a byte order mark, lone surrogates,
+trailing text. The content type says which of the two a body is; some endpoints accept both (SPEC 4.2).
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
+from decimal import Decimal, InvalidOperation
+from functools import cache
+from typing import Any, NoReturn
+
+import msgspec
+
+from simulator.contract.query import decode_query, parameters, with_repeats
+from simulator.contract.schemas import schema
+from simulator.contract.validate import shortened, validator
+
+JSON = b"application/json"
+FORM = b"application/x-www-form-urlencoded"
+FORM_BYTES_MAX = 64 * 1024
+TYPE_CHARS_MAX = 60
+
+# The members of a body, and its problems: texts by member, under `body` those of the whole.
+Decoded = tuple[dict[str, Any], dict[str, list[str]]]
+
+DEPTH_MAX = 64
+NUMBER_CHARS_MAX = 4300  # Python's own limit for an int
+
+# Nesting costs two bytes a level; a shorter body cannot be too deep.
+_SHALLOW_BYTES_MAX = 2 * DEPTH_MAX
+_CONTAINERS = (dict, list)
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# The decoder looks for the other half in the six bytes behind it, and finds the end instead.
+_HALF_PAIR_AT_END = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}.{0,5}$", re.DOTALL)
+_TOO_DEEP = f"the body is nested more than {DEPTH_MAX} levels deep"
+
+
+def read_members(
+    name: str,
+    content_type: bytes,
+    body: bytes,
+    *,
+    may_be_form: bool = False,
+    reject_duplicates: bool = False,
+    any_type: bool = False,
+) -> Decoded:
+    """The members of a body without those that count as absent, and what is wrong with them by the schema
+    `contracts/schemas/NAME.json`: texts by member. Absent are nulls and the optional texts that are blank."""
+    decode = decode_form if may_be_form else decode_json
+    members, problems = decode(content_type, body, reject_duplicates=reject_duplicates, any_type=any_type)
+    if problems:
+        return members, problems
+    if _has_absent(members):
+        members = _without_absent(members, _optional_texts(name))
+    checker = validator(name)
+    if checker.is_valid(members):
+        return members, problems
+    problems = checker.problems(members)
+    if may_be_form and not looks_like_json(body):
+        problems = with_repeats(name, members, problems)
+    return members, problems
+
+
+def looks_like_json(body: bytes) -> bool:
+    """Whether a body that was accepted at an endpoint that reads forms, too, was JSON."""
+    return body.lstrip()[:1] == b"{"
+
+
+def decode_json(
+    content_type: bytes, body: bytes, *, reject_duplicates: bool = False, any_type: bool = False
+) -> Decoded:
+    """The members of a JSON body.
+
+    The content type must be JSON's or missing, unless `any_type`. The members are returned even if it is wrong.
+    """
+    try:
+        members = decode_object(body, reject_duplicates=reject_duplicates)
+    except BadJson as bad:
+        members, problems = {}, {"body": [str(bad).removeprefix("the body ")]}
+    else:
+        problems = {}
+    if content_type != JSON and body and not (any_type or _is_json(_media_type(content_type))):
+        problems = {"body": [_mistyped(content_type, JSON.decode())]}
+    return members, problems
+
+
+def decode_form(
+    content_type: bytes, body: bytes, *, reject_duplicates: bool = False, any_type: bool = False
+) -> Decoded:
+    """The members of a body: a form if the content type says so, else JSON. An empty body has none."""
+    if len(body) > FORM_BYTES_MAX:
+        return {}, {"body": [f"is longer than {FORM_BYTES_MAX} bytes"]}
+    if not body:
+        return {}, {}
+    media_type = _media_type(content_type)
+    if media_type == FORM and not (any_type and looks_like_json(body)):
+        if looks_like_json(body):
+            return {}, {"body": [f"looks like JSON, but was sent as {FORM.decode()}; send it as {JSON.decode()}"]}
+        return decode_query(body)
+    members, problems = decode_json(JSON, body, reject_duplicates=reject_duplicates)
+    if not (any_type or _is_json(media_type)):
+        problems = {"body": [_mistyped(content_type, f"{JSON.decode()} or {FORM.decode()}")]}
+    return members, problems
+
+
+def _media_type(content_type: bytes) -> bytes:
+    return content_type.partition(b";")[0].strip().lower()
+
+
+def _is_json(media_type: bytes) -> bool:
+    return media_type in (b"", JSON) or media_type.endswith(b"+json")
+
+
+def _mistyped(content_type: bytes, wanted: str) -> str:
+    sent = shortened(content_type.decode("ascii", "backslashreplace"), TYPE_CHARS_MAX)
+    return f"was sent as {sent}, but must be {wanted}"
+
+
+@cache
+def _optional_texts(name: str) -> frozenset[str]:
+    required = schema(name).get("required", ())
+    return frozenset(
+        one for one, wanted in parameters(name).items() if wanted.get("type") == "string" and one not in required
+    )
+
+
+def _has_absent(members: Mapping[str, Any]) -> bool:
+    for sent in members.values():  # a loop: this runs for every body, and any() takes three times as long
+        if type(sent) is str:
+            if not sent or sent.isspace():
+                return True
+        elif sent is None or (type(sent) is dict and _has_absent(sent)):
+            return True
+    return False
+
+
+def _without_absent(members: Mapping[str, Any], optional: Container[str] | None = None) -> dict[str, Any]:
+    """Leave out nulls, the blank ones of the `optional` texts, and all blank texts in objects."""
+    return {
+        name: _without_absent(sent) if type(sent) is dict else sent
+        for name, sent in members.items()
+        if sent is not None and not (type(sent) is str and (optional is None or name in optional) and not sent.strip())
+    }
+
+
+class BadJson(ValueError):
+    """A body that is rejected as JSON; the text says why, without quoting the body."""
+
+
+class _TooLong(Exception):
+    """A number has more than `NUMBER_CHARS_MAX` characters."""
+
+
+def _number(text: str) -> Decimal:
+    if len(text) > NUMBER_CHARS_MAX:
+        raise _TooLong
+    return Decimal(text)
+
+
+# A body of at most that length cannot have a number that is too long.
+_decode_short = msgspec.json.Decoder(float_hook=Decimal).decode
+_decode_long = msgspec.json.Decoder(float_hook=_number).decode
+
+
+def decode_object(body: bytes, reject_duplicates: bool = False) -> dict[str, Any]:
+    """The JSON object in `body`. Raises `BadJson`.
+
+    The last value of a repeated key counts; with `reject_duplicates` a repeated key is rejected at any level.
+    """
+    value = decode_any(body)
+    if type(value) is not dict:
+        raise BadJson("the body is not a JSON object")
+    if reject_duplicates and repeated_keys(body, value):
+        raise BadJson("the body has the same key twice in one object")
+    return value
+
+
+def decode_any(body: bytes) -> Any:
+    """The JSON value in `body`, nested at most `DEPTH_MAX` deep. Raises `BadJson`."""
+    if not body:
+        raise BadJson("the body is empty")
+    try:
+        value = _decode_short(body) if len(body) <= NUMBER_CHARS_MAX else _decode_long(body)
+    except msgspec.ValidationError:
+        raise BadJson("the body has a number that is too long") from None
+    except msgspec.DecodeError as error:
+        raise BadJson(f"the body is not valid JSON: {_reason(body, str(error))}") from None
+    except UnicodeDecodeError:
+        raise BadJson("the body is not UTF-8") from None
+    except RecursionError:
+        raise BadJson(_TOO_DEEP) from None
+    except (_TooLong, InvalidOperation):
+        raise BadJson("the body has a number that is too long") from None
+    if len(body) > _SHALLOW_BYTES_MAX and body.count(b"{") + body.count(b"[") > DEPTH_MAX and _is_deep(value):
+        raise BadJson(_TOO_DEEP)
+    return value
+
+
+def _reason(body: bytes, text: str) -> str:
+    """The decoder's words, but for what it calls truncated or invalid without saying what is there."""
+    if body.startswith(_BYTE_ORDER_MARK):
+        return "it begins with a byte order mark"
+    if text != "Input data was truncated":
+        return text.removeprefix("JSON is malformed: ")
+    return "it has half a surrogate pair" if _HALF_PAIR_AT_END.search(body[-20:]) else "it ends too early"
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value] if type(value) in _CONTAINERS else []
+    for _ in range(DEPTH_MAX):
+        level = [child for parent in level for child in _children(parent) if type(child) in _CONTAINERS]
+        if not level:
+            return False
+    return True
+
+
+def _children(parent: Any) -> Iterable[Any]:
+    return parent.values() if type(parent) is dict else parent
+
+
+def repeated_keys(body: bytes, value: dict[str, Any]) -> dict[str, int]:
+    """The keys that occur several times in one object of a JSON body, at any level, with their counts. `value` is the
+    decoded body.
+
+    Each key is followed by a colon, so a body with no more colons than decoded keys repeats none. This quick check
+    counts the keys of two levels; a body with more colons is parsed again.
+    """
+    beyond = body.count(b":") - len(value)
+    if beyond <= 0:
+        return {}
+    beyond -= sum(len(child) for child in value.values() if type(child) is dict)
+    if beyond <= 0:
+        return {}
+    found: dict[str, int] = {}
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            found.update((name, times) for name, times in counts.items() if times > found.get(name, 1))
+        return made
+
+    # Parse again, for the keys only; msgspec has validated the rest.
+    json.loads(body, object_pairs_hook=unique, parse_int=str, parse_float=str, parse_constant=_never)
+    return found
+
+
+def _never(text: str) -> NoReturn:
+    raise AssertionError(f"{text} is not JSON and was rejected before")
