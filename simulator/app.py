@@ -62,6 +62,7 @@ class App:
                 method=scope["method"],
                 query=scope["query_string"],
                 headers=scope["headers"],
+                by_name=dict(scope["headers"]),
                 client=address,
                 body=None,
                 receive=receive,
@@ -70,12 +71,19 @@ class App:
             await _deliver(scope, send, answer)
 
     def prompt(
-        self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], client: str, body: bytes
+        self,
+        method: str,
+        path: str,
+        query: bytes,
+        headers: list[tuple[bytes, bytes]],
+        by_name: dict[bytes, bytes],
+        client: str,
+        body: bytes,
     ) -> Coroutine[Any, Any, Answer] | None:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
         if path.startswith(CONTROL_PREFIX) or path == CONTROL_PATH:
             return None
-        request = Incoming(method=method, query=query, headers=headers, client=client, body=body)
+        request = Incoming(method=method, query=query, headers=headers, by_name=by_name, client=client, body=body)
         return self._answer(path, request)
 
     def _answer(self, path: str, request: Incoming) -> Coroutine[Any, Any, Answer]:

@@ -49,12 +49,13 @@ def drip(bytes_per_second: float) -> Ending:
 
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An incoming request, with lower-case header names and `client` the socket's address. `body` is None when it must
-    be awaited from `receive`, ASGI's own."""
+    """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
+    socket's address. `body` is None when it must be awaited from `receive`, ASGI's own."""
 
     method: str
     query: bytes
     headers: list[tuple[bytes, bytes]]
+    by_name: dict[bytes, bytes]
     client: str
     body: bytes | None
     receive: Receive | None = None

@@ -74,8 +74,7 @@ class Pipeline:
         sandbox.is_touched = True
         now = sandbox.clock.at(wall)
         sandbox.driver.catch_up(now)
-        pairs, client = request.headers, request.client
-        headers = dict(pairs)
+        pairs, headers, client = request.headers, request.by_name, request.client
         if len(headers) < len(pairs):
             headers = _joined(pairs)
         if self._trust_forwarded or client[:1] == ":":  # it may be an IPv4-mapped address

@@ -21,7 +21,7 @@ async def owner_at_root(
     This is `default`, unless the API key, bearer token, username or refresh token is unknown to it and belongs to
     exactly one other sandbox. For a token endpoint the credentials are read from the body.
     """
-    headers = dict(request.headers)
+    headers = request.by_name
     if request.method == "POST" and path in PATHS:
         body = request.body
         if body is None and request.receive is not None:

@@ -174,7 +174,9 @@ class HttpProtocol(asyncio.Protocol):
         method = request.method
         path, _, query = request.target.partition(b"?")
         body: Any = request.body  # bytes: a plain request has one piece
-        making = self._prompt(method, path.decode("ascii"), query, request.headers, self.client[0], body)
+        making = self._prompt(
+            method, path.decode("ascii"), query, request.headers, request.by_name, self.client[0], body
+        )
         if making is None:
             self._start(request, None)
             return

@@ -26,6 +26,7 @@ from simulator.server.states import (
     ReadingEvent,
 )
 
+_NOTED = frozenset({b"connection", b"expect", b"transfer-encoding"})
 _SLASH, _PERCENT, _FRAGMENT = b"/%#"
 
 
@@ -124,15 +125,13 @@ class RequestReader:
             # `_since_progress` is an upper bound of the head: it includes the rest of the packet.
             if state is not HEAD or len(headers) > limits.headers or self._since_progress > limits.head_bytes:
                 check_size(limits, url, headers)
-            request = HttpRequest(parser.get_method().decode("ascii"), url, headers)
             names = dict(headers)
+            request = HttpRequest(parser.get_method().decode("ascii"), url, headers, names)
             if (
                 request.method == "CONNECT"  # the parser stops after it, as after an offer to upgrade
                 or len(names) < len(headers)  # some header was sent twice, perhaps Host
                 or b"host" not in names
-                or b"connection" in names
-                or b"expect" in names
-                or b"transfer-encoding" in names
+                or not _NOTED.isdisjoint(names)
                 or not parser.should_keep_alive()
             ):
                 self._take_notes(request)

@@ -15,7 +15,14 @@ class PromptEcho(Echo):
     """Echoes by `prompt`; what only a connection of its own can do still comes by ASGI."""
 
     def prompt(
-        self, method: str, path: str, query: bytes, headers: Headers, client: str, body: bytes
+        self,
+        method: str,
+        path: str,
+        query: bytes,
+        headers: Headers,
+        by_name: dict[bytes, bytes],
+        client: str,
+        body: bytes,
     ) -> Coroutine[Any, Any, Answer] | None:
         if path in ("/asgi", "/sleep", "/late-reader"):
             return None
