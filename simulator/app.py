@@ -93,17 +93,17 @@ class App:
             sandbox = self.sandboxes.find(sandbox_id)
             if sandbox is None:
                 refusal = refusals.unknown_sandbox(sandbox_id)
-                return self._pipeline(self._default, path, request, refusal=refusal)
-            return self._pipeline(sandbox, "/" + rest, request, prefix=SANDBOX_PREFIX + sandbox_id)
+                return self._pipeline.answer(self._default, path, request, refusal=refusal)
+            return self._pipeline.answer(sandbox, "/" + rest, request, prefix=SANDBOX_PREFIX + sandbox_id)
         if self.sandboxes.unique_keys:
             return self._from_root(path, request)
-        return self._pipeline(self._default, path, request)
+        return self._pipeline.answer(self._default, path, request)
 
     async def _from_root(self, path: str, request: Incoming) -> Answer:
         """Answer at the root, where credentials may select a sandbox other than the default one."""
         owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
         anonymous = None if owner is self._default else self._default
-        return await self._pipeline(owner, path, request, anonymous=anonymous)
+        return await self._pipeline.answer(owner, path, request, anonymous=anonymous)
 
     async def _controlled(self, scope: Any, receive: Any, send: Any) -> None:
         if self._control is None:

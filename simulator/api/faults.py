@@ -38,7 +38,7 @@ TIMED_OUT = 504
 DOCUMENTED_TIMEOUT = timedelta(seconds=29)  # SPEC 8
 
 
-def choose_fault(call: Call, *, before_body: bool = False) -> None:
+def choose_fault(call: Call, before_body: bool = False) -> None:
     """Choose the fault of this call, unless that is decided already; stores it in `call.fault`."""
     exchange, book = call.exchange, call.sandbox.core.state.faults
     account = None if before_body else call.fields.get("account")

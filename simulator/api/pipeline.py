@@ -53,12 +53,11 @@ class Pipeline:
         self._documented = self._paths.documented
         self._trust_forwarded = trust_forwarded
 
-    async def __call__(
+    async def answer(
         self,
         sandbox: LiveSandbox,
         path: str,
         request: Incoming,
-        *,
         prefix: str = "",
         anonymous: LiveSandbox | None = None,
         refusal: Reply | None = None,
@@ -101,13 +100,11 @@ class Pipeline:
         exchange.status, exchange.content = reply.status, reply.journaled or content
         if anonymous is not None and call.reseller is None:
             sandbox, counters = anonymous, anonymous.counters
-        journal = sandbox.journal
-        if not sandbox.is_deleted:
-            exchange.n = journal.next_n()
         if reply.headers:
             exchange.own_headers = reply.headers
         exchange.duration_us = int((perf_counter() - began) * 1e6)
-        journal.add(exchange)
+        if not sandbox.is_deleted:
+            sandbox.journal.add(exchange)
         counters.count(exchange, "" if reply.ending is None else reply.ending.name, self._documented)
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
@@ -262,13 +259,12 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
         if query:
             note_unknown_parameters(call, endpoint)
         return problems
-    assume = call.sandbox.scenario.assume
+    assume, headers = call.sandbox.scenario.assume, call.headers
+    may_be_form = endpoint.source == "form"
+    reject_duplicates = assume.get("duplicate-json-keys") == "reject"
+    any_type = assume.get("content-type") == "ignored"
+    # By position, which is cheaper: every payment comes this way.
     call.fields, problems = read_members(
-        endpoint.schema,
-        call.headers.get(b"content-type", b""),
-        call.exchange.body,
-        may_be_form=endpoint.source == "form",
-        reject_duplicates=assume.get("duplicate-json-keys") == "reject",
-        any_type=assume.get("content-type") == "ignored",
+        endpoint.schema, headers.get(b"content-type", b""), call.exchange.body, may_be_form, reject_duplicates, any_type
     )
     return problems

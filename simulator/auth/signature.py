@@ -6,6 +6,7 @@ sandbox spends the nonce last.
 
 import binascii
 import hmac
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,6 +24,7 @@ SIGNATURE_BYTES_MAX = 512
 NONCE_BYTES_MIN, NONCE_BYTES_MAX = 16, 128
 TIMESTAMP_BYTES_MAX = 18
 _NONCE_CHARACTERS = (ascii_letters + digits + "-_").encode()
+_is_nonce = re.compile(rb"[a-zA-Z0-9_-]{%d,%d}" % (NONCE_BYTES_MIN, NONCE_BYTES_MAX)).fullmatch
 _BASE64_CHARACTERS = (ascii_letters + digits + "+/=").encode()
 
 NO_QUERY = (b"",)
@@ -107,21 +109,10 @@ def check_headers(
         if held.state == "no_secret":
             return Denied("hmac_not_configured", "the scenario gives this key no secret (state: no_secret)")
     timestamp, nonce, signature = headers.get(names.TIMESTAMP), headers.get(names.NONCE), headers.get(names.SIGNATURE)
-    if timestamp is None or nonce is None or signature is None:
-        missing = [name for name in names.SIGNATURE_HEADERS if name not in headers]
-        return Denied("missing_hmac_headers", f"not sent: {_written(missing)}")
     if not (timestamp and nonce and signature):
-        empty = [name for name in names.SIGNATURE_HEADERS if not headers[name]]
-        return Denied("empty_hmac_values", f"sent without a value: {_written(empty)}")
-    if not NONCE_BYTES_MIN <= len(nonce) <= NONCE_BYTES_MAX:
-        return Denied(
-            "invalid_nonce_format", f"the nonce has {len(nonce)} characters; it must have 16 to 128{_repeated(nonce)}"
-        )
-    if foreign := nonce.translate(None, _NONCE_CHARACTERS):
-        shown = foreign[:1].decode("latin-1")
-        return Denied(
-            "invalid_nonce_format", f"the nonce has {shown!r}; only a-z A-Z 0-9 - _ are allowed{_repeated(nonce)}"
-        )
+        return _incomplete(headers)
+    if not _is_nonce(nonce):
+        return _misshapen(nonce)
     if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
         return Denied(
             "invalid_timestamp_format",
@@ -145,6 +136,24 @@ def check_headers(
     return Claim(
         held=held, timestamp=timestamp, timestamp_s=timestamp_s, checked_s=now_s, nonce=nonce, signature=decoded
     )
+
+
+def _incomplete(headers: Mapping[bytes, bytes]) -> Denied:
+    """The refusal of a signature that lacks a header, or else has an empty one."""
+    if missing := [name for name in names.SIGNATURE_HEADERS if name not in headers]:
+        return Denied("missing_hmac_headers", f"not sent: {_written(missing)}")
+    empty = [name for name in names.SIGNATURE_HEADERS if not headers[name]]
+    return Denied("empty_hmac_values", f"sent without a value: {_written(empty)}")
+
+
+def _misshapen(nonce: bytes) -> Denied:
+    """The refusal of a nonce of the wrong length, or else with a character that is not allowed."""
+    if not NONCE_BYTES_MIN <= len(nonce) <= NONCE_BYTES_MAX:
+        reason = f"the nonce has {len(nonce)} characters; it must have {NONCE_BYTES_MIN} to {NONCE_BYTES_MAX}"
+    else:
+        shown = nonce.translate(None, _NONCE_CHARACTERS)[:1].decode("latin-1")
+        reason = f"the nonce has {shown!r}; only a-z A-Z 0-9 - _ are allowed"
+    return Denied("invalid_nonce_format", reason + _repeated(nonce))
 
 
 def _written(found: list[bytes]) -> str:

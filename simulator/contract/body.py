@@ -42,7 +42,6 @@ def read_members(
     name: str,
     content_type: bytes,
     body: bytes,
-    *,
     may_be_form: bool = False,
     reject_duplicates: bool = False,
     any_type: bool = False,
@@ -50,7 +49,7 @@ def read_members(
     """The members of a body without those that count as absent, and what is wrong with them by the schema
     `contracts/schemas/NAME.json`: texts by member. Absent are nulls and the optional texts that are blank."""
     decode = decode_form if may_be_form else decode_json
-    members, problems = decode(content_type, body, reject_duplicates=reject_duplicates, any_type=any_type)
+    members, problems = decode(content_type, body, reject_duplicates, any_type)
     if problems:
         return members, problems
     if _has_absent(members):
@@ -69,15 +68,13 @@ def looks_like_json(body: bytes) -> bool:
     return body.lstrip()[:1] == b"{"
 
 
-def decode_json(
-    content_type: bytes, body: bytes, *, reject_duplicates: bool = False, any_type: bool = False
-) -> Decoded:
+def decode_json(content_type: bytes, body: bytes, reject_duplicates: bool = False, any_type: bool = False) -> Decoded:
     """The members of a JSON body.
 
     The content type must be JSON's or missing, unless `any_type`. The members are returned even if it is wrong.
     """
     try:
-        members = decode_object(body, reject_duplicates=reject_duplicates)
+        members = decode_object(body, reject_duplicates)
     except BadJson as bad:
         members, problems = {}, {"body": [str(bad).removeprefix("the body ")]}
     else:
@@ -87,9 +84,7 @@ def decode_json(
     return members, problems
 
 
-def decode_form(
-    content_type: bytes, body: bytes, *, reject_duplicates: bool = False, any_type: bool = False
-) -> Decoded:
+def decode_form(content_type: bytes, body: bytes, reject_duplicates: bool = False, any_type: bool = False) -> Decoded:
     """The members of a body: a form if the content type says so, else JSON. An empty body has none."""
     if len(body) > FORM_BYTES_MAX:
         return {}, {"body": [f"is longer than {FORM_BYTES_MAX} bytes"]}

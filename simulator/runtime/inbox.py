@@ -28,13 +28,13 @@ class InboxAnswer:
 class Received:
     """One received request. `status` is that of its answer."""
 
-    n: int
     at: datetime
     method: str
     query: bytes
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes
     status: int
+    n: int = 0  # assigned by the ring
 
     @property
     def size(self) -> int:
@@ -64,8 +64,8 @@ class Inbox:
     ) -> InboxAnswer:
         """Record a request and return its answer."""
         reply = self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
-        n, status = self.received.next_n(), reply.status
-        self.received.add(Received(n=n, at=at, method=method, query=query, headers=headers, body=body, status=status))
+        received = Received(at=at, method=method, query=query, headers=headers, body=body, status=reply.status)
+        self.received.add(received)
         return reply
 
 

@@ -93,13 +93,9 @@ class Ring(Generic[Record]):
     def __reversed__(self) -> Iterator[Record]:
         return reversed(self._records)
 
-    def next_n(self) -> int:
-        """The number for the next record."""
-        self.last_n += 1
-        return self.last_n
-
     def add(self, record: Record) -> None:
-        """Append a record, evicting the oldest as needed, never the newest."""
+        """Number a record and append it, evicting the oldest as needed, never the newest."""
+        self.last_n = record.n = self.last_n + 1
         records, sizes, size = self._records, self._sizes, record.size
         records.append(record)
         sizes.append(size)
