@@ -11,7 +11,7 @@ from simulator.api.notes import hint, note, note_some, suggestion
 from simulator.api.versions import version_problem
 from simulator.auth import headers as names
 from simulator.contract.body import looks_like_json, repeated_keys
-from simulator.contract.query import admits_several, decode_query, parameters
+from simulator.contract.query import admits_several, decode_query, parameter_names, parameters
 from simulator.contract.schemas import Schema
 from simulator.domain.model.details import nearest
 from simulator.domain.model.options import data_source
@@ -56,7 +56,7 @@ def may_have_ignored(call: Call) -> bool:
     """False when there is nothing for `note_ignored_members`: a flat JSON body of known members, each sent once. That
     has as many colons as members, unless a value has one."""
     fields = call.fields
-    return call.exchange.body.count(b":") != len(fields) or not fields.keys() <= parameters(call.endpoint.schema).keys()
+    return call.exchange.body.count(b":") != len(fields) or not parameter_names(call.endpoint.schema).issuperset(fields)
 
 
 def note_ignored_members(call: Call) -> None:

@@ -52,6 +52,12 @@ def parameters(name: str) -> Mapping[str, Schema]:
     return found
 
 
+@cache
+def parameter_names(name: str) -> frozenset[str]:
+    """Their names alone."""
+    return frozenset(parameters(name))
+
+
 def admits_several(wanted: Schema) -> bool:
     """True when a parameter with this schema may be repeated."""
     return any(each.get("type") == "array" for each in (wanted, *wanted.get("anyOf", ())))
