@@ -120,6 +120,7 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     (58, RELOAD | {"product": "PARKING", "amount": "1.5"}, "PARKING accepts whole amounts only; 1.50 is not one"),
     (58, RELOAD | {"product": "PARKING", "amount": "201"}, "amount must be at most 200; 201 is more"),
     (58, DATA | {"amount": "5.20"}, "5.20 is D5's price.amount; send its denomination 5"),
+    (58, DATA | {"amount": "10.20"}, "D10W's price.amount; send its denomination 10 and extras.subproduct_code D10W"),
     (58, RELOAD | {"product": "GAME", "amount": 4.5}, "4.50 is GAME-100's price.amount; send its denomination 100"),
     (44, DATA | {"amount": "30.20"} | code("D30"), "30.20 is D30's price.amount; send its denomination 30"),
     (44, DATA | {"amount": "7"} | code("D30"), "amount of D30 is 30, not 7"),

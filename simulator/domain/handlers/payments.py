@@ -106,7 +106,8 @@ def _accept_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None
     if refused_too is not None and refused_too.reason is Reason.DENOMINATION:
         return draft, refused, None
     if not draft.state.assumes("price-amount", "taken"):
-        advice = price_detail(DetailKind.PRICE_AMOUNT, draft, option)
+        wants_plan = refused_too is not None and refused_too.reason is Reason.PLAN_REQUIRED
+        advice = price_detail(DetailKind.PRICE_AMOUNT, draft, option, wants_plan=wants_plan)
         return draft, msgspec.structs.replace(refused, detail=advice), None
     return corrected, refused_too, price_detail(DetailKind.PRICE_AMOUNT_TAKEN, draft, option)
 
