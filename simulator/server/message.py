@@ -23,8 +23,9 @@ STATUS_LINE: Final = {
 
 
 class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
-    """A request with a valid head. Header names are in lower case, values are stripped of blanks; `by_name` has the last
-    of those with the same name. `body` is the part that has arrived and was not taken yet. With `is_plain` the application may answer at once when all has arrived."""
+    """A request with a valid head. Header names are in lower case, values are stripped of blanks; `by_name` has the
+    last value of each name. `body` is the part that has arrived and was not taken yet. The application may answer one
+    that `is_plain` at once when all has arrived."""
 
     method: str
     target: bytes

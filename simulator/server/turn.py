@@ -36,7 +36,8 @@ PromptAnswer = tuple[int, bytes, bytes, Ending | None]
 """Status, header lines with their ends, body, ending."""
 Making = Coroutine[Any, Any, PromptAnswer]
 Prompt = Callable[[str, str, bytes, list[tuple[bytes, bytes]], dict[bytes, bytes], str, bytes], Making | None]
-"""Takes method, path, query, headers, the same by name, the client's address and body. Returns None to be called by ASGI instead."""
+"""Takes method, path, query, headers, the same by name, the client's address and body. Returns None to be called by
+ASGI instead."""
 
 _LOG: Final = logging.getLogger(__name__)
 
