@@ -256,8 +256,9 @@ def test_a_hidden_product_is_reported_as_hidden_and_never_suggested() -> None:
 
 def test_a_catalog_without_a_biller_product_is_noted() -> None:
     with running({"catalog": {"products": [{"code": "INTERBANK", "is_active": False}]}}) as client:
-        answer = client.call("GET", f"{BILLERS}?biller_code=1001")
-        assert diagnosed(client, answer) == "no product that is paid to billers is on sale"
+        for query in ("?biller_code=1001", "", "", "?limit=5"):
+            answer = client.call("GET", BILLERS + query)
+            assert diagnosed(client, answer) == "no product that is paid to billers is on sale"
 
 
 @pytest.mark.parametrize("query", [f"limit={'9' * 18}", f"limit={'9' * 18}&page={'9' * 18}"])
