@@ -19,7 +19,7 @@ def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
 
 def no_product(call: Call, code: str) -> str:
     """Say that no product has this code, and which one was probably meant."""
-    return sentence(not_on_sale(call.sandbox.core.state, None, code, to_buy=False))
+    return sentence(not_on_sale(call.sandbox.core.state, None, code))
 
 
 def not_listed(call: Call, code: str, product: Product | None) -> str:

@@ -173,6 +173,18 @@ def test_the_price_of_one_option_among_thousands_is_found() -> None:
         assert said in told(client, topup(client, RELOAD | {"product": "MANY", "amount": "0.01"}))
 
 
+def test_no_product_is_suggested_that_is_inactive_for_this_reseller() -> None:
+    overlay = {"GAME": {"is_active": False}, "WATER": {"is_active": False}, "RETIRED": {"is_active": True}}
+    with running({"resellers": [{"code": "RS001", "catalog": overlay}]}) as client:
+        assert told(client, topup(client, RELOAD | {"product": "GAMES"})) == "no product GAMES"
+        said = "no product RETIRE; did you mean RETIRED?"
+        assert told(client, topup(client, RELOAD | {"product": "RETIRE"})) == said
+        bill = "/v2/bill-presentment?account=1234567890&product="
+        assert told(client, client.call("GET", bill + "WATERS")) == "no product WATERS"
+        said = "RELOAD has no bill presentment; products with bills: ELECTRIC, INTERBANK"
+        assert told(client, client.call("GET", bill + "RELOAD")) == said
+
+
 def test_a_plan_that_is_not_offered_to_the_account_is_named(client: Client) -> None:
     answers = [topup(client, DATA | code("D20L") | {"account": f"01{n:08}", "amount": "21"}) for n in range(1000, 1008)]
     said = {answer.headers["x-sim-diagnosis"] for answer in answers}

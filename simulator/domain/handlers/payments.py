@@ -55,7 +55,7 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
         return _requery(state, reseller, existing, command, now)
     product = reseller.sees(state.catalog, command.product)
     if product is None or not product.is_active:
-        refusal = Refusal(Reason.PRODUCT, detail=not_on_sale(state, product, command.product))
+        refusal = Refusal(Reason.PRODUCT, detail=not_on_sale(state, product, command.product, reseller))
         return _refuse(state, refusal, reseller, product)
     amount = parse_amount(command.amount)
     draft = Draft(
