@@ -21,6 +21,7 @@ from simulator.control.http import (
     wait_of,
 )
 from simulator.control.masking import Mask, secrets_of
+from simulator.domain.model.effects import WITHOUT_BODY
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.headers import header_pairs
@@ -100,8 +101,18 @@ async def show(request: Request) -> Response:
     mask = _masks(request, live)(exchange.owner)
     answer = row(exchange, mask) | {"sandbox": live.id}
     answer["request"] = _message(mask, exchange.path, exchange.headers, exchange.body)
-    answer["response"] = _message(mask, exchange.path, header_pairs(reply_headers(live.id, exchange)), exchange.content)
+    answer["response"] = _response(mask, live.id, exchange)
     return reply(answer)
+
+
+def _response(mask: Mask, sandbox_id: str, exchange: Exchange) -> dict[str, Any]:
+    """The response as HTTP sends it: with HEAD, 204 and 304 there is no body, and with these two no length of it."""
+    headers, body = header_pairs(reply_headers(sandbox_id, exchange)), exchange.content
+    if exchange.status in WITHOUT_BODY:
+        headers = [header for header in headers if header[0] != b"content-length"]
+    if exchange.status in WITHOUT_BODY or exchange.method == "HEAD":
+        body = b""
+    return _message(mask, exchange.path, headers, body)
 
 
 def _message(mask: Mask, path: str, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> dict[str, Any]:
