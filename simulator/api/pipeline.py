@@ -100,6 +100,7 @@ class Pipeline:
         content = reply.body if type(reply.body) is bytes else encode(reply.body)
         exchange.status, exchange.content = reply.status, reply.journaled or content
         if anonymous is not None and call.reseller is None:
+            exchange.owner = sandbox.id
             sandbox, counters = anonymous, anonymous.counters
         if reply.headers:
             exchange.own_headers = reply.headers

@@ -1,6 +1,8 @@
 """`/_sim/sandboxes/{id}/requests`: the journal, newest first, and single exchanges."""
 
 from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import chain
 from typing import Any
 
 from starlette.requests import Request
@@ -15,10 +17,13 @@ from simulator.control.http import (
     refuse_other_parameters,
     reply,
     sandbox_of,
+    sandboxes_of,
     wait_of,
 )
 from simulator.control.masking import Mask, secrets_of
+from simulator.domain.model.effects import WITHOUT_BODY
 from simulator.runtime.journal import Exchange, reply_headers
+from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.headers import header_pairs
 
 _FILTERS: dict[str, Callable[[Exchange], str]] = {
@@ -53,6 +58,17 @@ def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
     }
 
 
+def _masks(request: Request, live: LiveSandbox) -> Callable[[str], Mask]:
+    """The mask of an exchange by its `owner`: it hides the secrets of the journal's sandbox and of that one."""
+
+    @cache
+    def mask_of(owner: str) -> Mask:
+        other = sandboxes_of(request).find(owner)
+        return Mask(chain.from_iterable(secrets_of(each.core.state) for each in (live, other) if each is not None))
+
+    return mask_of
+
+
 async def list_all(request: Request) -> Response:
     """The filtered journal; with `wait_for`, once that many match or the timeout passes."""
     live = sandbox_of(request)
@@ -69,8 +85,8 @@ async def list_all(request: Request) -> Response:
     if wait_for:
         complete = await live.journal.notifier.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
     earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
-    mask = Mask(secrets_of(live.core.state))
-    answer = page("requests", asked, earlier, lambda one: row(one, mask), lambda one: one.n)
+    mask_of = _masks(request, live)
+    answer = page("requests", asked, earlier, lambda one: row(one, mask_of(one.owner)), lambda one: one.n)
     return reply(answer | {"left_out": live.journal.left_out, "complete": complete})
 
 
@@ -82,11 +98,21 @@ async def show(request: Request) -> Response:
     exchange = live.journal.find(int(number)) if is_number else None
     if exchange is None:
         return error(404, "unknown_request", "the journal has no such request, or has evicted it")
-    mask = Mask(secrets_of(live.core.state))
+    mask = _masks(request, live)(exchange.owner)
     answer = row(exchange, mask) | {"sandbox": live.id}
     answer["request"] = _message(mask, exchange.path, exchange.headers, exchange.body)
-    answer["response"] = _message(mask, exchange.path, header_pairs(reply_headers(live.id, exchange)), exchange.content)
+    answer["response"] = _response(mask, live.id, exchange)
     return reply(answer)
+
+
+def _response(mask: Mask, sandbox_id: str, exchange: Exchange) -> dict[str, Any]:
+    """The response as HTTP sends it: with HEAD, 204 and 304 there is no body, and with these two no length of it."""
+    headers, body = header_pairs(reply_headers(sandbox_id, exchange)), exchange.content
+    if exchange.status in WITHOUT_BODY:
+        headers = [header for header in headers if header[0] != b"content-length"]
+    if exchange.status in WITHOUT_BODY or exchange.method == "HEAD":
+        body = b""
+    return _message(mask, exchange.path, headers, body)
 
 
 def _message(mask: Mask, path: str, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> dict[str, Any]:

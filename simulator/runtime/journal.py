@@ -17,7 +17,8 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     """One request and its answer, filled in by the pipeline and then stored in the journal.
 
     `n` is assigned when it is answered, so that the journal is in order; it stays 0 when the sandbox was deleted
-    meanwhile, and its journal with it. `packed_headers` is what `packed` makes.
+    meanwhile, and its journal with it. `packed_headers` is what `packed` makes. `owner` is the id of the sandbox whose
+    credentials were refused, if it is another than the one with this journal.
     """
 
     at: datetime
@@ -40,6 +41,7 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     trxid: str = ""
     refid: str = ""
     duration_us: int = 0
+    owner: str = ""
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:

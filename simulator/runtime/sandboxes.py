@@ -50,7 +50,7 @@ class LiveSandbox:
         self._sender = sender
         self.is_touched = True
         self.last_used_s = 0.0
-        self.on_reset: Callable[[LiveSandbox], None] | None = None
+        self.on_reset: Callable[[LiveSandbox], None] = lambda _: None
         self.is_deleted = False
         self._begin_journal()
         self._begin()
@@ -144,18 +144,21 @@ class LiveSandbox:
         self.counters.follow(scenario.expect)
 
     async def reset(self) -> None:
-        """Return to the start of the scenario. Raises `Conflict` during an advance.
+        """Return to the start of the scenario. Raises `Conflict` during an advance, `Unknown` if deleted meanwhile.
 
         What is answered from now on is in the new journal, also requests that came before.
         """
-        self.driver.refuse_while_advancing()
+        ended = self.driver
+        ended.refuse_while_advancing()
         self._stop()
         self._begin_journal()
-        await self.driver.close()
-        if self.on_reset is not None:
+        await ended.close()
+        if self.is_deleted:
+            raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
+        if self.driver is ended:  # else a reset that came at the same time has begun the new life
             self.on_reset(self)
-        self._begin()
-        self.start()
+            self._begin()
+            self.start()
 
     async def close(self) -> None:
         """Stop permanently and wake all waiters."""

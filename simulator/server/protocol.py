@@ -71,13 +71,13 @@ class HttpProtocol(asyncio.Protocol):
         except HttpRefusal as refusal:
             self._refuse(refusal)
             return
+        finally:
+            if running is not None and running.request is request:  # also if refused bytes follow the end of its body
+                running.news.set()
         if running is None:
             self._turn.add(self)
-        else:
-            if running.request is request:
-                running.news.set()
-            if reader.requests and reader.request is None:
-                self._transport.pause_reading()
+        elif reader.requests and reader.request is None:
+            self._transport.pause_reading()
         if has_late_head:
             self._deadline.set(self._limits.head_timeout_s)
         elif reader.state is BODY:

@@ -101,6 +101,19 @@ def test_a_secret_is_masked_in_every_place(what: str) -> None:
         assert_masked(client, secret)
 
 
+def test_a_secret_of_the_sandbox_whose_key_was_refused_at_the_root_is_masked() -> None:
+    with running() as client:
+        wanted = {"credentials": "unique", "clock": {"mode": "manual"}}
+        pair = client.sim("POST", "/sandboxes", wanted).json["resellers"][0]
+        secret, key = pair["api_secret"], {"X-Api-Key": pair["api_key"]}
+        for headers in ({"X-Signature": f"v1={secret}"}, {"X-Whatever": secret}):
+            refused = client.send("GET", "/v2/balance", f"x={secret}", headers=key | headers)
+            assert (refused.status, refused.headers["x-sim-sandbox"]) == (401, "default")
+            assert_masked(client, secret)
+        client.sim("DELETE", f"/sandboxes/{pair['username'].partition('-')[2]}")
+        assert client.sim("GET", "/sandboxes/default/requests").status == 200
+
+
 AWKWARD = 'p/a+s s&w"o=r%25d\\\\é€😀=='
 """A password that no encoding leaves as it is."""
 

@@ -11,7 +11,7 @@ from simulator.app import build_app, wall_clock
 from simulator.options import Options
 from tests.support.connections import connected
 from tests.support.on_the_wire import PATIENCE_S, sandbox_with
-from tests.support.processes import Serving
+from tests.support.processes import Serving, ask
 from tests.support.signing import sign
 
 pytestmark = pytest.mark.slow
@@ -89,6 +89,27 @@ def test_a_fault_of_a_bodyless_status_leaves_nothing_behind_its_head(
     assert head.startswith(b"HTTP/1.1 %d " % status)
     assert b"content-length" not in head
     assert rest.startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "then"),
+    [
+        ("POST", "/v2/topup", {"status": 204}),
+        ("POST", "/v2/topup", {"status": 304, "body": "text"}),
+        ("POST", "/v2/topup", {"status": 500, "body": "text"}),
+        ("DELETE", "/v2/balance-webhook", {"malformed": True}),
+        ("HEAD", "/v2/balance", {"status": 500}),
+    ],
+)
+def test_the_journal_shows_the_response_that_was_sent(
+    server: Serving, method: str, path: str, then: dict[str, Any]
+) -> None:
+    sandbox = sandbox_with(server, [{"then": then}])
+    head, _, body = asyncio.run(sandbox.exchange(sandbox.request(method, path))).partition(b"\r\n\r\n")
+    sent = {tuple(line.decode().split(": ", 1)) for line in head.split(b"\r\n")[1:]}
+    shown = ask(f"{server.ready['url']}/_sim/sandboxes/{sandbox.id}/requests/1").json["response"]
+    assert (shown["body"], shown["body_bytes"]) == (body.decode(), len(body))
+    assert {name for name, _ in sent ^ set(map(tuple, shown["headers"]))} == {"date", "connection"}
 
 
 @pytest.mark.parametrize("together", [True, False])

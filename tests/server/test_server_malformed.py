@@ -131,6 +131,17 @@ def test_each_refusal_has_an_id_of_its_own(served: Served) -> None:
     assert len(set(seen)) == len(seen)
 
 
+@pytest.mark.parametrize("behind", [b"!", b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/9.9\r\nHost: a\r\n\r\n"])
+@pytest.mark.parametrize("path", ["/echo", "/slow", "/late-reader"])
+def test_a_body_whose_end_comes_with_bytes_that_are_refused_is_answered_first(
+    served: Served, path: str, behind: bytes
+) -> None:
+    head, body = request("POST", path, "Content-Length: 5"), b"hello"
+    answer, refusal = asyncio.run(served.talk(head + body[:2], 0.05, body[2:] + behind))
+    assert answer.status == 200
+    assert refusal.status == 400
+
+
 def test_a_request_refused_before_its_body_never_reaches_the_application(served: Served) -> None:
     before = len(served.app.seen)
     for name in ("no Host", "two Hosts", "HTTP/2.0", "broken escape", "two lengths", "Content-Length and chunked"):

@@ -1,0 +1,55 @@
+"""Resets and deletions that meet: a sandbox lives once, and not at all once it is deleted."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from tests.support.client import Client, running
+
+DELIVERING = {
+    "scenario": "a webhook is under way from the start",
+    "extends": "default",
+    "resellers": [{"code": "RS001", "balance_webhook": {"url": "inbox:slow"}}],
+    "inboxes": {"slow": [{"status": 200, "delay": "60s"}]},
+    "schedule": [{"at": "0s", "deposit": {"reseller": "RS001", "amount": "5.00"}}],
+}
+RESET = ("POST", "/sandboxes/twice/reset")
+
+
+def deliveries_under_way() -> int:
+    """How many deliveries any sandbox of this event loop is sending."""
+    return sum("Driver._deliver" in repr(task.get_coro()) for task in asyncio.all_tasks())
+
+
+async def _until_delivering() -> None:
+    async with asyncio.timeout(5):
+        while not deliveries_under_way():  # noqa: ASYNC110 - a delivery that begins rings no bell
+            await asyncio.sleep(0)
+
+
+async def _together(client: Client, *calls: Coroutine[Any, Any, Any]) -> tuple[list[int], int]:
+    """The statuses of calls made at once while a delivery is under way, and the deliveries under way afterwards."""
+    await _until_delivering()
+    statuses = [answer.status for answer in await asyncio.gather(*calls)]
+    for _ in range(10):
+        await asyncio.sleep(0)
+    return statuses, deliveries_under_way()
+
+
+def test_two_resets_at_once_leave_one_life() -> None:
+    with running() as client:
+        client.sandbox(DELIVERING, "twice", mode="real")
+        statuses, under_way = client.run(_together(client, client.asim(*RESET), client.asim(*RESET)))
+        assert (statuses, under_way) == ([200, 200], 1)
+        assert client.sim("GET", "/sandboxes/twice/invariants").json["ok"]
+
+
+def test_a_sandbox_that_is_deleted_during_its_reset_does_not_live_again() -> None:
+    with running(keeps_coverage=True) as client:
+        client.sandbox(DELIVERING, "twice", mode="real")
+        client.call("GET", "/v2/balance", sandbox="twice")
+        gone = client.asim("DELETE", "/sandboxes/twice")
+        statuses, under_way = client.run(_together(client, client.asim(*RESET), gone))
+        assert (statuses, under_way) == ([404, 204], 0)
+        answers = client.app.sandboxes.coverage().answers
+        assert [count for key, count in answers.items() if "/v2/balance" in key] == [1]
