@@ -106,6 +106,12 @@ def identify(call: Call) -> Reply | None:
     return None
 
 
+def note_token(call: Call) -> None:
+    """Mark the answer as deprecated when it is given before the token of the request is read (SPEC 9)."""
+    if names.AUTHORIZATION in call.headers and not call.headers.get(names.API_KEY):
+        call.is_deprecated = True
+
+
 def _identify_bearer(call: Call, endpoint: Endpoint) -> Reply | None:
     """The same by the IdToken of a request without an API key (SPEC 5.4)."""
     call.is_unsigned = call.is_deprecated = True

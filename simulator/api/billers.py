@@ -32,11 +32,13 @@ class BillersEndpoint:
             return invalid_parameters(call, {"product_code": ["must not be sent"]})
         filters = {name: fields[name] for name in FILTERS if name in fields}
         product, found = _billers(call)
+        if product is None:
+            note(call, "no product that is paid to billers is on sale")
         key = (id(product), id(found), fields.get("page"), fields.get("limit"), call.prefix)
         body = None if filters else self._cache.get(key)
         if body is None:
             listed = _filtered(found, filters)
-            if filters and not listed:
+            if product is not None and filters and not listed:
                 _note_no_match(call, product, found)
             page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", len(listed)))
             body = encode(wire.billers(product, listed, page, call.prefix, filters, is_paged="limit" in fields))
@@ -57,11 +59,8 @@ def _billers(call: Call) -> tuple[Product | None, OptionList]:
     return product, offered(state.seed, product, field_id).active
 
 
-def _note_no_match(call: Call, product: Product | None, found: OptionList) -> None:
+def _note_no_match(call: Call, product: Product, found: OptionList) -> None:
     """Say why no biller passes the filters."""
-    if product is None:
-        note(call, "no product that is paid to billers is on sale")
-        return
     code, category = call.fields.get("biller_code"), call.fields.get("suggested_category")
     if code and code not in found.by_code:
         every = offered(call.sandbox.core.state.seed, product, biller_field(product) or "")

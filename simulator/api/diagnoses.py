@@ -19,19 +19,22 @@ def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
 
 def no_product(call: Call, code: str) -> str:
     """Say that no product has this code, and which one was probably meant."""
-    return sentence(not_on_sale(call.sandbox.core.state, None, code, to_buy=False))
+    return sentence(not_on_sale(call.sandbox.core.state, None, code))
 
 
 def not_listed(call: Call, code: str, product: Product | None) -> str:
     """Why an endpoint does not show a product, and which of the endpoint's parameters would make it do so."""
     if product is None:
         return no_product(call, code)
-    known = parameters(call.endpoint.schema)
-    shows_hidden = "include_hidden" in known and flag(call.fields, "include_hidden")
-    state, parameter = "active" if product.is_active else "inactive", "include_inactive"
-    if product.is_hidden and not shows_hidden:
-        state, parameter = "hidden", "include_hidden"
-    return f"{code} is {state}" + (f"; {parameter}=true shows it" if parameter in known else "")
+    known, asked = parameters(call.endpoint.schema), call.fields
+    if not product.is_hidden or ("include_hidden" in known and flag(asked, "include_hidden")):
+        state = "active" if product.is_active else "inactive"
+        return f"{code} is {state}" + ("; include_inactive=true shows it" if "include_inactive" in known else "")
+    if "include_hidden" not in known:
+        return f"{code} is hidden"
+    if product.is_active or flag(asked, "include_inactive"):
+        return f"{code} is hidden; include_hidden=true shows it"
+    return f"{code} is hidden and inactive; include_hidden=true and include_inactive=true show it"
 
 
 def no_biller(code: str, every: OptionList, listed: OptionList) -> str:

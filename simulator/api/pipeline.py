@@ -15,6 +15,7 @@ from simulator.api.addresses import client_address
 from simulator.api.authentication import (
     authenticate,
     identify,
+    note_token,
     refuse_address,
     refuse_blocked,
     refuse_late,
@@ -114,8 +115,10 @@ class Pipeline:
 
         Only a fault, or a body that is still arriving, makes a call wait.
         """
+        if refused := admit(call):
+            self._note_deprecation(call)
         reply = (
-            admit(call)
+            refused
             or self._find_endpoint(call)
             or claim(call)
             or (await read(call, request) if call.fault or request.body is None else None)
@@ -132,14 +135,22 @@ class Pipeline:
         if methods is None:
             methods, call.path_parameters = paths.match(exchange.path)
         if methods is None:
+            note_token(call)
             return refusals.unknown_path(exchange.path, paths.known)
         endpoint = methods.get(exchange.method)
         if endpoint is None:
+            self._note_deprecation(call)
             return refusals.wrong_method(exchange.method, list(methods))
         call.endpoint = endpoint
         if endpoint.is_deprecated:
             call.is_deprecated = True
         return None
+
+    def _note_deprecation(self, call: Call) -> None:
+        """The same for an answer that is given before the endpoint is found, or without one."""
+        note_token(call)
+        if any(endpoint.is_deprecated for endpoint in self._paths.exact.get(call.exchange.path, {}).values()):
+            call.is_deprecated = True
 
 
 def admit(call: Call) -> Reply | None:
@@ -158,6 +169,7 @@ def claim(call: Call) -> Reply | None:
     if call.exchange.wanted_rule or call.sandbox.core.state.faults.rules:  # those of magic accounts need the body
         choose_fault(call, before_body=True)
         if call.fault is not None and call.fault.rule.then.prevents_execution:
+            note_token(call)
             return NO_REPLY
     return identify(call)
 
@@ -247,6 +259,7 @@ def _check_wanted_rule(call: Call) -> Reply | None:
     name = next(filter(call.sandbox.core.state.has_rule, spellings), spellings[-1])
     if not call.sandbox.core.state.has_rule(name):
         call.exchange.error = "unknown_rule"
+        note_token(call)
         return refusals.unknown_rule(call, name)
     call.exchange.wanted_rule = name
     return None

@@ -1,5 +1,6 @@
 """Queries of a sandbox's state, for handlers and for those who read from outside; nothing here changes it."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from simulator.domain.errors import Unknown
@@ -31,16 +32,23 @@ def product_of(state: State, code: str) -> Product:
     return product
 
 
-def not_on_sale(state: State, product: Product | None, code: str, *, to_buy: bool = True) -> Detail:
+def not_on_sale(state: State, product: Product | None, code: str, buyer: Reseller | None = None) -> Detail:
     """The product does not exist or is inactive, or its code is blank. Hidden products are not suggested, and none that
-    is inactive where one is `to_buy`."""
+    is inactive for the `buyer`, if any."""
     if product is not None:
         return detail(DetailKind.INACTIVE_PRODUCT, product=product.code)
     if not code.strip():
         return detail(DetailKind.BLANK_PRODUCT)
-    listed = (each for each in state.catalog.products.values() if not each.is_hidden)
-    likely = nearest(code, (each.code for each in listed if each.is_active or not to_buy))
-    return detail(DetailKind.NO_PRODUCT, product=code, nearest=likely)
+    listed = on_sale(state, buyer) if buyer else (one for one in state.catalog.products.values() if not one.is_hidden)
+    return detail(DetailKind.NO_PRODUCT, product=code, nearest=nearest(code, (one.code for one in listed)))
+
+
+def on_sale(state: State, buyer: Reseller) -> Iterator[Product]:
+    """The products that the buyer's catalog shows as active."""
+    for code in state.catalog.products:
+        product = buyer.sees(state.catalog, code)
+        if product is not None and product.is_active and not product.is_hidden:
+            yield product
 
 
 def version_switch(state: State) -> datetime:

@@ -229,5 +229,6 @@ def _reason_to_stop(report: Advance, due: datetime, began: datetime, target: dat
     if report.events >= EVENTS_MAX:
         return f"stopped after {EVENTS_MAX} events; advance again to go on"
     if target is None and due - began > IDLE_SPAN_MAX:
-        return f"stopped after {IDLE_SPAN_MAX.days} days of sandbox time; advance again to go on"
+        over = f"over {IDLE_SPAN_MAX.days} days after this began"
+        return f"what is next is due at {due.isoformat()}, {over}; advance to then"
     return ""

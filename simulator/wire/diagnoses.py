@@ -75,7 +75,10 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     DetailKind.NOTHING_SOLD: ("{product} has nothing on sale", " for {whom}"),
     DetailKind.TOO_LITTLE: ("amount must be at least {low}", " for biller {biller}", "; {amount} is less"),
     DetailKind.TOO_MUCH: ("amount must be at most {high}", " for biller {biller}", "; {amount} is more"),
-    DetailKind.PRICE_AMOUNT: ("{price} is {code}'s price.amount; send its denomination {denomination}",),
+    DetailKind.PRICE_AMOUNT: (
+        "{price} is {code}'s price.amount; send its denomination {denomination}",
+        " and extras.subproduct_code {plan}",
+    ),
     DetailKind.PRICE_AMOUNT_TAKEN: (
         "{price} is {code}'s price.amount and was accepted as its denomination {denomination}",
     ),

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -415,6 +416,19 @@ def test_until_idle_gives_up_on_a_day_that_never_ends(monkeypatch: pytest.Monkey
         done = client.advance(until="idle")
         assert (done["idle"], done["reason"][:13]) == (False, "stopped after")
         assert (len(done["fired"]), done["left_out"] >= 40) == (10, True)
+
+
+def test_until_idle_stops_before_an_item_of_a_distant_year_and_says_how_to_go_on() -> None:
+    distant = {"at": "400d", "deposit": {"reseller": "RS001", "amount": "1.00"}}
+    with running({"schedule": [distant]}) as client:
+        for _ in range(2):  # an advance that is only repeated goes no further
+            done = client.advance(until="idle")
+            assert (done["fired"], done["idle"]) == ([], False)
+        due = client.sim("GET", "/sandboxes/default/clock").json["next_due"]
+        shown = datetime.fromisoformat(due).isoformat()
+        assert done["reason"] == f"what is next is due at {shown}, over 366 days after this began; advance to then"
+        assert [one["kind"] for one in client.advance(to=due)["fired"]] == ["deposit"]
+        assert client.advance(until="idle")["idle"]
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,7 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     (58, RELOAD | {"product": "PARKING", "amount": "1.5"}, "PARKING accepts whole amounts only; 1.50 is not one"),
     (58, RELOAD | {"product": "PARKING", "amount": "201"}, "amount must be at most 200; 201 is more"),
     (58, DATA | {"amount": "5.20"}, "5.20 is D5's price.amount; send its denomination 5"),
+    (58, DATA | {"amount": "10.20"}, "D10W's price.amount; send its denomination 10 and extras.subproduct_code D10W"),
     (58, RELOAD | {"product": "GAME", "amount": 4.5}, "4.50 is GAME-100's price.amount; send its denomination 100"),
     (44, DATA | {"amount": "30.20"} | code("D30"), "30.20 is D30's price.amount; send its denomination 30"),
     (44, DATA | {"amount": "7"} | code("D30"), "amount of D30 is 30, not 7"),
@@ -170,6 +171,18 @@ def test_the_price_of_one_option_among_thousands_is_found() -> None:
         assert told(client, topup(client, RELOAD | {"product": "MANY", "amount": "67.5"})) == said
         said = " and 3990 others; 0.01 is none of them"
         assert said in told(client, topup(client, RELOAD | {"product": "MANY", "amount": "0.01"}))
+
+
+def test_no_product_is_suggested_that_is_inactive_for_this_reseller() -> None:
+    overlay = {"GAME": {"is_active": False}, "WATER": {"is_active": False}, "RETIRED": {"is_active": True}}
+    with running({"resellers": [{"code": "RS001", "catalog": overlay}]}) as client:
+        assert told(client, topup(client, RELOAD | {"product": "GAMES"})) == "no product GAMES"
+        said = "no product RETIRE; did you mean RETIRED?"
+        assert told(client, topup(client, RELOAD | {"product": "RETIRE"})) == said
+        bill = "/v2/bill-presentment?account=1234567890&product="
+        assert told(client, client.call("GET", bill + "WATERS")) == "no product WATERS"
+        said = "RELOAD has no bill presentment; products with bills: ELECTRIC, INTERBANK"
+        assert told(client, client.call("GET", bill + "RELOAD")) == said
 
 
 def test_a_plan_that_is_not_offered_to_the_account_is_named(client: Client) -> None:

@@ -254,10 +254,25 @@ def test_a_hidden_product_is_reported_as_hidden_and_never_suggested() -> None:
             assert diagnosed(client, client.call("GET", target)) == "no product VOUCHERS"
 
 
+def test_a_product_that_is_hidden_and_inactive_is_shown_by_what_the_diagnosis_advises() -> None:
+    options = "/v2/options?product_code=RETIRED&field_id=amount"
+    hidden, inactive = "&include_hidden=true", "&include_inactive=true"
+    with running({"catalog": {"products": [{"code": "RETIRED", "is_hidden": True}]}}) as client:
+        both = "RETIRED is hidden and inactive; include_hidden=true and include_inactive=true show it"
+        assert diagnosed(client, client.call("GET", options)) == both
+        said = "RETIRED is hidden; include_hidden=true shows it"
+        assert diagnosed(client, client.call("GET", options + inactive)) == said
+        said = "RETIRED is inactive; include_inactive=true shows it"
+        assert diagnosed(client, client.call("GET", options + hidden)) == said
+        assert client.call("GET", options + hidden + inactive).status == 200
+        assert diagnosed(client, client.call("GET", "/v2/catalog?product_code=RETIRED")) == "RETIRED is hidden"
+
+
 def test_a_catalog_without_a_biller_product_is_noted() -> None:
     with running({"catalog": {"products": [{"code": "INTERBANK", "is_active": False}]}}) as client:
-        answer = client.call("GET", f"{BILLERS}?biller_code=1001")
-        assert diagnosed(client, answer) == "no product that is paid to billers is on sale"
+        for query in ("?biller_code=1001", "", "", "?limit=5"):
+            answer = client.call("GET", BILLERS + query)
+            assert diagnosed(client, answer) == "no product that is paid to billers is on sale"
 
 
 @pytest.mark.parametrize("query", [f"limit={'9' * 18}", f"limit={'9' * 18}&page={'9' * 18}"])

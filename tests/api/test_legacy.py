@@ -417,6 +417,25 @@ def test_answers_to_tokens_say_that_they_are_deprecated(form: str, value: str | 
         assert "deprecation" not in client.call("GET", "/v2/balance").headers
 
 
+def test_answers_that_come_before_the_token_is_read_are_deprecated_too() -> None:
+    early = {"when": {"headers": {"x-early": "yes"}}, "then": {"status": 504}}
+    with running({"faults": [early], "limits": {"requests_per_interval": 5}}) as client:
+        answers = [
+            get(client, "x", "/v2/nowhere"),
+            client.send("POST", "/v2/balance", "", b"", {"authorization": "Bearer x"}),
+            get(client, "x", "/v2/balance", **{"x-sim-rule": "none"}),
+            get(client, "x", "/v2/balance", **{"x-early": "yes"}),
+            client.send("GET", "/v2/token"),
+            get(client, "x", "/v2/balance"),
+            client.call("GET", "/v2/product-list"),
+        ]
+        told = [(answer.status, answer.headers.get("deprecation")) for answer in answers]
+    with running() as client:
+        signed = [client.call("GET", target).headers for target in ("/v2/balance", "/v2/nowhere")]
+    assert told == [(status, "@1789516800") for status in (404, 405, 400, 504, 405, 403, 403)]
+    assert all("deprecation" not in headers for headers in signed)
+
+
 # The journal
 
 

@@ -369,6 +369,28 @@ def test_stopping_the_webhook_ends_pending_deliveries(stop: tuple[str, str, Any]
         assert "disabled or removed" in row["error"]
 
 
+def test_a_webhook_that_is_enabled_again_before_the_next_attempt_gets_it() -> None:
+    with hooked(500, 200) as (client, receiver, _):
+        deposit(client)
+        client.advance(0)
+        for enabled in (False, True):
+            client.call("PATCH", WEBHOOK + "/enabled", {"enabled": enabled})
+        client.advance()
+        assert len(receiver.got) == 2
+        assert [(row["status"], row["retryCount"]) for row in listed(client)] == [("success", 1)]
+
+
+def test_a_webhook_that_replaces_a_removed_one_gets_none_of_its_events() -> None:
+    with hooked(500) as (client, receiver, url):
+        deposit(client)
+        client.advance(0)
+        client.call("DELETE", WEBHOOK)
+        client.call("PUT", WEBHOOK, {"url": url})
+        client.advance()
+        assert len(receiver.got) == 1
+        assert [row["status"] for row in listed(client)] == ["failed"]
+
+
 def test_a_new_address_is_for_new_events() -> None:
     with hooked(500, 200) as (client, receiver, _):
         deposit(client, description="first")

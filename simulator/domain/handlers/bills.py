@@ -25,7 +25,7 @@ from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import ZERO, parse_amount
 from simulator.domain.model.options import biller_field, limiting_biller, limits, offered
 from simulator.domain.model.transactions import Status, Transaction
-from simulator.domain.queries import not_on_sale
+from simulator.domain.queries import not_on_sale, on_sale
 from simulator.domain.state import State
 
 
@@ -47,9 +47,10 @@ def note_payment(state: State, product: Product, transaction: Transaction) -> No
 
 def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillRefused:
     """The current bill, or the refusal. A rule takes precedence over every check except that the product exists."""
-    product = state.resellers[asked.reseller].sees(state.catalog, asked.product)
+    reseller = state.resellers[asked.reseller]
+    product = reseller.sees(state.catalog, asked.product)
     if product is None:
-        return BillRefused(BillError.PRODUCT, detail=not_on_sale(state, None, asked.product))
+        return BillRefused(BillError.PRODUCT, detail=not_on_sale(state, None, asked.product, reseller))
     rule = state.bills.choose(lambda: _facts(asked), asked.rule, asked.account)
     inquiry = Inquiry(
         state=state,
@@ -133,8 +134,8 @@ def _check_product(inquiry: Inquiry) -> BillRefused | None:
         return None
     if not product.is_active:
         return BillRefused(BillError.UNAVAILABLE, detail=detail(DetailKind.INACTIVE_PRODUCT, product=product.code))
-    products = inquiry.state.catalog.products.values()
-    able = tuple(one.code for one in products if one.bill is not None and one.is_active and not one.is_hidden)
+    products = on_sale(inquiry.state, inquiry.state.resellers[inquiry.asked.reseller])
+    able = tuple(one.code for one in products if one.bill is not None)
     return BillRefused(BillError.UNAVAILABLE, detail=detail(DetailKind.NO_BILLS, product=product.code, able=able))
 
 

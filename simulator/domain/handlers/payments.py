@@ -55,7 +55,7 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
         return _requery(state, reseller, existing, command, now)
     product = reseller.sees(state.catalog, command.product)
     if product is None or not product.is_active:
-        refusal = Refusal(Reason.PRODUCT, detail=not_on_sale(state, product, command.product))
+        refusal = Refusal(Reason.PRODUCT, detail=not_on_sale(state, product, command.product, reseller))
         return _refuse(state, refusal, reseller, product)
     amount = parse_amount(command.amount)
     draft = Draft(
@@ -106,7 +106,8 @@ def _accept_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None
     if refused_too is not None and refused_too.reason is Reason.DENOMINATION:
         return draft, refused, None
     if not draft.state.assumes("price-amount", "taken"):
-        advice = price_detail(DetailKind.PRICE_AMOUNT, draft, option)
+        wants_plan = refused_too is not None and refused_too.reason is Reason.PLAN_REQUIRED
+        advice = price_detail(DetailKind.PRICE_AMOUNT, draft, option, wants_plan=wants_plan)
         return draft, msgspec.structs.replace(refused, detail=advice), None
     return corrected, refused_too, price_detail(DetailKind.PRICE_AMOUNT_TAKEN, draft, option)
 

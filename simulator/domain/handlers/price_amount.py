@@ -32,11 +32,11 @@ def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
     return priced[0] if len(priced) == 1 else None
 
 
-def price_detail(kind: DetailKind, draft: Draft, option: Option) -> Detail:
-    """The detail for a payment of this option's price."""
+def price_detail(kind: DetailKind, draft: Draft, option: Option, *, wants_plan: bool = False) -> Detail:
+    """The detail for a payment of this option's price; `wants_plan` when its denomination alone would be refused."""
     assert draft.amount is not None
-    price = Money(draft.amount, draft.product.currency)
-    return detail(kind, price=price, code=option.code, denomination=option.denomination)
+    price, plan = Money(draft.amount, draft.product.currency), option.code if wants_plan else None
+    return detail(kind, price=price, code=option.code, denomination=option.denomination, plan=plan)
 
 
 def _denomination_range(draft: Draft) -> tuple[Decimal, Decimal]:
