@@ -77,7 +77,7 @@ class Pipeline:
         pairs, headers, client = request.headers, request.by_name, request.client
         if len(headers) < len(pairs):
             headers = _joined(pairs)
-        if self._trust_forwarded or client[:1] == ":":  # it may be an IPv4-mapped address
+        if self._trust_forwarded or ":" in client:  # it may be an IPv4-mapped address
             client = client_address(client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
         exchange = Exchange(
             at=now, method=request.method, path=path, query=request.query, packed_headers=packed(pairs), client=client

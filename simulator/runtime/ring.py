@@ -99,12 +99,11 @@ class Ring(Generic[Record]):
         records, sizes, size = self._records, self._sizes, record.size
         records.append(record)
         sizes.append(size)
-        total = self._bytes + size
-        while len(records) > self._count_max or (total > self._bytes_max and len(records) > 1):
+        self._bytes += size
+        while len(records) > self._count_max or (self._bytes > self._bytes_max and len(records) > 1):
             records.popleft()
-            total -= sizes.popleft()
+            self._bytes -= sizes.popleft()
             self.left_out += 1
-        self._bytes = total
         if self.notifier.waiting:
             self.notifier.notify()
 

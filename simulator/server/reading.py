@@ -1,5 +1,6 @@
 """Reads the requests of one connection: bytes in, requests out. It knows no socket and no clock."""
 
+import re
 from collections import deque
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
@@ -27,7 +28,7 @@ from simulator.server.states import (
 )
 
 _NOTED = frozenset({b"connection", b"expect", b"transfer-encoding"})
-_SLASH, _PERCENT, _FRAGMENT = b"/%#"
+_is_plain_path = re.compile(rb"/[^%#\x80-\xff]*").fullmatch  # a target that is in origin form as it stands
 
 
 class RequestReader:
@@ -135,7 +136,7 @@ class RequestReader:
                 or not parser.should_keep_alive()
             ):
                 self._take_notes(request)
-            if url[0] != _SLASH or _PERCENT in url or _FRAGMENT in url or not url.isascii():
+            if not _is_plain_path(url):
                 request.is_plain = False
                 request.target = origin_form(url)
             self.request = request
