@@ -12,7 +12,8 @@ from simulator.domain.state import State
 
 TICK = timedelta(milliseconds=1)  # the smallest difference that is visible to clients
 
-SWITCH_IN_SERVICE_ZONE = datetime(2027, 1, 11, tzinfo=SERVICE_ZONE)
+# Both in UTC, as the time of every request is: times of two zones take thirty times as long to compare.
+SWITCH_IN_SERVICE_ZONE = datetime(2027, 1, 11, tzinfo=SERVICE_ZONE).astimezone(UTC)
 SWITCH_IN_UTC = datetime(2027, 1, 11, tzinfo=UTC)
 
 
