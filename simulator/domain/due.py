@@ -13,7 +13,7 @@ from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import Delivery
 
 
-class StepDue(msgspec.Struct, frozen=True):
+class StepDue(msgspec.Struct, frozen=True, gc=False):
     """Agenda: a transaction's next status; `place` is the index of the step in its timeline."""
 
     transaction: Transaction

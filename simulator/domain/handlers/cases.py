@@ -222,7 +222,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
         balance=wallet.balance,
         cause="void",
     )
-    transaction.results.append(voided)
+    transaction.results += (voided,)
     propagate_change(state, transaction, now)
 
 

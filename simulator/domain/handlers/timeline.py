@@ -90,7 +90,7 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
     )
     if step.texts or step.expiry or status is SUCCESSFUL:
         result = _with_details(state, transaction, step, result)
-    results.append(result)
+    transaction.results = (*results, result)
     if status in SETTLED:
         _clear(state, transaction)
     if cause != "creation":

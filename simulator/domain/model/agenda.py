@@ -20,48 +20,44 @@ class Due(msgspec.Struct, Generic[Item], frozen=True, gc=False):
     item: Item
 
 
-# [due, number, item]; the item is None once it was popped or cancelled
-Ticket = list[Any]
-
-
 class Agenda(Generic[Item]):
-    """A heap of tickets. `added` counts all that were ever added; a cancelled ticket stays until it is popped."""
+    """A heap of times and tickets, and the items by ticket. `added` counts all that were ever added, and is the latest
+    ticket. The time of a cancelled item stays in the heap until it is the first.
+
+    A ticket is a number, so that an item and whoever may cancel it do not refer to each other in a cycle.
+    """
 
     def __init__(self) -> None:
-        self._heap: list[Ticket] = []
+        self._heap: list[tuple[datetime, int]] = []
+        self._items: dict[int, Item] = {}
         self.added = 0
-        self._pending = 0
 
     def __len__(self) -> int:
-        return self._pending
+        return len(self._items)
 
-    def add(self, due: datetime, item: Item) -> Ticket:
+    def add(self, due: datetime, item: Item) -> int:
         """Add an item; the returned ticket cancels it."""
-        self.added += 1
-        self._pending += 1
-        ticket = [due, self.added, item]
-        heapq.heappush(self._heap, ticket)
+        self.added = ticket = self.added + 1
+        self._items[ticket] = item
+        heapq.heappush(self._heap, (due, ticket))
         return ticket
 
-    def cancel(self, ticket: Ticket) -> None:
+    def cancel(self, ticket: int) -> None:
         """Cancel an item; idempotent, and without effect once the item was popped."""
-        if ticket[2] is not None:
-            ticket[2] = None
-            self._pending -= 1
+        self._items.pop(ticket, None)
 
     def cancel_all(self, kinds: tuple[type, ...]) -> list[Any]:
-        """Cancel every item of these types and return them."""
-        tickets = [ticket for ticket in self._heap if isinstance(ticket[2], kinds)]
-        items = [ticket[2] for ticket in tickets]
-        for ticket in tickets:
+        """Cancel every item of these types and return them, in the order in which they were added."""
+        cancelled = {ticket: item for ticket, item in self._items.items() if isinstance(item, kinds)}
+        for ticket in cancelled:
             self.cancel(ticket)
-        return items
+        return list(cancelled.values())
 
     @property
     def next_due(self) -> datetime | None:
         """When the first entry is due, or None when the agenda is empty."""
         heap = self._heap
-        while heap and heap[0][2] is None:
+        while heap and heap[0][1] not in self._items:
             heapq.heappop(heap)
         return heap[0][0] if heap else None
 
@@ -70,8 +66,5 @@ class Agenda(Generic[Item]):
         due = self.next_due
         if due is None or due > now:
             return None
-        ticket = heapq.heappop(self._heap)
-        item: Item = ticket[2]
-        ticket[2] = None
-        self._pending -= 1
-        return Due(at=due, item=item)
+        _, ticket = heapq.heappop(self._heap)
+        return Due(at=due, item=self._items.pop(ticket))

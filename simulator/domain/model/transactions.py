@@ -14,7 +14,6 @@ from types import MappingProxyType
 
 import msgspec
 
-from simulator.domain.model.agenda import Ticket
 from simulator.domain.model.details import Detail
 from simulator.domain.model.rules import Text
 from simulator.domain.model.tree import Category
@@ -152,7 +151,7 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     voucherlink: str = ""
 
 
-class Transaction(msgspec.Struct, eq=False):
+class Transaction(msgspec.Struct, eq=False, gc=False):  # no cycle leads through it
     """A payment. `category`, `currency`, `product_name` and `face`, the amount in ringgit, are as of its creation.
     `results` has one entry for each status, the last one is current; `entry_ids` are its ledger entries; `place` is its
     index among its reseller's transactions, from 0; `steps`, `ticket` and `requeries` drive the timeline until it is
@@ -176,9 +175,9 @@ class Transaction(msgspec.Struct, eq=False):
     currency: str
     face: Decimal
     entry_ids: tuple[int, ...] = ()
-    results: list[Result] = []
+    results: tuple[Result, ...] = ()
     steps: tuple[Step, ...] = ()
-    ticket: Ticket | None = None
+    ticket: int | None = None
     requeries: int = 0
     place: int = 0
 

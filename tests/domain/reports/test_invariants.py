@@ -41,7 +41,7 @@ def debit_twice(box: Sandbox, transaction: Transaction) -> None:
 
 
 def end_twice(box: Sandbox, transaction: Transaction) -> None:
-    transaction.results.append(msgspec.structs.replace(transaction.result, status=Status.FAILED))
+    transaction.results += (msgspec.structs.replace(transaction.result, status=Status.FAILED),)
 
 
 def lose_a_refid(box: Sandbox, transaction: Transaction) -> None:
@@ -49,7 +49,7 @@ def lose_a_refid(box: Sandbox, transaction: Transaction) -> None:
 
 
 def refund_without_a_void(box: Sandbox, transaction: Transaction) -> None:
-    transaction.results.append(msgspec.structs.replace(transaction.result, status=Status.REFUNDED))
+    transaction.results += (msgspec.structs.replace(transaction.result, status=Status.REFUNDED),)
 
 
 def try_too_often(box: Sandbox, _: Transaction) -> None:

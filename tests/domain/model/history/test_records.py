@@ -63,7 +63,7 @@ class Books:
         self.records.add(one)
 
     def set(self, one: Transaction, at: datetime, status: Status) -> None:
-        one.results.append(Result(at, status, 0, one.cost, Decimal(0), "step"))
+        one.results += (Result(at, status, 0, one.cost, Decimal(0), "step"),)
         if len(one.results) > 1:
             self.records.note_change(one)
 
