@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import Any, Final
 from urllib.parse import quote, unquote_plus
 
+from simulator.auth import headers as names
 from simulator.contract.body import BadJson, decode_object
 from simulator.control.unescaped import Unescaped
 from simulator.domain.state import State
@@ -28,10 +29,12 @@ NAMES = HARMLESS_MEMBERS | {
     "RefreshToken",
     "IdToken",
 }
-HARMLESS_HEADERS = frozenset({"x-api-key", "x-signature"})  # useless without the secret
+_API_KEY: Final = names.API_KEY.decode()
+HARMLESS_HEADERS = frozenset({_API_KEY, names.SIGNATURE.decode()})  # useless without the secret
 
 BODY_BYTES_MAX = 1024 * 1024
 SECRET_CHARS_MIN = 8  # a shorter secret would be found in harmless text
+FOREIGN_KEY_CHARS_SHOWN = 8  # enough to recognize a key by
 CUT_SECRET_CHARS_MIN = 12  # the same for the beginning of a longer one
 
 _SECRET_NAME: Final = re.compile(
@@ -42,9 +45,11 @@ _TOKEN: Final = re.compile(rb"eyJ[\w-]{8,}(\.[\w-]*)*")
 
 
 class Mask:
-    """Masks the journal of one sandbox, with its secrets."""
+    """Masks the journal of one sandbox, with its secrets. An X-Api-Key that is not one of its `keys` may be a secret in
+    the wrong place."""
 
-    def __init__(self, secrets: Iterable[str]) -> None:
+    def __init__(self, secrets: Iterable[str], keys: Iterable[str] = ()) -> None:
+        self._keys = frozenset(keys)
         long_enough = {secret for secret in secrets if len(secret) >= SECRET_CHARS_MIN}
         self._needles = {needle for secret in long_enough for needle in _needles(secret)}
 
@@ -84,6 +89,8 @@ class Mask:
 
     def header(self, name: str, value: str) -> str:
         """A header's value."""
+        if name.lower() == _API_KEY and value not in self._keys and len(value) > FOREIGN_KEY_CHARS_SHOWN:
+            return f"{value[:FOREIGN_KEY_CHARS_SHOWN]}... {MASKED}"
         is_secret = _SECRET_NAME.search(name) is not None and name.lower() not in HARMLESS_HEADERS
         return MASKED if is_secret else self.text(value)
 

@@ -64,7 +64,8 @@ def _masks(request: Request, live: LiveSandbox) -> Callable[[str], Mask]:
     @cache
     def mask_of(owner: str) -> Mask:
         other = sandboxes_of(request).find(owner)
-        return Mask(chain.from_iterable(secrets_of(each.core.state) for each in (live, other) if each is not None))
+        states = [each.core.state for each in (live, other) if each is not None]
+        return Mask(chain.from_iterable(map(secrets_of, states)), chain.from_iterable(one.keys for one in states))
 
     return mask_of
 

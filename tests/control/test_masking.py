@@ -114,6 +114,18 @@ def test_a_secret_of_the_sandbox_whose_key_was_refused_at_the_root_is_masked() -
         assert client.sim("GET", "/sandboxes/default/requests").status == 200
 
 
+def test_a_secret_in_place_of_a_key_is_not_shown_whole_whosever_it_is() -> None:
+    with running() as client:
+        pair = client.sim("POST", "/sandboxes", {"credentials": "unique"}).json["resellers"][0]
+        for secret in (pair["api_secret"], "a secret of nobody here", client.secret):
+            assert client.send("GET", "/v2/balance", headers={"X-Api-Key": secret}).status == 401
+            shown = journaled(client)
+            assert secret not in shown
+            assert f"{secret[:8]}... {MASKED}" in shown
+        client.call("GET", "/v2/balance")
+        assert MASKED not in journaled(client)
+
+
 AWKWARD = 'p/a+s s&w"o=r%25d\\\\é€😀=='
 """A password that no encoding leaves as it is."""
 
