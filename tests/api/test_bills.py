@@ -165,6 +165,20 @@ def test_a_malformed_query_is_refused_in_the_same_shape(
     assert refusal(client.call("GET", f"{PATH}?{query}"), product) == told
 
 
+def test_a_query_that_violates_the_contract_is_refused_before_the_product_and_any_rule() -> None:
+    rule = {"name": "any", "when": {"product": "ELECTRIC"}, "then": {"error": "service_unavailable"}}
+    with running({"bills": [rule]}) as client:
+        for query, product in (
+            ("product=NOPE", "NOPE"),
+            ("product=RELOAD&account=", "RELOAD"),
+            ("product=ELECTRIC", "ELECTRIC"),
+        ):
+            answer = client.call("GET", f"{PATH}?{query}")
+            assert refusal(answer, product) == BAD_ACCOUNT
+            assert "x-sim-rule" not in answer.headers
+        assert client.call("GET", f"{PATH}?product=ELECTRIC&account=x").headers["x-sim-rule"] == "any"
+
+
 def test_an_interbank_bill_is_of_one_biller_by_ref_1(client: Client) -> None:
     bill = look_up(client, "INTERBANK", "12345678", biller_code="1004", ref2="P-1", amount="10.50").data
     assert (bill["BillerName"], bill["Address"], bill["E-Bill"]) == ("Meridian Insurance", "", None)

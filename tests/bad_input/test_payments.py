@@ -115,7 +115,7 @@ def test_an_amount_that_is_not_sold(client: Client, amount: str) -> None:
 
 
 NUL, SURROGATE, LONG = "\x00", "\\ud800", "x" * 100_000
-CONTROL_CHARACTERS = ["\x00", "\x01", "\t", "\n", "\r", "\x1b[31m", "\x7f"]
+CONTROL_CHARACTERS = ["\x00", "\x01", "\t", "\n", "\r", "\x1b[31m", "\x7f", "\x80", "\x85", "\x9f"]
 
 TEXTS: list[tuple[str, dict[str, Any], str]] = [
     *((f"{name} is a number", {name: 1}, INVALID) for name in ("refid", "product", "account", "remarks")),
