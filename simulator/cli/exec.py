@@ -1,5 +1,6 @@
 """`reseller-sim exec`: runs a command with its own simulator, which lives as long as the command."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -80,11 +81,17 @@ def _report(running: "Running", status: int, *, with_coverage: bool) -> int:
     if with_coverage:
         from simulator.cli.coverage import page
 
-        click.echo(page(running), err=True)
+        _tell(page(running))
     unmet = [verdict.message for verdict in verdicts(running.sandbox) if not verdict.ok]
     for message in unmet:
-        click.echo(f"reseller-sim exec: not as expected: {message}", err=True)
+        _tell(f"reseller-sim exec: not as expected: {message}")
     return 1 if unmet and status == 0 else status
+
+
+def _tell(text: str) -> None:
+    """Print to stderr. One that takes nothing, such as a closed pipe, does not change COMMAND's exit code."""
+    with contextlib.suppress(OSError):
+        click.echo(text, err=True)
 
 
 def environment(running: "Running") -> dict[str, str]:

@@ -151,7 +151,7 @@ def _no_connection(error: aiohttp.ClientConnectorError) -> Outcome:
     if isinstance(error, aiohttp.ClientSSLError):
         why = getattr(cause, "verify_message", None) or getattr(cause, "reason", None) or "no TLS"
         return Outcome(OutcomeKind.CONNECTION, error=f"TLS with {_receiver(error)} failed: {why}")
-    why = os.strerror(cause.errno) if cause.errno else str(cause)
+    why = os.strerror(cause.errno) if cause.errno else str(cause) or "the receiver closed it at once"
     return Outcome(OutcomeKind.CONNECTION, error=f"no connection to {_receiver(error)}: {why}")
 
 

@@ -308,6 +308,22 @@ def test_tls_certificates_are_verified_by_default(run: Run, tmp_path: Path) -> N
 
 
 @each_loop
+def test_a_receiver_that_closes_during_the_tls_handshake_is_said_to(run: Run) -> None:
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(65536)
+        writer.close()
+
+    async def main() -> None:
+        async with sender() as http, await asyncio.start_server(hang_up, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            outcome = await http.send(post(f"https://127.0.0.1:{port}/"), 5.0)
+        assert outcome.kind is OutcomeKind.CONNECTION
+        assert not outcome.error.endswith(": ")
+
+    run(main())
+
+
+@each_loop
 def test_tls_to_a_receiver_that_speaks_http_is_a_connection_failure(run: Run) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:

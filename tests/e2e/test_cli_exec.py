@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -148,6 +149,13 @@ def test_coverage_lists_at_the_end_met_and_unmet_outcomes() -> None:
     assert "    never POST /v2/topup" in lines
     assert any("Failed after Processing" in line and "Refund" in line for line in lines)
     assert any(line.startswith("    GET /v2/balance: 401 missing_api_key x1; never 200") for line in lines)
+
+
+@pytest.mark.parametrize("code", [0, 9])
+def test_a_report_that_nobody_can_read_leaves_the_exit_code_of_the_command(code: int) -> None:
+    reporting = shlex.join([*PROGRAM, "exec", "--coverage", "--", "sh", "-c", f"exit {code}"])
+    done = run("exec", "--", "sh", "-c", f"{reporting} 2>/dev/full")
+    assert done.status == code
 
 
 BALANCE = f"{sys.executable} -m simulator call GET /v2/balance >/dev/null 2>&1"
