@@ -21,7 +21,8 @@ from simulator.domain.model.answers import PaymentAnswer
 from simulator.domain.model.history.history import Records
 from simulator.options import Options
 from simulator.runtime.journal import Exchange
-from simulator.runtime.sandboxes import DEFAULT, LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.library import scenario_from_object
 from simulator.wire.json import encode
 

@@ -17,7 +17,8 @@ from simulator.domain.model.scenario import Scenario
 from simulator.options import Options
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
+from simulator.runtime.live_sandbox import SandboxSpec
+from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.server.message import BODYLESS, without_framing
 from simulator.server.responder import responder_of

@@ -24,7 +24,7 @@ from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
 from simulator.domain.model import draw
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
 from simulator.domain.model.resellers import Reseller
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 
 ENTRIES_SHOWN_MAX = 5
 DEFAULT_RULES = QueryRules()

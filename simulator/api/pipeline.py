@@ -41,8 +41,8 @@ from simulator.contract.body import read_members
 from simulator.contract.query import read_query
 from simulator.domain.model.faults import FaultThen
 from simulator.runtime.journal import Exchange, packed, reply_headers
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.rule_names import decode_rule_names
-from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
 
 

@@ -14,7 +14,7 @@ from simulator.cli.running import Running
 from simulator.cli.signing import Credentials, sign
 from simulator.control.render import moment
 from simulator.domain.model.resellers import Reseller
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import encode
 
 # The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.

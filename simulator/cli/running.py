@@ -13,7 +13,8 @@ from simulator.cli.process import tune_gc
 from simulator.control import render
 from simulator.domain.errors import DomainError
 from simulator.options import Options
-from simulator.runtime.sandboxes import DEFAULT, LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.document import ScenarioError
 from simulator.server.serve import CannotListen, Server, make_server
 

@@ -52,9 +52,11 @@ def read_members(
     members, problems = decode(content_type, body, reject_duplicates, any_type)
     if problems:
         return members, problems
+    checker = validator(name)
+    if len(members) == _required_alone(name) and checker.is_valid(members):
+        return members, problems
     if _has_absent(members):
         members = _without_absent(members, _optional_texts(name))
-    checker = validator(name)
     if checker.is_valid(members):
         return members, problems
     problems = checker.problems(members)
@@ -120,6 +122,14 @@ def _optional_texts(name: str) -> frozenset[str]:
     return frozenset(
         one for one, wanted in parameters(name).items() if wanted.get("type") == "string" and one not in required
     )
+
+
+@cache
+def _required_alone(name: str) -> int:
+    """The number of members of a valid body that has no optional ones, so that none of its members can be absent; -1
+    for a schema that requires objects."""
+    required, wanted = schema(name).get("required", ()), parameters(name)
+    return -1 if any("object" in wanted[one].get("type", "object") for one in required) else len(required)
 
 
 def _has_absent(members: Mapping[str, Any]) -> bool:

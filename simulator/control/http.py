@@ -15,7 +15,8 @@ from simulator.contract.validate import validator
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.sandbox import Sandbox
-from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.reading.document import ScenarioError
 from simulator.wire.json import encode
 

@@ -23,7 +23,7 @@ from simulator.control.http import (
 from simulator.control.masking import Mask, secrets_of
 from simulator.domain.model.effects import WITHOUT_BODY
 from simulator.runtime.journal import Exchange, reply_headers
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.headers import header_pairs
 
 _FILTERS: dict[str, Callable[[Exchange], str]] = {

@@ -12,7 +12,7 @@ from simulator.domain.model.expectations import (
 )
 from simulator.domain.model.rules import Fields
 from simulator.domain.state import State
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.payment import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 

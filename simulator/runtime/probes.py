@@ -30,7 +30,7 @@ from simulator.domain.model.webhooks import (
     Event,
     Webhook,
 )
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire import outbound
 from simulator.wire.signing import STANDARD_HEADERS
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.sandboxes import Sandboxes, SandboxSpec
+from simulator.runtime.live_sandbox import SandboxSpec
+from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.library import load_scenario
 from tests.support.client import Client, running
 from tests.support.wall import Wall

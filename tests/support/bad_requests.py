@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from simulator.contract.openapi import CONTROL, OPENAPI, load
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.anatomy import anatomy
 from tests.support.client import (
     HOST,

@@ -81,7 +81,7 @@ class MagicRules(Generic[Then]):
 
     def of(self, account: object) -> Rule[Then] | None:
         """The rule for an account; None when it is ordinary."""
-        if isinstance(account, str) and account[-7:-3] == "0000":
+        if type(account) is str and account[-7:-3] == "0000":
             return self._by_digits.get(account[-3:])
         return None
 
