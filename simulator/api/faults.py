@@ -42,8 +42,6 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
     """Choose the fault of this call, unless that is decided already; stores it in `call.fault`."""
     exchange, book = call.exchange, call.sandbox.core.state.faults
     account = None if before_body else call.fields.get("account")
-    if not (book.rules or exchange.wanted_rule or book.is_magic(account)):
-        return
     if call.fault is not None or not call.awaits_fault:
         return
     choice = book.find(

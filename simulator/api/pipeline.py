@@ -115,10 +115,8 @@ class Pipeline:
 
         Only a fault, or a body that is still arriving, makes a call wait.
         """
-        if refused := admit(call):
-            self._note_deprecation(call)
         reply = (
-            refused
+            self._admit(call)
             or self._find_endpoint(call)
             or claim(call)
             or (await read(call, request) if call.fault or request.body is None else None)
@@ -128,6 +126,18 @@ class Pipeline:
         if call.fields and call.exchange.body and may_have_ignored(call):
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
+
+    def _admit(self, call: Call) -> Reply | None:
+        """Count the request against its address's rate limit, if any (SPEC 8)."""
+        if call.sandbox.is_closed:
+            refusal: Reply | None = refusals.lost_sandbox(call)
+        elif call.sandbox.core.state.rates is None:
+            return None
+        else:
+            refusal = refuse_blocked(call)
+        if refusal is not None:
+            self._note_deprecation(call)
+        return refusal
 
     def _find_endpoint(self, call: Call) -> Reply | None:
         exchange, paths = call.exchange, self._paths
@@ -153,20 +163,13 @@ class Pipeline:
             call.is_deprecated = True
 
 
-def admit(call: Call) -> Reply | None:
-    """Count the request against its address's rate limit, if any (SPEC 8)."""
-    if call.sandbox.is_closed:
-        return refusals.lost_sandbox(call)
-    return refuse_blocked(call) if call.sandbox.core.state.rates is not None else None
-
-
 def claim(call: Call) -> Reply | None:
     """Find the fault that replaces everything else, and the identity that the headers claim (SPEC 5.2)."""
     if b"x-sim-rule" in call.headers and (refusal := _check_wanted_rule(call)):
         return refusal
     if refusal := refuse_address(call):
         return refusal
-    if call.exchange.wanted_rule or call.sandbox.core.state.faults.rules:  # those of magic accounts need the body
+    if call.exchange.wanted_rule or call.sandbox.core.state.faults.may_match():
         choose_fault(call, before_body=True)
         if call.fault is not None and call.fault.rule.then.prevents_execution:
             note_token(call)
@@ -209,7 +212,8 @@ def check(call: Call, request: Incoming) -> Reply | None:
     fault = None if met is None else met.rule.then
     if refusal := authenticate(call, endpoint, call.claim, fault) or _check_fields(call, endpoint):
         return refusal
-    if met is not None:
+    book, account = call.sandbox.core.state.faults, call.fields.get("account")
+    if met is not None or not (call.exchange.wanted_rule or book.may_match(account)):
         return None
     choose_fault(call)
     return None if call.fault is None else _refuse_by_fault(call, call.fault.rule.then)
