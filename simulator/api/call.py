@@ -101,9 +101,9 @@ class ChosenFault(msgspec.Struct, gc=False):
 class Call(msgspec.Struct, kw_only=True, gc=False):
     """One request in the pipeline. `now` is the sandbox's time, derived from the `wall` that is read once; `named` is
     the API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and
-    validated body or query; `is_unsigned` when no API key authenticated it;
-    `is_deprecated` when the answer must say so (SPEC 9); `prefix` is the part of the path that names the sandbox, as
-    `/s/mine` does."""
+    validated body or query; `is_exact` unless a part of the body may be ignored; `is_unsigned` when no API key
+    authenticated it; `is_deprecated` when the answer must say so (SPEC 9); `prefix` is the part of the path that names
+    the sandbox, as `/s/mine` does."""
 
     sandbox: LiveSandbox
     now: datetime
@@ -120,6 +120,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     core: Sandbox | None = None
     awaits_fault: bool = True
     passed_faults: tuple[str, ...] = ()
+    is_exact: bool = True
     is_unsigned: bool = False
     is_deprecated: bool = False
     prefix: str = ""

@@ -11,7 +11,7 @@ from simulator.api.notes import hint, note, note_some, suggestion
 from simulator.api.versions import version_problem
 from simulator.auth import headers as names
 from simulator.contract.body import looks_like_json, repeated_keys
-from simulator.contract.query import admits_several, decode_query, parameter_names, parameters
+from simulator.contract.query import admits_several, decode_query, parameters
 from simulator.contract.schemas import Schema
 from simulator.domain.model.details import nearest
 from simulator.domain.model.options import data_source
@@ -52,17 +52,10 @@ def note_unknown_parameters(call: Call, endpoint: Endpoint) -> None:
     note_some(call, said, len(unknown), UNKNOWN)
 
 
-def may_have_ignored(call: Call) -> bool:
-    """False when there is nothing for `note_ignored_members`: a flat JSON body of known members, each sent once. That
-    has as many colons as members, unless a value has one."""
-    fields = call.fields
-    return call.exchange.body.count(b":") != len(fields) or not parameter_names(call.endpoint.schema).issuperset(fields)
-
-
 def note_ignored_members(call: Call) -> None:
     """Note unknown and repeated members of the body; cheap when there are none."""
     source, sent, body = call.endpoint.source, call.fields, call.exchange.body
-    if source == "query":
+    if not sent or not body:
         return
     known = parameters(call.endpoint.schema)
     if not sent.keys() <= known.keys():

@@ -31,7 +31,7 @@ from simulator.api.call import (
     Reply,
 )
 from simulator.api.faults import NO_REPLY, choose_fault, wait, with_failures
-from simulator.api.ignored import may_have_ignored, note_ignored_members, note_unknown_parameters, note_unread
+from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.notes import note_problems
 from simulator.api.routes import PathTable, Routes
 from simulator.api.versions import marked_deprecated
@@ -123,7 +123,7 @@ class Pipeline:
             or check(call, request)
             or (await handle(call) if call.fault else call.endpoint.handle(call))
         )
-        if call.fields and call.exchange.body and may_have_ignored(call):
+        if not call.is_exact:
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
 
@@ -169,7 +169,7 @@ def claim(call: Call) -> Reply | None:
         return refusal
     if refusal := refuse_address(call):
         return refusal
-    if call.exchange.wanted_rule or call.sandbox.core.state.faults.may_match():
+    if call.exchange.wanted_rule or call.sandbox.core.state.faults.rules:
         choose_fault(call, before_body=True)
         if call.fault is not None and call.fault.rule.then.prevents_execution:
             note_token(call)
@@ -282,7 +282,7 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
     reject_duplicates = assume.get("duplicate-json-keys") == "reject"
     any_type = assume.get("content-type") == "ignored"
     # By position, which is cheaper: every payment comes this way.
-    call.fields, problems = read_members(
+    call.fields, problems, call.is_exact = read_members(
         endpoint.schema, headers.get(b"content-type", b""), call.exchange.body, may_be_form, reject_duplicates, any_type
     )
     return problems

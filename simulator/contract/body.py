@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from simulator.contract.query import decode_query, parameters, with_repeats
+from simulator.contract.query import decode_query, parameter_names, parameters, with_repeats
 from simulator.contract.schemas import schema
 from simulator.contract.validate import shortened, validator
 
@@ -45,24 +45,30 @@ def read_members(
     may_be_form: bool = False,
     reject_duplicates: bool = False,
     any_type: bool = False,
-) -> Decoded:
+) -> tuple[dict[str, Any], dict[str, list[str]], bool]:
     """The members of a body without those that count as absent, and what is wrong with them by the schema
-    `contracts/schemas/NAME.json`: texts by member. Absent are nulls and the optional texts that are blank."""
+    `contracts/schemas/NAME.json`: texts by member. Absent are nulls and the optional texts that are blank.
+
+    Third, True for a JSON body whose members are all known and were each sent once. It has as many colons as members,
+    unless a value has one.
+    """
     decode = decode_form if may_be_form else decode_json
     members, problems = decode(content_type, body, reject_duplicates, any_type)
     if problems:
-        return members, problems
+        return members, problems, False
     checker = validator(name)
+    has_more_colons = body.count(b":") != len(members)
     if len(members) == _required_alone(name) and checker.is_valid(members):
-        return members, problems
+        return members, problems, not has_more_colons
+    is_exact = not has_more_colons and parameter_names(name).issuperset(members)
     if _has_absent(members):
-        members = _without_absent(members, _optional_texts(name))
+        members, is_exact = _without_absent(members, _optional_texts(name)), False
     if checker.is_valid(members):
-        return members, problems
+        return members, problems, is_exact
     problems = checker.problems(members)
     if may_be_form and not looks_like_json(body):
         problems = with_repeats(name, members, problems)
-    return members, problems
+    return members, problems, is_exact
 
 
 def looks_like_json(body: bytes) -> bool:

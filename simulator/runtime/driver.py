@@ -77,9 +77,10 @@ class Driver:
         """Process everything that a running clock has made due by `now`."""
         if now is not self.caught_up_at:
             self.caught_up_at = now
-            due = self._agenda.next_due
-            if due is not None and due <= now and self.clock.rate and not self._closed:
-                self._start(self._apply(PassTime(), now))
+            if self.clock.rate and not self._closed:
+                due = self._agenda.next_due
+                if due is not None and due <= now:
+                    self._start(self._apply(PassTime(), now))
 
     def rearm(self, now: datetime) -> None:
         """Set the timer for the next due entry, if the clock runs; call it after any change to the agenda."""
