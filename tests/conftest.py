@@ -1,7 +1,8 @@
 """What holds for the whole suite: how Hypothesis chooses its examples, what of long tables is fast, garbage."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,6 +16,7 @@ settings.register_profile("random", settings.get_profile("reproducible"), derand
 settings.register_profile("fast", settings.get_profile("reproducible"), max_examples=20)  # of `make test-fast`
 settings.load_profile("reproducible")
 
+Row = TypeVar("Row")
 FAST_ROWS_MAX = 10  # of a table's rows; the others are slow
 
 
@@ -30,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("slow")
 
 
-def slow_rows(rows: list[pytest.Item]) -> Iterator[pytest.Item]:
+def slow_rows(rows: Sequence[Row]) -> Iterator[Row]:
     """All but `FAST_ROWS_MAX` of the rows; the first and the last are never among them."""
     steps, length = FAST_ROWS_MAX - 1, len(rows) - 1
     fast = {step * length // steps for step in range(FAST_ROWS_MAX)}
