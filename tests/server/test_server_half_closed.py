@@ -106,6 +106,7 @@ def test_no_connection_waits_for_ever(served: Served, path: str) -> None:
     assert f"left {path}" in served.app.seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "bodies"), [("/unread", [b"slow", b"early"]), ("/asgi", [b"slow"])])
 @pytest.mark.parametrize("first", ["/slow", "/drip"])
 def test_requests_before_it_are_answered(served: Served, first: str, path: str, bodies: list[bytes]) -> None:
