@@ -3,10 +3,8 @@
 import re
 from pathlib import Path
 
-import yaml
-
 from simulator.api.routes import routes
-from simulator.contract.files import data_dir
+from simulator.contract.openapi import OPENAPI, load
 
 README = Path(__file__).parent.parent / "README.md"
 VERBS = ("get", "put", "post", "delete", "patch", "head", "options", "trace")
@@ -48,7 +46,7 @@ def test_the_routes_are_the_endpoints_of_the_specification() -> None:
 
 
 def test_the_contract_describes_the_endpoints_of_the_specification() -> None:
-    paths = yaml.safe_load((data_dir("contracts") / "openapi.yaml").read_text())["paths"]
+    paths = load(OPENAPI)["paths"]
     described = [(verb.upper(), path) for path, item in paths.items() for verb in item if verb in VERBS]
     assert sorted(described) == sorted(ENDPOINTS)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import slow_rows
+
 ROOT = Path(__file__).parent
 MEASURING = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
 WATCHED = re.compile(r"\btime\.|monotonic|perf_counter|process_time|thread_time|sleep|open_connection")
@@ -103,3 +105,9 @@ def test_everybody_runs_the_same_command() -> None:
     assert "\nmake test " in readme
     assert "\ncheck: lint types test " in makefile
     assert '-m "not slow"' in makefile.partition("\ntest-fast:")[2].partition("\n\n")[0]
+
+
+def test_the_fast_rows_of_a_long_table_are_spread_over_it() -> None:
+    rows = range(100)
+    assert [row for row in rows if row not in set(slow_rows(rows))] == [0, 11, 22, 33, 44, 55, 66, 77, 88, 99]
+    assert [list(slow_rows(range(length))) for length in (1, 9, 10, 11)] == [[], [], [], [9]]

@@ -134,7 +134,7 @@ def assert_explained(client: Client, answer: Response, code: str, said: str) -> 
     assert answer.json["error"] == code
     diagnosis = answer.headers.get("x-sim-diagnosis", "")
     assert said in diagnosis
-    newest = client.sim("GET", "/sandboxes/default/requests").json["requests"][0]
+    newest = client.sim("GET", "/sandboxes/default/requests?limit=1").json["requests"][0]
     assert newest["error"] == code
     assert newest["diagnosis"].encode("unicode_escape").decode() == diagnosis
 

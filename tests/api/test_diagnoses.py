@@ -54,7 +54,7 @@ def client() -> Iterator[Client]:
 def told(client: Client, answer: Response) -> str:
     """The diagnosis of the header, which is the journal's, too."""
     said = answer.headers.get("x-sim-diagnosis", "")
-    newest = client.sim("GET", "/sandboxes/default/requests").json["requests"][0]
+    newest = client.sim("GET", "/sandboxes/default/requests?limit=1").json["requests"][0]
     assert newest["diagnosis"].encode("unicode_escape").decode() == said
     return said
 

@@ -233,6 +233,7 @@ def test_silence_lasts_until_the_timeout(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [200, 404])
 def test_a_slow_body_is_read_until_the_timeout_and_the_status_counts(run: Run, status: int) -> None:
     async def answer(exchange: Exchange) -> None:

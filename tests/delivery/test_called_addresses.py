@@ -142,6 +142,7 @@ def test_a_name_without_an_address_is_a_dns_failure(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 def test_lookups_that_hang_hold_up_neither_other_names_nor_the_end(run: Run) -> None:
     release = threading.Event()
     asked: list[str] = []

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.echo_server import LOOPS, Echo, Served, serving
+from tests.support.echo_server import Echo, Served, serving
 from tests.support.prompt_echo import PromptEcho
 
 
-@pytest.fixture(scope="module", params=[*LOOPS, "prompt"])
+@pytest.fixture(scope="module", params=["uvloop", pytest.param("asyncio", marks=pytest.mark.slow), "prompt"])
 def served(request: pytest.FixtureRequest) -> Iterator[Served]:
     """A server with the limits that users get, on each kind of event loop, and with an app that answers at once."""
     is_prompt = request.param == "prompt"

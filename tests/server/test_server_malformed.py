@@ -131,6 +131,7 @@ def test_each_refusal_has_an_id_of_its_own(served: Served) -> None:
     assert len(set(seen)) == len(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("behind", [b"!", b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/9.9\r\nHost: a\r\n\r\n"])
 @pytest.mark.parametrize("path", ["/echo", "/slow", "/late-reader"])
 def test_a_body_whose_end_comes_with_bytes_that_are_refused_is_answered_first(

@@ -18,7 +18,7 @@ SMALL = HttpLimits(head_timeout_s=0.25, body_timeout_s=0.25)
 @pytest.fixture(scope="module", params=[Echo, PromptEcho])
 def hasty(request: pytest.FixtureRequest) -> Iterator[Served]:
     """A server that waits for little, with an app that takes its time and one that answers at once."""
-    with serving(limits=SMALL, keep_alive_s=0.6, app=request.param()) as server:
+    with serving(limits=SMALL, keep_alive_s=0.6, app=request.param(late_s=0.6)) as server:
         yield server
 
 

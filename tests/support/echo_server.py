@@ -40,8 +40,9 @@ Send = Callable[[Message], Awaitable[None]]
 class Echo:
     """Answers `{"method", "path", "query", "body"}`; some paths do something to their connection instead."""
 
-    def __init__(self) -> None:
+    def __init__(self, late_s: float = 0.2) -> None:
         self.seen: list[str] = []
+        self._late_s = late_s  # after which `/late-reader` asks for its body
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -123,7 +124,7 @@ class Echo:
         await send_text(send, b"slow")
 
     async def on_late_reader(self, connection: Connection, receive: Receive, send: Send) -> None:
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(self._late_s)
         await send_text(send, b"read %d" % len(await _body(receive)))
 
     async def on_sleep(self, connection: Connection, receive: Receive, send: Send) -> None:
