@@ -15,7 +15,7 @@ from simulator.control import (
     coverage,
     deliveries,
     expectations,
-    inbox,
+    inboxes,
     meta,
     network,
     notifications,
@@ -82,10 +82,10 @@ ROUTES = [
     Route(ONE + "/invariants", sandboxes.invariants, methods=["GET"]),
     Route(ONE + "/coverage", coverage.show, methods=["GET"]),
     Route(ONE + "/expectations", expectations.show, methods=["GET"]),
-    Route(ONE + "/inbox/{name}", inbox.show, methods=["GET"]),
-    Route(ONE + "/inbox/{name}", inbox.set_replies, methods=["PUT"]),
-    Route(ONE + "/inbox/{name}", inbox.clear, methods=["DELETE"]),
-    AnyMethod(INBOX_PREFIX + "{sandbox}/{name}", inbox.receive),
+    Route(ONE + "/inbox/{name}", inboxes.show, methods=["GET"]),
+    Route(ONE + "/inbox/{name}", inboxes.set_replies, methods=["PUT"]),
+    Route(ONE + "/inbox/{name}", inboxes.clear, methods=["DELETE"]),
+    AnyMethod(INBOX_PREFIX + "{sandbox}/{name}", inboxes.receive),
 ]
 
 
@@ -100,7 +100,7 @@ class ControlApp:
             exception_handlers={
                 DomainError: on_domain_error,
                 ScenarioError: on_scenario_error,
-                BadTarget: inbox.on_bad_target,
+                BadTarget: inboxes.on_bad_target,
                 HTTPException: on_http_error,
             },
         )

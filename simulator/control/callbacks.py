@@ -10,7 +10,7 @@ from simulator.control import render
 from simulator.control.http import page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import Attempt
-from simulator.wire.payment import CALLBACK_STATUS_NAMES
+from simulator.wire.payments import CALLBACK_STATUS_NAMES
 
 
 def attempt(one: Attempt) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from simulator.domain.model.instants import LATEST
 from simulator.runtime.driver import Advance
 from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import number
-from simulator.wire.payment import CALLBACK_STATUS_NAMES, STATUS_NAMES
+from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 SECONDS_MAX = 100 * 366 * 86_400
 

@@ -18,7 +18,7 @@ from simulator.domain.model.effects import (
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.clock import Clock
-from simulator.runtime.inbox import Inboxes
+from simulator.runtime.inboxes import Inboxes
 from simulator.wire import outbound
 
 # SPEC 6.1: a source address of each environment.

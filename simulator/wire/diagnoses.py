@@ -12,7 +12,7 @@ from simulator.domain.model.details import Detail, DetailKind
 from simulator.domain.model.money import decimal_text
 from simulator.domain.model.transactions import Status
 from simulator.wire.money import amount_text
-from simulator.wire.payment import STATUS_NAMES
+from simulator.wire.payments import STATUS_NAMES
 
 SENTENCE_CHARS_MAX = 300
 VALUE_CHARS_MAX = 100

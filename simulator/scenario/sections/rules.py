@@ -16,7 +16,7 @@ from simulator.scenario.sections.bills import bill_then
 from simulator.scenario.sections.cases import dispute, void
 from simulator.scenario.sections.faults import fault
 from simulator.scenario.sections.matchers import BODY_FACTS, COUNTS, When, compile_when, number
-from simulator.scenario.sections.steps import steps
+from simulator.scenario.sections.timeline import steps
 
 Then = TypeVar("Then")
 

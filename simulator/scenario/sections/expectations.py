@@ -13,7 +13,7 @@ from simulator.scenario.reading.document import shown
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import text_of
 from simulator.scenario.sections.rules import KnownCodes, check_codes, values_of, when_of
-from simulator.scenario.sections.steps import STATUSES
+from simulator.scenario.sections.timeline import STATUSES
 
 NAME_CHARS_MAX = 200
 
