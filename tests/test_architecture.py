@@ -50,6 +50,26 @@ FORBIDDEN_MODULES = {
     "time", "random", "secrets", "socket", "asyncio", "http", "httpx2", "aiohttp", "starlette", "uvicorn", "requests",
     "urllib.request", "threading", "subprocess",
 }  # fmt: skip
+# Modules outside the domain that are about no subject of it; every other one is called as its subject is there.
+WITHOUT_SUBJECT: dict[str, set[str]] = {
+    "api": {
+        "addresses", "authentication", "billers", "body", "body_cache", "call", "cursors", "diagnoses", "ignored",
+        "legacy", "notes", "paging", "pipeline", "refusals", "routes", "sandbox_lookup", "tokens", "versions",
+    },
+    "control": {
+        "app", "clock", "guard", "http", "inboxes", "masking", "meta", "probes", "render", "requests", "sandboxes",
+        "unescaped",
+    },
+    "runtime": {
+        "clock", "counters", "courier", "driver", "inboxes", "journal", "probes", "ring", "rule_names", "sandboxes",
+        "watch",
+    },
+    "scenario/sections": {"assumptions", "changes", "form_fields", "inboxes", "matchers", "templates"},
+    "wire": {
+        "billers", "diagnoses", "errors", "headers", "json", "legacy", "outbound", "paging", "signing", "timestamps",
+        "tokens",
+    },
+}  # fmt: skip
 LINES_MAX = 300
 
 
@@ -119,6 +139,24 @@ def test_scenarios_are_read_below_their_sections_and_put_together_above(folder: 
     used = {name.split(".")[2] for path in paths for name in imports(path) if name.startswith("simulator.scenario.")}
     assert paths
     assert used <= allowed
+
+
+@pytest.mark.parametrize("floor", WITHOUT_SUBJECT)
+def test_a_module_is_called_as_its_subject_is_in_the_domain(floor: str) -> None:
+    assert names_in(floor) - subjects() == WITHOUT_SUBJECT[floor]
+
+
+def test_no_subject_has_a_name_in_the_singular_and_one_in_the_plural() -> None:
+    names = subjects().union(*map(names_in, WITHOUT_SUBJECT))
+    assert {name for name in names if {f"{name}s", f"{name}es"} & names} == set()
+
+
+def subjects() -> set[str]:
+    return names_in("domain/model").union(*map(names_in, ("domain/model/history", "domain/handlers", "domain/reports")))
+
+
+def names_in(folder: str) -> set[str]:
+    return {path.stem for path in (PACKAGE / folder).glob("*.py")} - {"__init__"}
 
 
 def test_only_the_domain_knows_its_handlers() -> None:

@@ -2,10 +2,10 @@
 
 from urllib.parse import urlsplit
 
-from simulator.api.account import reason_to_refuse
 from simulator.api.call import Call, Reply
 from simulator.api.notes import note
 from simulator.api.refusals import refuse_parameters
+from simulator.delivery.targets import reason_to_refuse
 from simulator.domain.commands import EnableWebhook, RemoveWebhook, RotateWebhookSecret, SetWebhook
 from simulator.wire import errors, webhooks
 from simulator.wire.json import encode

@@ -179,6 +179,17 @@ class AddressPolicy:
         return None
 
 
+def reason_to_refuse(url: str) -> str | None:
+    """Why a URL is rejected, or None. Host names are resolved and checked only when they are called."""
+    try:
+        target = parse_target(url)
+        return AddressPolicy().refuse(ip_address(target.host)) if isinstance(target, HttpTarget) else None
+    except BadTarget as bad:
+        return bad.reason
+    except ValueError:
+        return None
+
+
 def _kind(address: Address, table: tuple[tuple[IpNetwork, str], ...]) -> str | None:
     return next((kind for network, kind in table if address in network), None)
 
