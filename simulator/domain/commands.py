@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import Adjustment, Discount
-from simulator.domain.model.effects import Outcome
+from simulator.domain.model.effects import AttemptResult
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.tree import TreeKind
@@ -227,19 +227,19 @@ class CountFault(Command, frozen=True):
     picked: bool = False
 
 
-class EndDelivery(Command, frozen=True):
-    """Record the outcome of the attempt in flight for a job."""
+class EndAttempt(Command, frozen=True):
+    """End the attempt in flight of a job with its result."""
 
     job: str
     attempt: int
-    outcome: Outcome
+    result: AttemptResult
 
 
 class PassTime(Command, frozen=True):
-    """Process at most `events_max` agenda entries that are due by now. Answers what happened, in order."""
+    """Process at most `events_max` agenda items that are due by now. Answers what happened, in order."""
 
     events_max: int | None = None
 
 
 class RecordTime(Command, frozen=True):
-    """Record that the clock was moved. Overdue entries then happen at this time, not at the time when they were due."""
+    """Record that the clock was moved. Overdue items then happen at this time, not at the time when they were due."""

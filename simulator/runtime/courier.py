@@ -9,9 +9,9 @@ from simulator.delivery.targets import BadTarget, InboxTarget, parse_target
 from simulator.domain.errors import Conflict
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import (
+    AttemptEnd,
+    AttemptResult,
     Job,
-    Outcome,
-    OutcomeKind,
     Outgoing,
     Send,
 )
@@ -30,13 +30,13 @@ INBOX_PREFIX = "inbox:"
 class Sender(Protocol):
     """Sends over the network; implemented by `simulator.delivery.sender.HttpSender`."""
 
-    async def send(self, outgoing: Outgoing, timeout_s: float) -> Outcome:
-        """Make one attempt; network failures are `Outcome`s."""
+    async def send(self, outgoing: Outgoing, timeout_s: float) -> AttemptResult:
+        """Make one attempt; network failures are `AttemptResult`s."""
         ...
 
 
 def receiver_of(send: Send) -> str:
-    """The receiver of a delivery: an inbox, or a scheme with host and port."""
+    """The receiver of an attempt: an inbox, or a scheme with host and port."""
     url = send.job.url
     if url.startswith(INBOX_PREFIX):
         return url
@@ -60,7 +60,7 @@ class Courier:
         usual = SOURCE_ADDRESSES[scenario.environment]
         self._source_address = str(scenario.assume.get("source-address", usual))
 
-    async def deliver(self, send: Send, clock: Clock) -> Outcome:
+    async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
         """Make one attempt within the receiver timeout."""
         return await self.carry(send.job.url, self.request(send.job, clock), clock, self.timeout_s(send.job, clock))
 
@@ -86,21 +86,21 @@ class Courier:
             limit = self._webhooks.timeout
         return clock.wall_seconds(limit)
 
-    async def carry(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> Outcome:
+    async def carry(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> AttemptResult:
         """Send a request to the target `url`."""
         if url.startswith(INBOX_PREFIX):
             return await self._into_inbox(url, request, clock, timeout_s)
         return await self._sender.send(request, timeout_s)
 
-    async def _into_inbox(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> Outcome:
+    async def _into_inbox(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> AttemptResult:
         try:
             target = parse_target(url)
             assert isinstance(target, InboxTarget)
             inbox = self._inboxes[target.name]
         except BadTarget as bad:
-            return Outcome(OutcomeKind.BLOCKED, error=bad.reason)
+            return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
         except Conflict as full:
-            return Outcome(OutcomeKind.BLOCKED, error=full.message)
+            return AttemptResult(AttemptEnd.BLOCKED, error=full.message)
         query = request.url.partition("?")[2].encode()
         headers = tuple((name.lower().encode(), value.encode()) for name, value in request.headers)
         reply = inbox.take(clock.now(), request.method, query, headers, request.body or b"")
@@ -108,5 +108,7 @@ class Courier:
         if delay_s:
             await asyncio.sleep(min(delay_s, timeout_s))
         if delay_s >= timeout_s:
-            return Outcome(OutcomeKind.TIMEOUT, error=f"no answer within {timeout_s:g} s")
-        return Outcome(OutcomeKind.ANSWERED, reply.status, reply.body.decode("utf-8", "replace"), headers=reply.headers)
+            return AttemptResult(AttemptEnd.TIMEOUT, error=f"no answer within {timeout_s:g} s")
+        return AttemptResult(
+            AttemptEnd.ANSWERED, reply.status, reply.body.decode("utf-8", "replace"), headers=reply.headers
+        )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simulator.domain import commands as c
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import Adjustment, Discount, Overlay
-from simulator.domain.model.effects import Outcome, OutcomeKind
+from simulator.domain.model.effects import AttemptEnd, AttemptResult
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import KeyStart, ResellerStart
@@ -115,8 +115,8 @@ CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
     ([paid()], lambda box: c.RecordTime()),
     (
         [c.SetWebhook("RS001", "http://127.0.0.1:9/"), c.Credit("RS001", Decimal(5)), c.PassTime()],
-        lambda box: c.EndDelivery(
-            next(iter(box.state.in_flight)), 1, Outcome(OutcomeKind.ANSWERED, 500, "böse", "", (("a", "b"),))
+        lambda box: c.EndAttempt(
+            next(iter(box.state.in_flight)), 1, AttemptResult(AttemptEnd.ANSWERED, 500, "böse", "", (("a", "b"),))
         ),
     ),
 ]

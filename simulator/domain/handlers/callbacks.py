@@ -1,14 +1,14 @@
-"""Which callbacks a status change causes, when their attempts are due, and how an outcome determines the next."""
+"""Which callbacks a status change causes, when their attempts are due, and how a result determines the next."""
 
 from datetime import datetime
 
 import msgspec
 
-from simulator.domain.due import AttemptDue
+from simulator.domain.due import CallbackDue
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
 from simulator.domain.model.effects import (
     Attempt,
-    Outcome,
+    AttemptResult,
     Send,
     is_accepted,
 )
@@ -52,7 +52,7 @@ def _add_copies(state: State, transaction: Transaction, result: Result, now: dat
             callback.state = CallbackState.DROPPED
             state.noted[Noted.CALLBACK_DROPPED] += 1
         else:
-            state.agenda.add(now + plan.delay, AttemptDue(callback))
+            state.agenda.add(now + plan.delay, CallbackDue(callback))
             if copy:
                 state.noted[Noted.CALLBACK_DUPLICATED] += 1
 
@@ -67,19 +67,19 @@ def attempt_due(state: State, callback: Callback, now: datetime) -> Send:
     return Send(callback, attempt)
 
 
-def delivered(state: State, callback: Callback, attempt: Attempt, outcome: Outcome, now: datetime) -> None:
-    """Record an attempt's outcome; a temporary failure schedules the next attempt (SPEC 6.1)."""
-    assert attempt.outcome is None, "an attempt ends once"
-    attempt.outcome = outcome
+def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: AttemptResult, now: datetime) -> None:
+    """Record an attempt's result; a temporary failure schedules the next attempt (SPEC 6.1)."""
+    assert attempt.result is None, "an attempt ends once"
+    attempt.result = result
     policy = state.scenario.limits.callback_retry
-    retried = is_retried(outcome, redirects=state.assumes("callback-redirect", "retry"))
-    if is_accepted(outcome):
+    retried = is_retried(result, redirects=state.assumes("callback-redirect", "retry"))
+    if is_accepted(result):
         callback.state = CallbackState.DELIVERED
         state.noted[Noted.CALLBACK_DELIVERED] += 1
         if attempt.number > 1:
             state.noted[Noted.CALLBACK_DELIVERED_LATE] += 1
     elif retried and attempt.number <= policy.retries:
-        state.agenda.add(now + policy.after, AttemptDue(callback))
+        state.agenda.add(now + policy.after, CallbackDue(callback))
         state.noted[Noted.CALLBACK_RETRIED] += 1
     else:
         callback.state = CallbackState.FAILED

@@ -11,7 +11,7 @@ from simulator.domain.model.callbacks import (
     CallbackState,
     RetryPolicy,
 )
-from simulator.domain.model.effects import Outcome, OutcomeKind, Send
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import CallbackPlan, Status, Step
 from simulator.domain.sandbox import Sandbox
@@ -28,7 +28,7 @@ from tests.support.worlds import (
     seconds,
 )
 
-OK = Outcome(OutcomeKind.ANSWERED, 200)
+OK = AttemptResult(AttemptEnd.ANSWERED, 200)
 STEPS = (ACCEPTED, after(2, Status.PROCESSING), after(5, Status.SUCCESSFUL))
 
 
@@ -111,26 +111,26 @@ def test_a_dropped_callback_is_recorded_as_such() -> None:
 
 
 RETRIED = [
-    (Outcome(OutcomeKind.ANSWERED, 500), True),
-    (Outcome(OutcomeKind.ANSWERED, 503), True),
-    (Outcome(OutcomeKind.ANSWERED, 599), True),
-    (Outcome(OutcomeKind.ANSWERED, 408), True),
-    (Outcome(OutcomeKind.ANSWERED, 429), True),
-    (Outcome(OutcomeKind.TIMEOUT), True),
-    (Outcome(OutcomeKind.CONNECTION), True),
-    (Outcome(OutcomeKind.DNS), True),
-    (Outcome(OutcomeKind.BLOCKED), False),
-    (Outcome(OutcomeKind.ANSWERED, 400), False),
-    (Outcome(OutcomeKind.ANSWERED, 404), False),
-    (Outcome(OutcomeKind.ANSWERED, 410), False),
-    (Outcome(OutcomeKind.ANSWERED, 302), False),
-    (Outcome(OutcomeKind.ANSWERED, 600), False),
-    (Outcome(OutcomeKind.ANSWERED, 999), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 500), True),
+    (AttemptResult(AttemptEnd.ANSWERED, 503), True),
+    (AttemptResult(AttemptEnd.ANSWERED, 599), True),
+    (AttemptResult(AttemptEnd.ANSWERED, 408), True),
+    (AttemptResult(AttemptEnd.ANSWERED, 429), True),
+    (AttemptResult(AttemptEnd.TIMEOUT), True),
+    (AttemptResult(AttemptEnd.CONNECTION), True),
+    (AttemptResult(AttemptEnd.DNS), True),
+    (AttemptResult(AttemptEnd.BLOCKED), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 400), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 404), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 410), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 302), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 600), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 999), False),
 ]
 
 
 @pytest.mark.parametrize(("outcome", "retried"), RETRIED)
-def test_temporary_failures_get_four_attempts_and_permanent_ones_one(outcome: Outcome, retried: bool) -> None:
+def test_temporary_failures_get_four_attempts_and_permanent_ones_one(outcome: AttemptResult, retried: bool) -> None:
     box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)))
     pay(box)
     at, times = 1.0, []
@@ -147,7 +147,7 @@ def test_a_retry_counts_from_the_end_of_the_attempt_before() -> None:
     box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)))
     pay(box)
     (send,) = sends(box, 1)
-    delivered(box, send, Outcome(OutcomeKind.TIMEOUT), seconds(31))
+    delivered(box, send, AttemptResult(AttemptEnd.TIMEOUT), seconds(31))
     assert box.next_due == seconds(91)
 
 
@@ -164,7 +164,7 @@ def test_redirects_are_retried_when_the_scenario_assumes_so() -> None:
     box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)), assume={"callback-redirect": "retry"})
     pay(box)
     (send,) = sends(box, 1)
-    delivered(box, send, Outcome(OutcomeKind.ANSWERED, 302), seconds(1))
+    delivered(box, send, AttemptResult(AttemptEnd.ANSWERED, 302), seconds(1))
     assert box.next_due == seconds(61)
 
 
@@ -174,7 +174,7 @@ def test_the_retry_policy_is_the_scenarios() -> None:
     pay(box)
     for at in (1, 6):
         (send,) = sends(box, at)
-        delivered(box, send, Outcome(OutcomeKind.DNS), seconds(at))
+        delivered(box, send, AttemptResult(AttemptEnd.DNS), seconds(at))
     assert box.next_due is None
 
 
