@@ -29,7 +29,7 @@ def show(call: Call) -> Reply:
             biller_code=fields.get("biller_code", ""),
             ref2=fields.get("ref2", ""),
             amount=fields.get("amount", ""),
-            rule=exchange.wanted_rule,
+            rule=exchange.selected_rule,
         ),
         call.now,
     )

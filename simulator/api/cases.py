@@ -41,7 +41,7 @@ def _open(call: Call, kind: CaseKind) -> Reply:
             user_email=tuple(fields.get("user_email", ())),
             refund_type=None if refund_type is None else int(refund_type),
             refund_reason=fields.get("refund_reason", ""),
-            rule=exchange.wanted_rule,
+            rule=exchange.selected_rule,
         ),
         call.now,
     )

@@ -42,13 +42,13 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
     """Choose the fault of this call, unless that is decided already; stores it in `call.fault`."""
     exchange, book = call.exchange, call.sandbox.core.state.faults
     account = None if before_body else call.fields.get("account")
-    if not (book.rules or exchange.wanted_rule or (account and book.is_magic(account))):
+    if not (book.rules or exchange.selected_rule or (account and book.is_magic(account))):
         return
     if call.fault is not None or not call.awaits_fault:
         return
     choice = book.find(
         lambda: _facts(call),
-        exchange.wanted_rule,
+        exchange.selected_rule,
         account,
         before_body=before_body,
         passed=call.passed_faults,
@@ -57,10 +57,10 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
     rule = choice.rule
     chosen = "" if rule is None or rule.then.after_commit else rule.id
     if choice.matched or chosen:
-        call.sandbox.apply(CountFault(choice.matched, chosen, choice.is_picked), call.now)
+        call.sandbox.apply(CountFault(choice.matched, chosen, choice.is_selected), call.now)
         call.passed_faults = choice.matched
     if rule is not None:
-        call.fault = ChosenFault(rule, choice.is_picked)
+        call.fault = ChosenFault(rule, choice.is_selected)
         if chosen:
             exchange.fault = rule.label
 
@@ -96,7 +96,7 @@ async def with_failures(call: Call, reply: Reply) -> Reply:
     if met.rule.then.after_commit:
         if reply.status >= REFUSED_FROM:
             return reply
-        call.sandbox.apply(CountFault((), met.rule.id, met.is_picked), call.now)
+        call.sandbox.apply(CountFault((), met.rule.id, met.is_selected), call.now)
         call.exchange.fault = met.rule.label
     if timed_out := await wait(call):
         return timed_out

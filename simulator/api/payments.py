@@ -25,7 +25,7 @@ def topup(call: Call) -> Reply:
             remarks=fields.get("remarks", ""),
             extras=fields.get("extras", NO_EXTRAS),
             sender=exchange.client,
-            rule=exchange.wanted_rule,
+            rule=exchange.selected_rule,
         ),
         call.now,
     )

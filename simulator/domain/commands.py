@@ -167,7 +167,7 @@ class LookUpBill(Command, frozen=True):
 
 
 class SetNetwork(Command, frozen=True):
-    """Set a product's network status from now on, overriding the scenario's plan."""
+    """Set a product's network status from now on, overriding the scenario's timeline."""
 
     product: str
     status: NetworkStatus
@@ -220,11 +220,12 @@ class ReturnNonce(Command, frozen=True):
 
 
 class CountFault(Command, frozen=True):
-    """Count the ids of the faults that a request `matched`, and the `chosen` one, "" for none; `picked` by its name."""
+    """Count the ids of the faults that a request `matched`, and the `chosen` one, "" for none; `is_selected` when
+    the request selected it by its name."""
 
     matched: tuple[str, ...]
     chosen: str = ""
-    picked: bool = False
+    is_selected: bool = False
 
 
 class EndAttempt(Command, frozen=True):

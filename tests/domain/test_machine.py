@@ -15,7 +15,7 @@ from simulator.domain.model.answers import NoSuchTransaction, PaymentAnswer, Pay
 from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
 from simulator.domain.model.rules import Fields, Rule
-from simulator.domain.model.transactions import CallbackPlan, Status, Step, may_follow
+from simulator.domain.model.transactions import Distortion, Status, Step, may_follow
 from tests.support.worlds import (
     ACCEPTED,
     START,
@@ -45,7 +45,7 @@ ENDINGS = {
     "6": (ACCEPTED, Step(Status.SUCCESSFUL, requery=2), after(30, Status.FAILED)),
     "7": (ACCEPTED, after(1, Status.SUCCESSFUL)),
 }
-PLANS = {"7": CallbackPlan(duplicates=1), "0": CallbackPlan(reverse=True)}
+PLANS = {"7": Distortion(duplicates=1), "0": Distortion(reverse=True)}
 RULES = [
     rule(
         *steps,

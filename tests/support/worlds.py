@@ -25,7 +25,7 @@ from simulator.domain.model.effects import AttemptResult, Send
 from simulator.domain.model.people import NamePool, PersonPools
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import ResellerStart, Scenario
-from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Status, Step
+from simulator.domain.model.transactions import Distortion, PaymentThen, Status, Step
 from simulator.domain.sandbox import Sandbox
 
 START = datetime(2026, 11, 1, 4, 0, tzinfo=UTC)
@@ -81,9 +81,9 @@ def after(count: float, status: Status, **changes: Any) -> Step:
 
 
 def rule(
-    *steps: Step, id_: str = "r1", when: Any = None, callbacks: CallbackPlan | None = None, **more: Any
+    *steps: Step, id_: str = "r1", when: Any = None, callbacks: Distortion | None = None, **more: Any
 ) -> Rule[Any]:
-    then = PaymentThen(steps, callbacks or CallbackPlan())
+    then = PaymentThen(steps, callbacks or Distortion())
     return Rule(id_, when or (lambda facts: True), then, **more)
 
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from simulator.domain.model.callbacks import Callback, CallbackConfig
-from simulator.domain.model.transactions import CallbackPlan, Result, Status, Transaction
+from simulator.domain.model.transactions import Distortion, Result, Status, Transaction
 from simulator.wire import callbacks, outbound, payments
 from simulator.wire.json import encode, number
 from simulator.wire.timestamps import day_first, iso_utc, iso_utc_exact, year_first, year_first_ms
@@ -48,7 +48,7 @@ def callback(status: Status, method: str = "POST", url: str = "https://shop.exam
         "",
         AT,
         "",
-        CallbackPlan(),
+        Distortion(),
         None,
         "MYR",
         Decimal("10.50"),

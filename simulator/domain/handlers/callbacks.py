@@ -23,10 +23,10 @@ def schedule(state: State, transaction: Transaction, now: datetime) -> None:
     In reverse order nothing is sent until the transaction is settled; then the latest status goes first. A later void
     is sent alone.
     """
-    plan = transaction.callbacks
+    distortion = transaction.callbacks
     if not state.resellers[transaction.reseller].callback.url:
         return
-    if not plan.reverse or transaction.result.status is Status.REFUNDED:
+    if not distortion.reverse or transaction.result.status is Status.REFUNDED:
         _add_copies(state, transaction, transaction.result, now)
     elif transaction.is_settled:
         state.noted[Noted.CALLBACKS_REVERSED] += 1
@@ -36,8 +36,8 @@ def schedule(state: State, transaction: Transaction, now: datetime) -> None:
 
 def _add_copies(state: State, transaction: Transaction, result: Result, now: datetime) -> None:
     config = state.resellers[transaction.reseller].callback
-    plan = transaction.callbacks
-    for copy in range(plan.duplicates + 1):
+    distortion = transaction.callbacks
+    for copy in range(distortion.duplicates + 1):
         state.callbacks_made += 1
         callback = Callback(
             id=f"cb-{state.callbacks_made}",
@@ -48,11 +48,11 @@ def _add_copies(state: State, transaction: Transaction, result: Result, now: dat
             copy=copy,
         )
         state.callbacks.add(callback)
-        if plan.drop:
+        if distortion.drop:
             callback.state = CallbackState.DROPPED
             state.noted[Noted.CALLBACK_DROPPED] += 1
         else:
-            state.agenda.add(now + plan.delay, CallbackDue(callback))
+            state.agenda.add(now + distortion.delay, CallbackDue(callback))
             if copy:
                 state.noted[Noted.CALLBACK_DUPLICATED] += 1
 

@@ -1,7 +1,7 @@
 """Replaces the scenario of a running sandbox: new decisions follow the new one, past events stay.
 
-Rules, magic accounts, faults, network plans, limits, the remaining schedule and the knobs are replaced; rules added at
-run time stay in front. New resellers, keys and users are added, and properties that their file changes are set.
+Rules, magic accounts, faults, network timelines, limits, the remaining schedule and the knobs are replaced; rules added
+at run time stay in front. New resellers, keys and users are added, and properties that their file changes are set.
 Wallets, transactions with their original steps, cases, deliveries and the rest of the agenda continue. What cannot be
 changed at run time is left as it is and reported.
 """
@@ -51,7 +51,7 @@ def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
     deferred += _rules(state, old, new)
     _limits(state, old.limits, new.limits)
     state.codes = status_codes(new)
-    state.network.plan(new.network)
+    state.network.follow(new.network)
     _catalog(state, old, new, now)
     deferred += _schedule(state, old, new, now)
     if old.webhooks.catalog != new.webhooks.catalog:

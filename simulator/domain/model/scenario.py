@@ -15,7 +15,7 @@ from simulator.domain.model.catalog import Catalog, Overlay
 from simulator.domain.model.expectations import Expectation
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.magic import NO_MAGIC, Magic
-from simulator.domain.model.network import Plan
+from simulator.domain.model.network import NetworkTimeline
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import PaymentThen
@@ -157,7 +157,7 @@ class Scenario:
     bills: tuple[Rule[BillThen], ...] = ()
     faults: tuple[Rule[FaultThen], ...] = ()
     magic: Magic = NO_MAGIC
-    network: Mapping[str, Plan] = field(default_factory=dict)
+    network: Mapping[str, NetworkTimeline] = field(default_factory=dict)
     inboxes: Mapping[str, tuple[InboxReply, ...]] = field(default_factory=dict)
     schedule: tuple[Scheduled, ...] = ()
     limits: Limits = Limits()

@@ -102,7 +102,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class CallbackPlan:
+class Distortion:
     """How a rule distorts the callbacks of its transactions. `duplicates` is the number of extra copies of each."""
 
     drop: bool = False
@@ -126,7 +126,7 @@ class PaymentThen:
     its callbacks; or a refusal, and then nothing is created."""
 
     steps: tuple[Step, ...]
-    callbacks: CallbackPlan = CallbackPlan()
+    callbacks: Distortion = Distortion()
     refusal: Refusal | None = None
 
 
@@ -170,7 +170,7 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # no cycle leads through
     sender: str
     created: datetime
     rule: str
-    callbacks: CallbackPlan
+    callbacks: Distortion
     category: Category | None
     currency: str
     face: Decimal

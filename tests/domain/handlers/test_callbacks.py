@@ -13,7 +13,7 @@ from simulator.domain.model.callbacks import (
 )
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
 from simulator.domain.model.scenario import Limits
-from simulator.domain.model.transactions import CallbackPlan, Status, Step
+from simulator.domain.model.transactions import Distortion, Status, Step
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
     ACCEPTED,
@@ -85,14 +85,17 @@ def test_a_callback_keeps_the_target_it_was_decided_for() -> None:
 @pytest.mark.parametrize(
     ("plan", "expected"),
     [
-        (CallbackPlan(drop=True), []),
-        (CallbackPlan(duplicates=1), [(2, "processing"), (2, "processing"), (5, "successful"), (5, "successful")]),
-        (CallbackPlan(delay=timedelta(seconds=10)), [(12, "processing"), (15, "successful")]),
-        (CallbackPlan(reverse=True), [(5, "successful"), (5, "processing")]),
-        (CallbackPlan(reverse=True, duplicates=1), [(5, "successful")] * 2 + [(5, "processing")] * 2),
+        (Distortion(drop=True), []),
+        (
+            Distortion(duplicates=1),
+            [(2, "processing"), (2, "processing"), (5, "successful"), (5, "successful")],
+        ),
+        (Distortion(delay=timedelta(seconds=10)), [(12, "processing"), (15, "successful")]),
+        (Distortion(reverse=True), [(5, "successful"), (5, "processing")]),
+        (Distortion(reverse=True, duplicates=1), [(5, "successful")] * 2 + [(5, "processing")] * 2),
     ],
 )
-def test_a_rule_distorts_callbacks(plan: CallbackPlan, expected: list[tuple[int, str]]) -> None:
+def test_a_rule_distorts_callbacks(plan: Distortion, expected: list[tuple[int, str]]) -> None:
     box = sandbox(rule(*STEPS, callbacks=plan))
     pay(box)
     got = [
@@ -104,7 +107,7 @@ def test_a_rule_distorts_callbacks(plan: CallbackPlan, expected: list[tuple[int,
 
 
 def test_a_dropped_callback_is_recorded_as_such() -> None:
-    box = sandbox(rule(*STEPS, callbacks=CallbackPlan(drop=True)))
+    box = sandbox(rule(*STEPS, callbacks=Distortion(drop=True)))
     pay(box)
     fire_due(box, seconds(10))
     assert [callback.state for callback in box.state.callbacks] == [CallbackState.DROPPED, CallbackState.DROPPED]
