@@ -57,14 +57,14 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "legacy", "notes", "paging", "pipeline", "refusals", "routes", "sandbox_lookup", "tokens", "versions",
     },
     "control": {
-        "app", "clock", "guard", "http", "inboxes", "masking", "meta", "probes", "render", "requests", "sandboxes",
+        "app", "clock", "guard", "http", "masking", "meta", "probes", "render", "requests", "sandboxes",
         "unescaped",
     },
     "runtime": {
-        "clock", "counters", "courier", "driver", "inboxes", "journal", "probes", "ring", "rule_names", "sandboxes",
+        "clock", "counters", "courier", "driver", "journal", "probes", "ring", "rule_names", "sandboxes",
         "watch",
     },
-    "scenario/sections": {"assumptions", "changes", "form_fields", "inboxes", "matchers", "templates"},
+    "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
     "wire": {
         "billers", "diagnoses", "errors", "headers", "json", "legacy", "outbound", "paging", "signing", "timestamps",
         "tokens",

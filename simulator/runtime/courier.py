@@ -1,7 +1,7 @@
 """Delivers one attempt of a callback or webhook: over HTTP, or into an inbox of the same sandbox."""
 
 import asyncio
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -15,6 +15,7 @@ from simulator.domain.model.effects import (
     Outgoing,
     Send,
 )
+from simulator.domain.model.inboxes import INBOX_SCHEME
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.clock import Clock
@@ -23,8 +24,6 @@ from simulator.wire import outbound
 
 # SPEC 6.1: a source address of each environment.
 SOURCE_ADDRESSES = {"staging": "3.1.120.89", "production": "18.140.170.98"}
-
-INBOX_PREFIX = "inbox:"
 
 
 class Sender(Protocol):
@@ -38,7 +37,7 @@ class Sender(Protocol):
 def receiver_of(send: Send) -> str:
     """The receiver of an attempt: an inbox, or a scheme with host and port."""
     url = send.job.url
-    if url.startswith(INBOX_PREFIX):
+    if url.startswith(INBOX_SCHEME):
         return url
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
@@ -88,7 +87,7 @@ class Courier:
 
     async def carry(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> AttemptResult:
         """Send a request to the target `url`."""
-        if url.startswith(INBOX_PREFIX):
+        if url.startswith(INBOX_SCHEME):
             return await self._into_inbox(url, request, clock, timeout_s)
         return await self._sender.send(request, timeout_s)
 
@@ -104,11 +103,9 @@ class Courier:
         query = request.url.partition("?")[2].encode()
         headers = tuple((name.lower().encode(), value.encode()) for name, value in request.headers)
         reply = inbox.take(clock.now(), request.method, query, headers, request.body or b"")
-        delay_s = clock.wall_seconds(timedelta(seconds=reply.delay_s))
+        delay_s = clock.wall_seconds(reply.delay)
         if delay_s:
             await asyncio.sleep(min(delay_s, timeout_s))
         if delay_s >= timeout_s:
             return AttemptResult(AttemptEnd.TIMEOUT, error=f"no answer within {timeout_s:g} s")
-        return AttemptResult(
-            AttemptEnd.ANSWERED, reply.status, reply.body.decode("utf-8", "replace"), headers=reply.headers
-        )
+        return AttemptResult(AttemptEnd.ANSWERED, reply.status, reply.body, headers=reply.headers)

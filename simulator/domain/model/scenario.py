@@ -14,6 +14,7 @@ from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.catalog import Catalog, Overlay
 from simulator.domain.model.expectations import Expectation
 from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.inboxes import InboxReply
 from simulator.domain.model.magic import NO_MAGIC, Magic
 from simulator.domain.model.network import NetworkTimeline
 from simulator.domain.model.resellers import KeyState, User
@@ -128,15 +129,6 @@ class Limits:
     journal_bytes: int = 64 * 1024 * 1024
     inbox: int = 10_000
     inbox_bytes: int = 64 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class InboxReply:
-    """The answer of a built-in receiver; `delay` is wall time."""
-
-    status: int = 200
-    delay: timedelta = timedelta(0)
-    body: str = ""
 
 
 @dataclass(frozen=True, slots=True)
