@@ -32,7 +32,7 @@ def transactions(call: Call) -> Reply:
     names = [sent] if isinstance(sent, str) else sent
     wanted = HistoryQuery(
         *days,
-        statuses=frozenset(history.FILTERS[name] for name in names or history.FILTERS),
+        statuses=frozenset(history.STATUS_FILTERS[name] for name in names or history.STATUS_FILTERS),
         product=product,
         account=call.fields.get("account", ""),
     )

@@ -19,7 +19,8 @@ from simulator.domain.due import (
     due_of,
 )
 from simulator.domain.handlers import catalog, webhooks
-from simulator.domain.handlers.reload_resellers import refuse_foreign, update_reseller
+from simulator.domain.handlers.reload_resellers import update_reseller
+from simulator.domain.handlers.resellers import refuse_foreign
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Limits, Scenario
 from simulator.domain.state import (

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from simulator.domain.commands import ChangeSettings
-from simulator.domain.errors import Conflict
 from simulator.domain.handlers import catalog_events, webhooks
 from simulator.domain.handlers.resellers import add_key, change_settings, open_account
 from simulator.domain.model.callbacks import CallbackConfig
@@ -18,16 +17,6 @@ from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.webhooks import WebhookStart
 from simulator.domain.queries import time_of_change
 from simulator.domain.state import State
-
-
-def refuse_foreign(state: State, start: ResellerStart) -> None:
-    """Raise `Conflict` when a key or username belongs to another reseller."""
-    for key in start.keys:
-        if key.key in state.keys and state.keys[key.key][0].code != start.code:
-            raise Conflict("api_key_exists", f"the API key {key.key!r} belongs to another reseller", "api_keys")
-    for user in start.users:
-        if user.username in state.users and state.users[user.username][0].code != start.code:
-            raise Conflict("username_exists", f"the username {user.username!r} belongs to another reseller", "users")
 
 
 def update_reseller(state: State, was: ResellerStart | None, start: ResellerStart, now: datetime) -> Iterator[str]:
