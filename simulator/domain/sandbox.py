@@ -70,7 +70,7 @@ class Sandbox:
         self.state = State(scenario, seed, started, key_scope, compiler)
         self.state.catalog_webhook = webhooks.initial_webhook(self.state, scenario.webhooks.catalog)
         for reseller in scenario.resellers:
-            resellers.open_account(self.state, reseller)
+            resellers.create_reseller(self.state, reseller)
         for one in scenario.schedule:
             self.state.agenda.add(started + one.at, due_of(one))
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from simulator.domain.commands import ChangeSettings
 from simulator.domain.handlers import catalog_events, webhooks
-from simulator.domain.handlers.resellers import add_key, change_settings, open_account
+from simulator.domain.handlers.resellers import add_key, change_settings, create_reseller
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
@@ -24,7 +24,7 @@ def update_reseller(state: State, was: ResellerStart | None, start: ResellerStar
     each change that requires a reset. Creates a missing reseller."""
     reseller = state.resellers.get(start.code)
     if reseller is None:
-        open_account(state, start)
+        create_reseller(state, start)
         return
     if was is None:  # it was added at run time
         was = ResellerStart(start.code, reseller.email, start.balance)

@@ -37,7 +37,7 @@ def refuse_foreign(state: State, start: ResellerStart) -> None:
             raise Conflict("username_exists", f"the username {user.username!r} belongs to another reseller", "users")
 
 
-def open_account(state: State, start: ResellerStart) -> Reseller:
+def create_reseller(state: State, start: ResellerStart) -> Reseller:
     """Create a reseller as a scenario describes it. Raises `Conflict` for a code, key or username in use."""
     if start.code in state.resellers:
         raise Conflict("reseller_exists", f"there is a reseller {start.code!r} already", "code")
@@ -65,7 +65,7 @@ def open_account(state: State, start: ResellerStart) -> Reseller:
 
 def add_reseller(state: State, command: AddReseller, now: datetime) -> Reseller:
     """Add a reseller; without keys of its own it gets a pair drawn from the seed."""
-    reseller = open_account(state, command.start)
+    reseller = create_reseller(state, command.start)
     if not reseller.keys:
         add_api_key(state, AddApiKey(reseller.code), now)
     return reseller
