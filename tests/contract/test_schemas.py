@@ -135,7 +135,7 @@ def test_the_message_of_a_get_callback_has_milliseconds_and_no_wrapper() -> None
 
 
 def test_the_days_of_a_scenario_are_those_that_a_clock_may_show() -> None:
-    days = json.loads((data_dir("contracts") / "scenario.schema.json").read_text())["definitions"]["day"]
+    days = json.loads((data_dir("contracts") / "scenario.schema.json").read_text())["definitions"]["date"]
     last = LATEST - timedelta(days=1)
     assert (days["minimum"], days["maximum"]) == (int(f"{EARLIEST:%Y%m%d}"), int(f"{last:%Y%m%d}"))
 
