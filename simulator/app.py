@@ -14,7 +14,7 @@ from simulator.api.sandbox_lookup import owner_at_root
 from simulator.delivery.sender import HttpSender
 from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.scenario import Scenario
-from simulator.options import Options
+from simulator.options import CONTROL_PATH, Options
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from simulator.control.app import ControlApp
 
 SANDBOX_PREFIX = "/s/"
-CONTROL_PATH = "/_sim"
 CONTROL_PREFIX = "/_sim/"
 
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
