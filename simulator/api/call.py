@@ -1,6 +1,6 @@
 """The values that pass through the pipeline: the incoming call and the outgoing reply.
 
-They are created for every request, so they are msgspec structs, at a fifth of the cost of Python's own classes.
+They are created for every request, so they are msgspec structs, which cost a fraction of Python's own classes.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -61,13 +61,13 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     receive: Receive | None = None
 
 
-# The answer for the server: status, header lines with line ends, body, ending.
-Answer = tuple[int, bytes, bytes, Ending | None]
+# A reply as the server sends it: status, header lines with line ends, body, ending.
+EncodedReply = tuple[int, bytes, bytes, Ending | None]
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):
-    """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is how the connection ends; `journaled`
-    replaces, at equal length, a body with a secret in the journal."""
+    """What an endpoint answers. `body` is encoded as JSON unless it is bytes already; `ending` is how the connection
+    ends; `journaled` replaces, at equal length, a body with a secret in the journal."""
 
     status: int
     body: Any
@@ -89,11 +89,11 @@ class Access(Enum):
 
 
 class ChosenFault(msgspec.Struct, gc=False):
-    """The fault of a call: its rule, whether the request named it, whether its delay has passed, and whether that
-    exceeded the timeout."""
+    """The fault of a call: its rule, whether the request selected it by its name, whether its delay has passed, and
+    whether that exceeded the timeout."""
 
     rule: Rule[FaultThen]
-    is_picked: bool = False
+    is_selected: bool = False
     has_waited: bool = False
     timed_out: bool = False
 

@@ -46,7 +46,7 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
         return
     choice = book.find(
         lambda: _facts(call),
-        exchange.wanted_rule,
+        exchange.selected_rule,
         account,
         before_body=before_body,
         passed=call.passed_faults,
@@ -55,10 +55,10 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
     rule = choice.rule
     chosen = "" if rule is None or rule.then.after_commit else rule.id
     if choice.matched or chosen:
-        call.sandbox.apply(CountFault(choice.matched, chosen, choice.is_picked), call.now)
+        call.sandbox.apply(CountFault(choice.matched, chosen, choice.is_selected), call.now)
         call.passed_faults = choice.matched
     if rule is not None:
-        call.fault = ChosenFault(rule, choice.is_picked)
+        call.fault = ChosenFault(rule, choice.is_selected)
         if chosen:
             exchange.fault = rule.label
 
@@ -94,7 +94,7 @@ async def with_failures(call: Call, reply: Reply) -> Reply:
     if met.rule.then.after_commit:
         if reply.status >= REFUSED_FROM:
             return reply
-        call.sandbox.apply(CountFault((), met.rule.id, met.is_picked), call.now)
+        call.sandbox.apply(CountFault((), met.rule.id, met.is_selected), call.now)
         call.exchange.fault = met.rule.label
     if timed_out := await wait(call):
         return timed_out

@@ -23,8 +23,8 @@ from simulator.api.authentication import (
 from simulator.api.body import BodyTooLarge, ClientGone, read_body
 from simulator.api.call import (
     GONE,
-    Answer,
     Call,
+    EncodedReply,
     Endpoint,
     Incoming,
     Problems,
@@ -62,7 +62,7 @@ class Pipeline:
         prefix: str = "",
         anonymous: LiveSandbox | None = None,
         refusal: Reply | None = None,
-    ) -> Answer:
+    ) -> EncodedReply:
         """Answer, write the journal, pass due work to the driver. `path` is the part after `prefix`, which named the
         sandbox.
 
@@ -165,11 +165,11 @@ class Pipeline:
 
 def claim(call: Call) -> Reply | None:
     """Find the fault that replaces everything else, and the identity that the headers claim (SPEC 5.2)."""
-    if b"x-sim-rule" in call.headers and (refusal := _check_wanted_rule(call)):
+    if b"x-sim-rule" in call.headers and (refusal := _check_selected_rule(call)):
         return refusal
     if refusal := refuse_address(call):
         return refusal
-    if call.exchange.wanted_rule or call.sandbox.core.state.faults.rules:
+    if call.exchange.selected_rule or call.sandbox.core.state.faults.rules:
         choose_fault(call, before_body=True)
         if call.fault is not None and call.fault.rule.then.prevents_execution:
             note_token(call)
@@ -213,7 +213,7 @@ def check(call: Call, request: Incoming) -> Reply | None:
     if refusal := authenticate(call, endpoint, call.claim, fault) or _check_fields(call, endpoint):
         return refusal
     book, account = call.sandbox.core.state.faults, call.fields.get("account")
-    if met is not None or not (call.exchange.wanted_rule or book.may_match(account)):
+    if met is not None or not (call.exchange.selected_rule or book.may_match(account)):
         return None
     choose_fault(call)
     return None if call.fault is None else _refuse_by_fault(call, call.fault.rule.then)
@@ -256,7 +256,7 @@ def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     return headers
 
 
-def _check_wanted_rule(call: Call) -> Reply | None:
+def _check_selected_rule(call: Call) -> Reply | None:
     if not call.headers[b"x-sim-rule"].strip():
         return None
     spellings = decode_rule_names(call.headers[b"x-sim-rule"])
@@ -265,7 +265,7 @@ def _check_wanted_rule(call: Call) -> Reply | None:
         call.exchange.error = "unknown_rule"
         note_token(call)
         return refusals.unknown_rule(call, name)
-    call.exchange.wanted_rule = name
+    call.exchange.selected_rule = name
     return None
 
 

@@ -16,7 +16,8 @@ import msgspec
 
 from simulator.contract.query import decode_query, parameter_names, parameters, with_repeats
 from simulator.contract.schemas import schema
-from simulator.contract.validate import shortened, validator
+from simulator.contract.validate import validator
+from simulator.shortened import shortened
 
 JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"

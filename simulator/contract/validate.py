@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from simulator.contract.schemas import Schema, at_pointer, compiled, names, schema, schema_at
+from simulator.shortened import shortened
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -163,8 +164,3 @@ def _is_large(value: Any) -> bool:
 
 def _dotted(path: list[str | int]) -> str:
     return ".".join(shortened(str(each), NAME_CHARS_MAX) for each in path)
-
-
-def shortened(text: str, chars_max: int) -> str:
-    """The text, or its beginning and three dots."""
-    return text if len(text) <= chars_max else text[:chars_max] + "..."

@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from simulator.domain.commands import Command, EndDelivery, PassTime, RecordTime
+from simulator.domain.commands import Command, EndAttempt, PassTime, RecordTime
 from simulator.domain.due import AgendaItem, Fired
 from simulator.domain.errors import Conflict
 from simulator.domain.model.agenda import Agenda
-from simulator.domain.model.effects import Outcome, Send
+from simulator.domain.model.effects import AttemptResult, Send
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier, receiver_of
 from simulator.runtime.ring import Notifier
@@ -185,15 +185,15 @@ class Driver:
         lanes: dict[str, list[Send]] = {}
         for send in sends:
             lanes.setdefault(receiver_of(send), []).append(send)
-        outcomes: dict[int, Outcome] = {}
+        outcomes: dict[int, AttemptResult] = {}
         async with asyncio.TaskGroup() as group:
             for lane in lanes.values():
                 group.create_task(self._work_through(lane, outcomes))
         now = self.clock.now()
         for send in sends:
-            self._enter(EndDelivery(send.job.id, send.attempt.number, outcomes[id(send)]), now)
+            self._enter(EndAttempt(send.job.id, send.attempt.number, outcomes[id(send)]), now)
 
-    async def _work_through(self, lane: list[Send], outcomes: dict[int, Outcome]) -> None:
+    async def _work_through(self, lane: list[Send], outcomes: dict[int, AttemptResult]) -> None:
         for send in lane:
             outcomes[id(send)] = await self._courier.deliver(send, self.clock)
 
@@ -214,7 +214,7 @@ class Driver:
         for send in sends:
             outcome = await self._courier.deliver(send, self.clock)
             now = self.clock.now()
-            self._apply(EndDelivery(send.job.id, send.attempt.number, outcome), now)
+            self._apply(EndAttempt(send.job.id, send.attempt.number, outcome), now)
             self.notifier.notify()
 
     def _arm(self, due: datetime, now: datetime) -> None:

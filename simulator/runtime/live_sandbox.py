@@ -15,7 +15,7 @@ from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.driver import Driver
-from simulator.runtime.inbox import Inboxes
+from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Journal
 from simulator.scenario.compiler import COMPILER
 

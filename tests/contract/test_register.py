@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+import pytest
+import yaml
+
 from simulator.contract.files import data_dir
 from simulator.contract.register import Assumption, assumptions, rows
 from simulator.contract.validate import validator
@@ -142,3 +145,8 @@ def test_a_knob_accepts_its_values_and_an_object_each_of_its_members() -> None:
 def test_the_register_is_an_answer_of_the_control_api() -> None:
     body = json.loads(json.dumps({"assumptions": [asdict(one) for one in assumptions()]}))
     assert validator("assumptions-answer").problems(body) == {}
+
+
+@pytest.mark.parametrize("one", assumptions(), ids=lambda one: one.id)
+def test_a_knobs_values_are_spelled_as_a_scenario_writes_them(one: Assumption) -> None:
+    assert tuple(yaml.safe_load(text) for text in one.spellings) == one.values

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import jsonschema_rs
@@ -11,6 +12,7 @@ from simulator.contract import schemas
 from simulator.contract.files import data_dir
 from simulator.contract.schemas import BASE_URI, at_pointer, schema, schema_at
 from simulator.contract.validate import validator
+from simulator.domain.model.instants import EARLIEST, LATEST
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 PAYMENT = {
@@ -143,6 +145,12 @@ def test_the_message_of_a_get_callback_has_milliseconds_and_no_wrapper() -> None
     assert refusals("callback-message", message) == {}
     assert list(refusals("callback-message", PAYMENT)) == ["timestamp"]
     assert "data" not in schema("callback-message")["properties"]
+
+
+def test_the_days_of_a_scenario_are_those_that_a_clock_may_show() -> None:
+    days = json.loads((data_dir("contracts") / "scenario.schema.json").read_text())["definitions"]["date"]
+    last = LATEST - timedelta(days=1)
+    assert (days["minimum"], days["maximum"]) == (int(f"{EARLIEST:%Y%m%d}"), int(f"{last:%Y%m%d}"))
 
 
 def product(**changes: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simulator.domain import commands as c
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import Adjustment, Discount, Overlay
-from simulator.domain.model.effects import Outcome, OutcomeKind
+from simulator.domain.model.effects import AttemptEnd, AttemptResult
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import KeyStart, ResellerStart
@@ -34,7 +34,7 @@ BAD_DAY = scenario_from_object({"scenario": "other", "extends": "bad-day", "limi
 
 
 LATEST = START + timedelta(days=30)
-REFUSED = Outcome(OutcomeKind.ANSWERED, 500)
+REFUSED = AttemptResult(AttemptEnd.ANSWERED, 500)
 
 
 def late(seconds: float) -> datetime:
@@ -51,7 +51,7 @@ def replay_of_failed(box: Sandbox) -> c.ReplayDelivery:
     while (due := box.next_due) is not None:
         now = max(now, due)
         for one in box.apply(c.PassTime(), now):
-            box.apply(c.EndDelivery(one.send.job.id, one.send.attempt.number, REFUSED), now)
+            box.apply(c.EndAttempt(one.send.job.id, one.send.attempt.number, REFUSED), now)
     [job] = box.state.deliveries
     return c.ReplayDelivery("RS001", job.id)
 
@@ -125,14 +125,14 @@ CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
     ([], lambda box: c.SpendNonce("RS001", "key", b"nonce-0123456789", 1_800_000_000, 1_800_000_000.25)),
     ([c.SpendNonce("RS001", "key", b"nonce", 1, 1.5)], lambda box: c.ReturnNonce("RS001", "key", b"nonce")),
     ([c.AddRule("faults", {"then": {"status": 500}})], lambda box: c.CountFault(("added-1",), "added-1")),
-    ([c.AddRule("faults", {"then": {"status": 500}})], lambda box: c.CountFault((), "added-1", picked=True)),
+    ([c.AddRule("faults", {"then": {"status": 500}})], lambda box: c.CountFault((), "added-1", is_selected=True)),
     ([paid()], lambda box: c.PassTime()),
     ([paid()], lambda box: c.PassTime(1)),
     ([paid()], lambda box: c.RecordTime()),
     (
         [c.SetWebhook("RS001", "http://127.0.0.1:9/"), c.Credit("RS001", Decimal(5)), c.PassTime()],
-        lambda box: c.EndDelivery(
-            next(iter(box.state.in_flight)), 1, Outcome(OutcomeKind.ANSWERED, 500, "böse", "", (("a", "b"),))
+        lambda box: c.EndAttempt(
+            next(iter(box.state.in_flight)), 1, AttemptResult(AttemptEnd.ANSWERED, 500, "böse", "", (("a", "b"),))
         ),
     ),
 ]

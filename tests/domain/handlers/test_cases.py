@@ -11,7 +11,7 @@ from simulator.domain.model.answers import CaseAnswer, NoSuchTransaction
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import CaseKind, CaseState, CaseThen
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.transactions import CallbackPlan, Status, Step, Transaction
+from simulator.domain.model.transactions import Distortion, Status, Step, Transaction
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
     ACCEPTED,
@@ -264,13 +264,16 @@ def statuses_sent(box: Sandbox, until: float) -> list[Status]:
 @pytest.mark.parametrize(
     ("plan", "told"),
     [
-        (CallbackPlan(), [Status.PROCESSING, Status.SUCCESSFUL, Status.REFUNDED]),
-        (CallbackPlan(reverse=True), [Status.SUCCESSFUL, Status.PROCESSING, Status.REFUNDED]),
-        (CallbackPlan(drop=True), []),
-        (CallbackPlan(duplicates=1), [*[Status.PROCESSING] * 2, *[Status.SUCCESSFUL] * 2, *[Status.REFUNDED] * 2]),
+        (Distortion(), [Status.PROCESSING, Status.SUCCESSFUL, Status.REFUNDED]),
+        (Distortion(reverse=True), [Status.SUCCESSFUL, Status.PROCESSING, Status.REFUNDED]),
+        (Distortion(drop=True), []),
+        (
+            Distortion(duplicates=1),
+            [*[Status.PROCESSING] * 2, *[Status.SUCCESSFUL] * 2, *[Status.REFUNDED] * 2],
+        ),
     ],
 )
-def test_a_void_causes_one_callback_after_all_others(plan: CallbackPlan, told: list[Status]) -> None:
+def test_a_void_causes_one_callback_after_all_others(plan: Distortion, told: list[Status]) -> None:
     box, _ = paid(rule=rule(ACCEPTED, after(1, Status.PROCESSING), after(2, Status.SUCCESSFUL), callbacks=plan))
     sent = statuses_sent(box, 2)
     ask(box, at=2)
