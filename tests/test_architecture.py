@@ -62,7 +62,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "unescaped",
     },
     "runtime": {
-        "clock", "counters", "courier", "driver", "journal", "probes", "ring", "rule_names", "sandboxes",
+        "clock", "counters", "courier", "driver", "journal", "live_sandbox", "probes", "ring", "rule_names", "sandboxes",
         "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
