@@ -349,7 +349,7 @@ def test_a_value_that_is_cut_ends_in_three_dots(client: Client) -> None:
     unknown = told(client, topup(client, RELOAD | {"refid": "cut", "y" * 200: 1}))
     assert f"{'y' * 100}... is unknown" in unknown
     answer = client.call("GET", "/v2/balance", headers={"X-API-Version": "v" * 200})
-    assert f"X-API-Version '{'v' * 100}...' is no date" in told(client, answer)
+    assert f"X-API-Version '{'v' * 100}...' does not have the form" in told(client, answer)
     answer = client.call("POST", "/v2/topup", RELOAD | {"refid": "t"}, headers={"Content-Type": "text/" + "t" * 100})
     assert f"was sent as text/{'t' * 55}..., but must be application/json" in told(client, answer)
     answer = client.call("GET", f"/v2/networkstatus?{'n' * 200}=%")
@@ -562,7 +562,7 @@ ELSEWHERE: list[tuple[str, str, dict[str, Any], str]] = [
         {"jobids": ["a"]},
         "jobids is unknown and was ignored; did you",
     ),
-    ("POST", "/v2/token", {"username": "x", "password": "y", "otp": "1"}, "was ignored; known are username, password"),
+    ("POST", "/v2/token", {"username": "x", "password": "y", "otp": "1"}, "was ignored; known: username, password"),
     ("POST", "/v2/token", {"username": "x", "passwrod": "y"}, "was ignored; did you mean password?"),
     ("POST", "/v2/token/refresh", {"refreshToken": "x"}, "was ignored; did you mean refresh_token?"),
 ]
@@ -582,7 +582,7 @@ def test_names_that_may_be_the_rest_of_a_password_are_not_quoted(client: Client)
         assert answer.status == 401
         said = told(client, answer)
         assert "ssw0rd" not in said
-        assert "ignored; known are username, password" in said or "the members belong in the body" in said
+        assert "ignored; known: username, password" in said or "the members belong in the body" in said
 
 
 @pytest.mark.parametrize("content", [b'{"p&ssw0rd": "x", "username": "x"}', b'{"p&ssw0rd": 1, "p&ssw0rd": 2}'])

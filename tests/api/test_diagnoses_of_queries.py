@@ -13,17 +13,17 @@ HISTORY = "/v2/transactions?date=2026-11-21&limit=10"
 STATEMENT = "/v2/balance-statement?date=2026-11-21"
 BILL = "/v2/bill-presentment?product=ELECTRIC&account=210012345678"
 DELIVERIES = "/v2/balance-webhook/deliveries"
-CATALOG_HAS = "there are product_code, is_active, include_inactive"
+CATALOG_HAS = "known: product_code, is_active, include_inactive"
 
 NOTED: list[tuple[str, int, str]] = [
-    ("/v2/catalog?is_actve=false", 200, "no parameter is_actve; did you mean is_active?"),
-    ("/v2/catalog?IS_ACTIVE=false", 200, "no parameter IS_ACTIVE; did you mean is_active?"),
-    ("/v2/catalog?+is_active=false", 200, "no parameter ' is_active'; did you mean is_active?"),
-    ("/v2/catalog?colour=red", 200, f"no parameter colour; {CATALOG_HAS}"),
-    ("/v2/catalog?productCode=DATA", 200, "no parameter productCode; did you mean product_code?"),
-    ("/v2/catalog?product_code[]=DATA", 200, "no parameter product_code[]; send product_code itself"),
-    (f"/v2/catalog?{'x' * 199}=1", 200, f"no parameter {'x' * 100}...; {CATALOG_HAS}"),
-    ("/v2/catalog?=1", 200, f"no parameter without a name; {CATALOG_HAS}"),
+    ("/v2/catalog?is_actve=false", 200, "unknown parameter is_actve; did you mean is_active?"),
+    ("/v2/catalog?IS_ACTIVE=false", 200, "unknown parameter IS_ACTIVE; did you mean is_active?"),
+    ("/v2/catalog?+is_active=false", 200, "unknown parameter ' is_active'; did you mean is_active?"),
+    ("/v2/catalog?colour=red", 200, f"unknown parameter colour; {CATALOG_HAS}"),
+    ("/v2/catalog?productCode=DATA", 200, "unknown parameter productCode; did you mean product_code?"),
+    ("/v2/catalog?product_code[]=DATA", 200, "unknown parameter product_code[]; send product_code itself"),
+    (f"/v2/catalog?{'x' * 199}=1", 200, f"unknown parameter {'x' * 100}...; {CATALOG_HAS}"),
+    ("/v2/catalog?=1", 200, f"unknown parameter without a name; {CATALOG_HAS}"),
     ("/v2/catalog?product_code=RELOADX", 200, "no product RELOADX; did you mean RELOAD?"),
     ("/v2/catalog?product_code=retired", 200, "no product retired; did you mean RETIRED?"),
     ("/v2/catalog?product_code=RETIRED", 200, "RETIRED is inactive; include_inactive=true shows it"),
@@ -44,7 +44,7 @@ NOTED: list[tuple[str, int, str]] = [
     (
         "/v2/options?product=RELOAD&field_id=amount",
         400,
-        "no parameter product; did you mean product_code?; product_code is required",
+        "unknown parameter product; did you mean product_code?; product_code is required",
     ),
     ("/v2/options?product_code=RELOADX&field_id=amount", 404, "no product RELOADX; did you mean RELOAD?"),
     (
@@ -74,20 +74,20 @@ NOTED: list[tuple[str, int, str]] = [
     (
         f"{BILLERS}?product_code=INTERBANK",
         200,
-        "no parameter product_code; there are page, limit, biller_code, suggested_category",
+        "unknown parameter product_code; known: page, limit, biller_code, suggested_category",
     ),
     (f"{BILLERS}?biller_code=1045", 200, "biller 1045 is inactive"),
     (f"{BILLERS}?biller_code=1001&suggested_category=Internet", 200, "biller 1001 has the category"),
     (f"{BILLERS}?biller_code=1001X", 200, "no biller 1001X; did you mean 1001?"),
-    (f"{BILLERS}?suggested_category=internet", 200, "no category internet; did you mean Internet?"),
-    (f"{BILLERS}?suggested_category=xyz", 200, "no category xyz; there are "),
+    (f"{BILLERS}?suggested_category=internet", 200, "unknown category internet; did you mean Internet?"),
+    (f"{BILLERS}?suggested_category=xyz", 200, "unknown category xyz; known: "),
     (
         f"{DELIVERIES}?cursor=x",
         400,
         "cursor is not a cursor of this list; send it exactly as the previous",
     ),
-    (f"{HISTORY}&status[]=FAILED", 200, "no parameter status[]; send status itself, once for each value"),
-    (f"{HISTORY}&status%5B%5D=FAILED", 200, "no parameter status[]; send status itself, once for each value"),
+    (f"{HISTORY}&status[]=FAILED", 200, "unknown parameter status[]; send status itself, once for each value"),
+    (f"{HISTORY}&status%5B%5D=FAILED", 200, "unknown parameter status[]; send status itself, once for each value"),
     ("/v2/transactions?date=2026-11-21&limit=1001", 200, "a limit of 1001 was reduced to 1000, the maximum of a page"),
     (
         f"{HISTORY}&status=FAILED&status=FOO",
@@ -95,13 +95,13 @@ NOTED: list[tuple[str, int, str]] = [
         "status must be one or several of SUCCESSFUL, PENDING",
     ),
     (f"{HISTORY}&product=RELAOD", 400, "no product RELAOD; did you mean RELOAD?"),
-    (f"{HISTORY}&page=2", 200, "no parameter page; there are limit, date, status, account, offset, product"),
+    (f"{HISTORY}&page=2", 200, "unknown parameter page; known: limit, date, status, account, offset, product"),
     (f"{STATEMENT}&limit=1001", 200, "a limit of 1001 was reduced to 1000, the maximum of a page"),
-    (f"{STATEMENT}&offset=3", 200, "no parameter offset; there are date, type, page, limit"),
+    (f"{STATEMENT}&offset=3", 200, "unknown parameter offset; known: date, type, page, limit"),
     (f"{DELIVERIES}?status=x", 400, "status must be one of all, success, failed"),
-    (f"{DELIVERIES}?form=2026-11-21", 200, "no parameter form; did you mean from?"),
-    ("/v2/balance?currency=MYR", 200, "no parameter currency; this endpoint reads none"),
-    ("/v2/product-list?product_code=RELOAD", 200, "no parameter product_code; this endpoint reads none"),
+    (f"{DELIVERIES}?form=2026-11-21", 200, "unknown parameter form; did you mean from?"),
+    ("/v2/balance?currency=MYR", 200, "unknown parameter currency; this endpoint reads none"),
+    ("/v2/product-list?product_code=RELOAD", 200, "unknown parameter product_code; this endpoint reads none"),
     (
         "/v2/subproducts?product_code=INTERBANK&account_number=1",
         200,
@@ -118,10 +118,14 @@ NOTED: list[tuple[str, int, str]] = [
     ("/v2/subproducts?product_code=RELOADX", 400, "no product RELOADX; did you mean RELOAD?"),
     ("/v2/subproducts?product_code=RETIRED", 400, "RETIRED is inactive"),
     (f"{BILL}&biller_code=1&ref2=2", 200, "ELECTRIC has no billers: biller_code, ref2 ignored"),
-    (f"{BILL}&acount=1", 200, "no parameter acount; there are account, product, biller_code, ref2, amount"),
-    ("/v2/bill-presentment?product=ELECTRIC&acount=1", 400, "no parameter acount; did you mean account?"),
-    ("/v2/transactions?limit=1&date=2026-11-21&status=FAILED&status[]=REFUND", 200, "no parameter status[]; there are"),
-    ("/v2/networkstatus?product=RELOAD&account=1", 200, "no parameter account; there are product"),
+    (f"{BILL}&acount=1", 200, "unknown parameter acount; known: account, product, biller_code, ref2, amount"),
+    ("/v2/bill-presentment?product=ELECTRIC&acount=1", 400, "unknown parameter acount; did you mean account?"),
+    (
+        "/v2/transactions?limit=1&date=2026-11-21&status=FAILED&status[]=REFUND",
+        200,
+        "unknown parameter status[]; known: limit, date, status",
+    ),
+    ("/v2/networkstatus?product=RELOAD&account=1", 200, "unknown parameter account; known: product"),
 ]
 
 
@@ -172,10 +176,10 @@ def test_a_valid_request_has_no_diagnosis(client: Client, target: str) -> None:
 @pytest.mark.parametrize(
     ("version", "text"),
     [
-        ("newest", "X-API-Version 'newest' is no date of the form yyyy-MM-dd and was ignored"),
-        ("2026-9-16", "X-API-Version '2026-9-16' is no date of the form yyyy-MM-dd and was ignored"),
-        ("2026-02-30", "X-API-Version '2026-02-30' is no day of the calendar and was ignored"),
-        ("", "X-API-Version '' is no date of the form yyyy-MM-dd and was ignored"),
+        ("newest", "X-API-Version 'newest' does not have the form yyyy-MM-dd and was ignored"),
+        ("2026-9-16", "X-API-Version '2026-9-16' does not have the form yyyy-MM-dd and was ignored"),
+        ("2026-02-30", "X-API-Version '2026-02-30' is not an existing date and was ignored"),
+        ("", "X-API-Version '' does not have the form yyyy-MM-dd and was ignored"),
     ],
 )
 def test_an_invalid_version_is_noted_at_every_endpoint(client: Client, version: str, text: str) -> None:
@@ -197,12 +201,12 @@ def test_a_query_beside_a_body_is_noted(client: Client) -> None:
     body = {"refid": "query", "product": "RELOAD", "account": "0123456789", "amount": "10"}
     answer = client.call("POST", "/v2/topup?amount=20", body)
     assert (answer.status, answer.data["amount"]) == (200, 10)
-    assert diagnosed(client, answer) == "no parameter amount; this endpoint reads none"
+    assert diagnosed(client, answer) == "unknown parameter amount; this endpoint reads none"
 
 
 def test_a_query_that_sets_something_is_noted_alike(client: Client) -> None:
     answer = client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST&mehtod=GET")
-    assert (answer.status, diagnosed(client, answer)) == (200, "no parameter mehtod; there are url, method")
+    assert (answer.status, diagnosed(client, answer)) == (200, "unknown parameter mehtod; known: url, method")
     answer = client.call("POST", "/v2/low-balance-threshold", {"amount": "10"})
     told = "a body was sent, but the parameters belong in the query; amount is required"
     assert (answer.status, diagnosed(client, answer)) == (400, told)
@@ -210,10 +214,10 @@ def test_a_query_that_sets_something_is_noted_alike(client: Client) -> None:
 
 def test_several_notes_are_joined_and_few(client: Client) -> None:
     told = diagnosed(client, client.call("GET", "/v2/catalog?" + "&".join(f"zz{n}=1" for n in range(30))))
-    assert told.count("no parameter") == 5
+    assert told.count("unknown parameter") == 5
     assert told.endswith("and 25 more that are unknown")
     both = diagnosed(client, client.call("GET", "/v2/catalog?is_actve=1", headers={"X-API-Version": "x"}))
-    assert [part[:13] for part in both.split("; ")] == ["X-API-Version", "no parameter ", "did you mean "]
+    assert [part[:13] for part in both.split("; ")] == ["X-API-Version", "unknown param", "did you mean "]
 
 
 def test_a_rule_with_a_non_ascii_name_can_be_selected_by_the_header_of_an_answer() -> None:

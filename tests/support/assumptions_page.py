@@ -1,5 +1,6 @@
 """Renders the register of assumptions as a page."""
 
+import json
 from typing import Any
 
 from simulator.contract.register import Assumption, assumptions
@@ -38,6 +39,4 @@ def _section(one: Assumption) -> str:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {member}" for name, member in value.items()) + "}"
-    return str(value)
+    return value if isinstance(value, str) else json.dumps(value)
