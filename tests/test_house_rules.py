@@ -103,3 +103,10 @@ def test_everybody_runs_the_same_command() -> None:
     assert "\nmake test " in readme
     assert "\ncheck: lint types test " in makefile
     assert '-m "not slow"' in makefile.partition("\ntest-fast:")[2].partition("\n\n")[0]
+
+
+def test_test_modules_do_not_import_each_other() -> None:
+    """What several of them need is in `tests/support`."""
+    imported = re.compile(r"^(?:from|import) (tests\.(?!support\b)[\w.]+)", re.MULTILINE)
+    found = {str(path.relative_to(ROOT)): imported.findall(path.read_text("utf-8")) for path in ROOT.rglob("*.py")}
+    assert {name: modules for name, modules in found.items() if modules} == {}

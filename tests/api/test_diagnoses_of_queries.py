@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.client import Client, Response, running
+from tests.support.client import Client, running
+from tests.support.diagnoses import diagnosis
 
 OPTIONS = "/v2/options?product_code=RELOAD&field_id=amount"
 PLANS = "/v2/options?product_code=DATA&field_id=plan&account_number=0123456789"
@@ -135,19 +136,11 @@ def client() -> Iterator[Client]:
         yield client
 
 
-def diagnosed(client: Client, answer: Response) -> str:
-    """The header, which is also what the journal says."""
-    told = answer.headers["x-sim-diagnosis"]
-    entry = client.sim("GET", f"/sandboxes/default/requests/{answer.headers['x-sim-request-id']}").json
-    assert entry["diagnosis"] == told
-    return told
-
-
 @pytest.mark.parametrize(("target", "status", "text"), NOTED, ids=[target for target, _, _ in NOTED])
 def test_ignored_and_reinterpreted_parameters_are_noted(client: Client, target: str, status: int, text: str) -> None:
     answer = client.call("GET", target)
     assert answer.status == status
-    assert diagnosed(client, answer).startswith(text)
+    assert diagnosis(client, answer).startswith(text)
 
 
 GOOD = [
@@ -185,38 +178,38 @@ def test_a_valid_request_has_no_diagnosis(client: Client, target: str) -> None:
 def test_an_invalid_version_is_noted_at_every_endpoint(client: Client, version: str, text: str) -> None:
     headers = {"X-API-Version": version}
     for target in ("/v2/catalog", OPTIONS, "/v2/balance", BILLERS):
-        assert diagnosed(client, client.call("GET", target, headers=headers)) == text
-    assert diagnosed(client, client.pay(f"version-{version}", headers=headers)) == text
+        assert diagnosis(client, client.call("GET", target, headers=headers)) == text
+    assert diagnosis(client, client.pay(f"version-{version}", headers=headers)) == text
 
 
 def test_an_unread_body_is_noted(client: Client) -> None:
     for target in ("/v2/catalog", "/v2/options?product_code=RELOAD&field_id=amount"):
-        told = diagnosed(client, client.call("GET", target, b'{"is_active": false}'))
-        assert told == "a body was sent, but the parameters belong in the query"
-    told = diagnosed(client, client.call("GET", "/v2/balance", b"{}"))
-    assert told == "a body was sent, but this endpoint reads none"
+        expected = diagnosis(client, client.call("GET", target, b'{"is_active": false}'))
+        assert expected == "a body was sent, but the parameters belong in the query"
+    expected = diagnosis(client, client.call("GET", "/v2/balance", b"{}"))
+    assert expected == "a body was sent, but this endpoint reads none"
 
 
 def test_a_query_beside_a_body_is_noted(client: Client) -> None:
     body = {"refid": "query", "product": "RELOAD", "account": "0123456789", "amount": "10"}
     answer = client.call("POST", "/v2/topup?amount=20", body)
     assert (answer.status, answer.data["amount"]) == (200, 10)
-    assert diagnosed(client, answer) == "unknown parameter amount; this endpoint reads none"
+    assert diagnosis(client, answer) == "unknown parameter amount; this endpoint reads none"
 
 
 def test_a_query_that_sets_something_is_noted_alike(client: Client) -> None:
     answer = client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST&mehtod=GET")
-    assert (answer.status, diagnosed(client, answer)) == (200, "unknown parameter mehtod; known: url, method")
+    assert (answer.status, diagnosis(client, answer)) == (200, "unknown parameter mehtod; known: url, method")
     answer = client.call("POST", "/v2/low-balance-threshold", {"amount": "10"})
-    told = "a body was sent, but the parameters belong in the query; amount is required"
-    assert (answer.status, diagnosed(client, answer)) == (400, told)
+    expected = "a body was sent, but the parameters belong in the query; amount is required"
+    assert (answer.status, diagnosis(client, answer)) == (400, expected)
 
 
 def test_several_notes_are_joined_and_few(client: Client) -> None:
-    told = diagnosed(client, client.call("GET", "/v2/catalog?" + "&".join(f"zz{n}=1" for n in range(30))))
-    assert told.count("unknown parameter") == 5
-    assert told.endswith("and 25 more that are unknown")
-    both = diagnosed(client, client.call("GET", "/v2/catalog?is_actve=1", headers={"X-API-Version": "x"}))
+    expected = diagnosis(client, client.call("GET", "/v2/catalog?" + "&".join(f"zz{n}=1" for n in range(30))))
+    assert expected.count("unknown parameter") == 5
+    assert expected.endswith("and 25 more that are unknown")
+    both = diagnosis(client, client.call("GET", "/v2/catalog?is_actve=1", headers={"X-API-Version": "x"}))
     assert [part[:13] for part in both.split("; ")] == ["X-API-Version", "unknown param", "did you mean "]
 
 
@@ -244,18 +237,18 @@ SAID_ONCE = [
 
 @pytest.mark.parametrize(("target", "text"), SAID_ONCE)
 def test_a_refusal_says_a_thing_once(client: Client, target: str, text: str) -> None:
-    assert diagnosed(client, client.call("GET", target)) == text
+    assert diagnosis(client, client.call("GET", target)) == text
 
 
 def test_a_hidden_product_is_reported_as_hidden_and_never_suggested() -> None:
     hidden = {"code": "VOUCHER", "is_hidden": True}
     with running({"catalog": {"products": [hidden]}}) as client:
-        assert diagnosed(client, client.call("GET", "/v2/subproducts?product_code=VOUCHER")) == "VOUCHER is hidden"
-        assert diagnosed(client, client.call("GET", "/v2/catalog?product_code=VOUCHER")) == "VOUCHER is hidden"
+        assert diagnosis(client, client.call("GET", "/v2/subproducts?product_code=VOUCHER")) == "VOUCHER is hidden"
+        assert diagnosis(client, client.call("GET", "/v2/catalog?product_code=VOUCHER")) == "VOUCHER is hidden"
         options = client.call("GET", "/v2/options?product_code=VOUCHER&field_id=amount")
-        assert diagnosed(client, options) == "VOUCHER is hidden; include_hidden=true shows it"
+        assert diagnosis(client, options) == "VOUCHER is hidden; include_hidden=true shows it"
         for target in ("/v2/subproducts?product_code=VOUCHERS", "/v2/options?product_code=VOUCHERS&field_id=a"):
-            assert diagnosed(client, client.call("GET", target)) == "no product VOUCHERS"
+            assert diagnosis(client, client.call("GET", target)) == "no product VOUCHERS"
 
 
 def test_a_product_that_is_hidden_and_inactive_is_shown_by_what_the_diagnosis_advises() -> None:
@@ -263,20 +256,20 @@ def test_a_product_that_is_hidden_and_inactive_is_shown_by_what_the_diagnosis_ad
     hidden, inactive = "&include_hidden=true", "&include_inactive=true"
     with running({"catalog": {"products": [{"code": "RETIRED", "is_hidden": True}]}}) as client:
         both = "RETIRED is hidden and inactive; include_hidden=true and include_inactive=true show it"
-        assert diagnosed(client, client.call("GET", options)) == both
+        assert diagnosis(client, client.call("GET", options)) == both
         said = "RETIRED is hidden; include_hidden=true shows it"
-        assert diagnosed(client, client.call("GET", options + inactive)) == said
+        assert diagnosis(client, client.call("GET", options + inactive)) == said
         said = "RETIRED is inactive; include_inactive=true shows it"
-        assert diagnosed(client, client.call("GET", options + hidden)) == said
+        assert diagnosis(client, client.call("GET", options + hidden)) == said
         assert client.call("GET", options + hidden + inactive).status == 200
-        assert diagnosed(client, client.call("GET", "/v2/catalog?product_code=RETIRED")) == "RETIRED is hidden"
+        assert diagnosis(client, client.call("GET", "/v2/catalog?product_code=RETIRED")) == "RETIRED is hidden"
 
 
 def test_a_catalog_without_a_biller_product_is_noted() -> None:
     with running({"catalog": {"products": [{"code": "INTERBANK", "is_active": False}]}}) as client:
         for query in ("?biller_code=1001", "", "", "?limit=5"):
             answer = client.call("GET", BILLERS + query)
-            assert diagnosed(client, answer) == "no product that is paid to billers is on sale"
+            assert diagnosis(client, answer) == "no product that is paid to billers is on sale"
 
 
 @pytest.mark.parametrize("query", [f"limit={'9' * 18}", f"limit={'9' * 18}&page={'9' * 18}"])
@@ -289,5 +282,5 @@ def test_a_whole_number_of_18_digits_is_read(client: Client, path: str, query: s
 def test_a_product_that_history_does_not_know_is_noted_where_it_is_no_mistake() -> None:
     with running({"assume": {"history-unknown-product": "empty"}}) as client:
         answer = client.call("GET", f"{HISTORY}&product=RELAOD")
-        assert (answer.status, diagnosed(client, answer)) == (200, "no product RELAOD; did you mean RELOAD?")
+        assert (answer.status, diagnosis(client, answer)) == (200, "no product RELAOD; did you mean RELOAD?")
         assert "x-sim-diagnosis" not in client.call("GET", f"{HISTORY}&product=RETIRED").headers

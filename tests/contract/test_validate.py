@@ -188,8 +188,8 @@ def test_a_value_that_is_not_an_object_is_reported_as_a_whole(value: Any) -> Non
 
 
 def test_values_are_never_repeated() -> None:
-    told = validator("topup-request").problems(TOPUP | {"refid": "secret" * 20, "remarks": "secret" * 200_000})
-    assert "secret" not in str(told)
+    problems = validator("topup-request").problems(TOPUP | {"refid": "secret" * 20, "remarks": "secret" * 200_000})
+    assert "secret" not in str(problems)
 
 
 def test_names_in_problems_are_cut() -> None:
@@ -209,8 +209,8 @@ def test_names_in_problems_are_cut() -> None:
     ],
 )
 def test_a_large_value_is_refused_in_few_words(schema: str, value: Any) -> None:
-    told = validator(schema).problems(value)
-    assert 0 < sum(map(len, told.values())) <= PROBLEMS_MAX
+    problems = validator(schema).problems(value)
+    assert 0 < sum(map(len, problems.values())) <= PROBLEMS_MAX
 
 
 @pytest.mark.parametrize(
@@ -245,9 +245,9 @@ MEMBERS = st.sampled_from(["refid", "product", "account", "amount", "extras", "u
 @settings(max_examples=20)  # of each of the schemas
 @given(value=st.dictionaries(MEMBERS | st.text(max_size=3), JSON_VALUES, max_size=5) | JSON_VALUES)
 def test_problems_and_is_valid_agree_on_any_value(name: str, value: Any) -> None:
-    told = validator(name).problems(value)
-    assert validator(name).is_valid(value) == (not told)
-    assert all(texts and all(texts) for texts in told.values())
+    problems = validator(name).problems(value)
+    assert validator(name).is_valid(value) == (not problems)
+    assert all(texts and all(texts) for texts in problems.values())
 
 
 def test_a_validator_is_compiled_once() -> None:
