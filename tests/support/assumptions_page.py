@@ -1,6 +1,5 @@
 """Renders the register of assumptions as a page."""
 
-import json
 from typing import Any
 
 from simulator.contract.register import Assumption, assumptions
@@ -39,4 +38,6 @@ def _section(one: Assumption) -> str:
 
 
 def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {member}" for name, member in value.items()) + "}"
+    return str(value)
