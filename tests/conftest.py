@@ -1,11 +1,11 @@
 """What holds for the whole suite: how Hypothesis chooses its examples, what of long tables is fast, garbage."""
 
 import gc
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support.slow_rows import slow_rows
 
 # How long an example takes is the machine's affair: no deadlines. Every run has the same examples, so that a failure is
 # one of the change under test, and nothing is remembered in the checkout; `--hypothesis-profile random` draws others.
@@ -15,9 +15,6 @@ settings.register_profile(
 settings.register_profile("random", settings.get_profile("reproducible"), derandomize=False, print_blob=True)
 settings.register_profile("fast", settings.get_profile("reproducible"), max_examples=20)  # of `make test-fast`
 settings.load_profile("reproducible")
-
-Row = TypeVar("Row")
-FAST_ROWS_MAX = 10  # of a table's rows; the others are slow
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` looks at the marks
@@ -30,13 +27,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for rows in tables.values():
         for item in slow_rows(rows):
             item.add_marker("slow")
-
-
-def slow_rows(rows: Sequence[Row]) -> Iterator[Row]:
-    """All but `FAST_ROWS_MAX` of the rows; the first and the last are never among them."""
-    steps, length = FAST_ROWS_MAX - 1, len(rows) - 1
-    fast = {step * length // steps for step in range(FAST_ROWS_MAX)}
-    return (row for number, row in enumerate(rows) if number not in fast)
 
 
 def pytest_collection_finish() -> None:

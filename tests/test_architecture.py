@@ -1,6 +1,7 @@
 """The house rules that can be checked: who imports whom, and what the pure packages may not name."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "simulator"
+PAGE = (ROOT / "docs" / "architecture.md").read_text()
 
 # What each part may import of ours, besides itself.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -62,8 +64,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "unescaped",
     },
     "runtime": {
-        "clock", "counters", "courier", "driver", "journal", "live_sandbox", "probes", "ring", "rule_names", "sandboxes",
-        "watch",
+        "clock", "counters", "courier", "driver", "journal", "live_sandbox", "probes", "ring", "rule_names",
+        "sandboxes", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
     "wire": {
@@ -122,6 +124,57 @@ def _imported_from_above(path: Path) -> set[str]:
         return set()
     ours = {name.split(".")[1] for name in imports(path) if name.startswith("simulator.")}
     return ours - MAY_IMPORT[part] - {part} - ({"__version__"} if part in ("control", "api") else set())
+
+
+def test_the_page_draws_the_imports_without_what_other_arrows_show() -> None:
+    real = _arrows()
+    implied = {part: set[str]().union(*(_below(other, real) for other in used)) for part, used in real.items()}
+    assert _drawn() == {part: used - implied[part] for part, used in real.items() if used}
+
+
+def test_every_arrow_of_the_page_points_down() -> None:
+    """The parts are drawn from the top floor down, each before what it imports."""
+    drawn = _drawn()
+    floors = list(drawn)
+    for part, used in drawn.items():
+        assert not used & set(floors[: floors.index(part)]), f"{part} imports from above"
+
+
+def test_the_page_names_every_part() -> None:
+    assert sorted(re.findall(r'^    (\w+)\["\1: .+"\]$', PAGE, re.MULTILINE)) == sorted(_arrows())
+
+
+def test_the_page_has_the_floors_of_the_domain() -> None:
+    assert " → ".join(", ".join(names) for names in reversed(FLOORS)) in PAGE.splitlines()
+
+
+def test_the_modules_that_the_page_names_exist() -> None:
+    parts = {part_of(path) for path in modules()}
+    named = {name for name in re.findall(r"`(\w+/[\w/]*)`", PAGE) if name.partition("/")[0] in parts}
+    assert named
+    missing = {name for name in named if not (PACKAGE / name).is_dir() and not (PACKAGE / f"{name}.py").is_file()}
+    assert missing == set()
+
+
+def _arrows() -> dict[str, set[str]]:
+    """What each part imports of the others."""
+    parts = {part_of(path) for path in modules()} - {"__init__", "__main__"}
+    found: dict[str, set[str]] = {part: set() for part in parts}
+    for path in modules():
+        if (part := part_of(path)) in parts:
+            found[part] |= {name.split(".")[1] for name in imports(path) if name.startswith("simulator.")} & parts
+    return {part: used - {part} for part, used in found.items()}
+
+
+def _below(part: str, arrows: dict[str, set[str]]) -> set[str]:
+    """The parts that lie below a part on any path."""
+    return arrows[part].union(*(_below(other, arrows) for other in arrows[part]))
+
+
+def _drawn() -> dict[str, set[str]]:
+    """The arrows of the drawing, in its order: `a --> b & c`."""
+    lines = re.findall(r"^    (\w+) --> (.+)$", PAGE, re.MULTILINE)
+    return {part: set(used.split(" & ")) for part, used in lines}
 
 
 def floor_of(domain_name: str) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import slow_rows
+from tests.support.slow_rows import slow_rows
 
 ROOT = Path(__file__).parent
 MEASURING = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
@@ -111,3 +111,10 @@ def test_the_fast_rows_of_a_long_table_are_spread_over_it() -> None:
     rows = range(100)
     assert [row for row in rows if row not in set(slow_rows(rows))] == [0, 11, 22, 33, 44, 55, 66, 77, 88, 99]
     assert [list(slow_rows(range(length))) for length in (1, 9, 10, 11)] == [[], [], [], [9]]
+
+
+def test_test_modules_do_not_import_each_other() -> None:
+    """What several of them need is in `tests/support`."""
+    imported = re.compile(r"^(?:from|import) (tests\.(?!support\b)[\w.]+)", re.MULTILINE)
+    found = {str(path.relative_to(ROOT)): imported.findall(path.read_text("utf-8")) for path in ROOT.rglob("*.py")}
+    assert {name: modules for name, modules in found.items() if modules} == {}

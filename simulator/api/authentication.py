@@ -184,7 +184,7 @@ def _accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultT
 
 def _nonce_reused(call: Call) -> Denied:
     window_s = call.sandbox.scenario.limits.nonce_window.total_seconds()
-    again = f"{window_s:g} s of the sandbox's time after its use, and with a later X-Timestamp, it is good again"
+    again = f"{window_s:g} s of the sandbox's time after its use, and with a later X-Timestamp, it is accepted again"
     return Denied("nonce_reused", f"each request needs a nonce of its own, one that is sent again too; {again}")
 
 

@@ -70,7 +70,7 @@ def note_ignored_members(call: Call) -> None:
 
 
 def _no_parameter(name: str) -> str:
-    return f"no parameter {_quoted(name) or 'without a name'}"
+    return f"unknown parameter {_quoted(name) or 'without a name'}"
 
 
 def _member(name: str) -> str:
@@ -87,7 +87,7 @@ def _of_parameters(name: str, known: Mapping[str, Schema], sent: Collection[str]
     single = name.removesuffix("[]")
     if single != name and single in known and single not in sent:
         return f"; send {single} itself{', once for each value' if admits_several(known[single]) else ''}"
-    return hint(name, known, sent) or f"; there are {', '.join(known)}"
+    return hint(name, known, sent) or f"; known: {', '.join(known)}"
 
 
 def _named(call: Call, unknown: Collection[str], known: Mapping[str, Schema]) -> Iterator[str]:
@@ -102,7 +102,7 @@ def _named(call: Call, unknown: Collection[str], known: Mapping[str, Schema]) ->
 
 def _unnamed(unknown: Collection[str], known: Mapping[str, Schema], sent: Collection[str]) -> Iterator[str]:
     """The same without names at the token endpoints: a name there may be a password, or a part of one after an &."""
-    every = f"; known are {', '.join(known)}"
+    every = f"; known: {', '.join(known)}"
     for name in unknown:
         yield f"an unknown member was ignored{hint(name, known, sent) or every}"
 

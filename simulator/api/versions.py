@@ -28,8 +28,8 @@ def version_problem(header: bytes) -> str:
     if api_version(header) is not None:
         return ""
     sent = header.decode("latin-1")
-    wrong = "no day of the calendar" if looks_like_day(sent) else "no date of the form yyyy-MM-dd"
-    return f"X-API-Version {shown(sent)!r} is {wrong} and was ignored"
+    wrong = "is not an existing date" if looks_like_day(sent) else "does not have the form yyyy-MM-dd"
+    return f"X-API-Version {shown(sent)!r} {wrong} and was ignored"
 
 
 def by_denomination(header: bytes | None, now: datetime, switch: datetime = SWITCH_IN_SERVICE_ZONE) -> bool:

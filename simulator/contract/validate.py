@@ -74,7 +74,7 @@ class Validator:
         elif keyword == "additionalProperties":
             known = ", ".join(self._holder(error).get("properties", {}))
             for name in error.kind.as_dict()["unexpected"]:
-                yield _dotted([*path, name]), f"is unknown; known are {known}"
+                yield _dotted([*path, name]), f"is unknown; known: {known}"
         elif keyword == "anyOf" and (names := _alternatives(self._holder(error))):
             yield _dotted(path), f"needs {' or '.join(names)}"
         elif keyword == "propertyNames":

@@ -31,7 +31,7 @@ RESELLERS = st.sampled_from(["R1", "R2"])
 
 
 class Webhooks(RuleBasedStateMachine):
-    """The model: whether each reseller has an enabled webhook, what was told, replayed and is in the air."""
+    """The model: whether each reseller has an enabled webhook, what was published, replayed and is in flight."""
 
     def __init__(self) -> None:
         super().__init__()

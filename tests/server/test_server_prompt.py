@@ -153,8 +153,8 @@ def test_a_client_that_closes_its_side_at_once_is_answered_all_the_same(
             client.writer.write_eof()
             return await client.to_end()
 
-    told = asyncio.run(main())
-    assert [told.count(b'"path": "%b"' % path.encode()) for path in dict.fromkeys(paths)] == [
+    received = asyncio.run(main())
+    assert [received.count(b'"path": "%b"' % path.encode()) for path in dict.fromkeys(paths)] == [
         paths.count(path) for path in dict.fromkeys(paths)
     ]
 

@@ -12,7 +12,7 @@ PLAIN = (str, bytes, int, float, Decimal, date, timedelta, Enum, type(None))
 
 
 def anatomy(root: object, left_out: Collection[str] = ()) -> Any:
-    """Nested lists, without the members whose names are in `left_out`. What was met before is told by when it was."""
+    """Nested lists, without the members whose names are in `left_out`. A repeated object is a reference."""
     seen: dict[int, int] = {}
     kept: list[object] = []  # what was met, so that no other object gets its id
 

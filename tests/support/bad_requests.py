@@ -81,7 +81,7 @@ def ask(
 ) -> Response:
     """Send one request and see that it is answered in time, within the contract, and journaled once if it should be.
 
-    A request of the reseller API is signed unless told otherwise; headers of one name replace those of the signature.
+    A request of the reseller API is signed by default; headers of one name replace those of the signature.
     """
     path, _, query = target.partition("?")
     is_control = path.startswith(CONTROL_PREFIX) and path[len(CONTROL_PREFIX) :][:1] in ("", "/")

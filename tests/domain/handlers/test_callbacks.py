@@ -41,14 +41,14 @@ def callback_of(send: Send) -> Callback:
     return send.job
 
 
-def told(all_: list[Send]) -> list[Status]:
+def statuses_sent(all_: list[Send]) -> list[Status]:
     return [callback_of(send).result.status for send in all_]
 
 
 def test_each_status_after_the_creating_answer_causes_one_callback() -> None:
     box = sandbox(rule(*STEPS))
     pay(box)
-    assert told(sends(box, 60)) == [Status.PROCESSING, Status.SUCCESSFUL]
+    assert statuses_sent(sends(box, 60)) == [Status.PROCESSING, Status.SUCCESSFUL]
 
 
 def test_a_status_that_a_requery_brought_causes_a_callback_too() -> None:
@@ -56,7 +56,7 @@ def test_a_status_that_a_requery_brought_causes_a_callback_too() -> None:
     pay(box)
     assert sends(box, 1) == []
     pay(box, at=2)
-    assert told(sends(box, 2)) == [Status.SUCCESSFUL]
+    assert statuses_sent(sends(box, 2)) == [Status.SUCCESSFUL]
 
 
 def test_the_creating_answer_has_no_callback_even_when_it_is_final() -> None:

@@ -39,7 +39,7 @@ def met(box: Sandbox, answers: dict[tuple[str, str, int, str, str], int] | None 
 
 
 def run(box: Sandbox, *endings: AttemptResult, until: float = 100_000) -> None:
-    """Let all happen; deliveries end as told, the last one stays."""
+    """Let all happen; deliveries end as given, the last one stays."""
     left = list(endings)
     while happened := box.apply(PassTime(1), seconds(until)):
         [fired] = happened
@@ -186,8 +186,8 @@ def test_rules_are_counted_by_section_in_the_order_in_which_they_are_tried() -> 
     box = sandbox(last, first)
     for number in range(3):
         pay(box, order(f"ref-{number}"))
-    told = coverage(box.state, {}).rules
-    assert [(key.section, key.id, key.name, count.matched, count.chosen) for key, count in told.items()] == [
+    rules = coverage(box.state, {}).rules
+    assert [(key.section, key.id, key.name, count.matched, count.chosen) for key, count in rules.items()] == [
         ("payments", "first", "once", 3, 1),
         ("payments", "last", "", 2, 2),
     ]
