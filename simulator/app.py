@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
 from simulator.api.call import Answer, Incoming
+from simulator.api.endings import Drip
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
 from simulator.api.sandbox_lookup import owner_at_root
@@ -19,9 +20,8 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
 from simulator.scenario.library import load_scenario
-from simulator.server.message import BODYLESS, without_framing
-from simulator.server.responder import responder_of
-from simulator.wire.headers import header_pairs
+from simulator.server.responder import PendingAnswer, responder_of
+from simulator.wire.headers import as_sent
 
 if TYPE_CHECKING:
     from simulator.control.app import ControlApp
@@ -70,7 +70,7 @@ class App:
             answer = await self._answer(scope["path"], request)
             await _deliver(scope, send, answer)
 
-    def prompt(
+    def answer_now(
         self,
         method: str,
         path: str,
@@ -79,7 +79,7 @@ class App:
         by_name: dict[bytes, bytes],
         client: str,
         body: bytes,
-    ) -> Coroutine[Any, Any, Answer] | None:
+    ) -> PendingAnswer | None:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
         if path.startswith(CONTROL_PREFIX) or path == CONTROL_PATH:
             return None
@@ -142,13 +142,11 @@ async def _deliver(scope: Any, send: Any, answer: Answer) -> None:
     """Send an answer in the way that its ending says. On another server than ours it goes out by ASGI's two messages,
     and what those cannot do is not done."""
     status, lines, body, ending = answer
-    headers = header_pairs(lines)
     responder = responder_of(scope)
     if responder is not None:
-        await responder.answer(status, headers, body, ending)
-    elif ending is None or not ending.name:
-        if status in BODYLESS:
-            headers, body = without_framing(headers), b""
+        await responder.answer(status, lines, body, ending)
+    elif ending is None or isinstance(ending, Drip):
+        headers, body = as_sent(scope["method"], status, lines, body)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 

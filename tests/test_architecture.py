@@ -15,7 +15,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "domain": set(),
     "auth": set(),
     "contract": set(),
-    "server": {"wire"},
+    "server": set(),
     "console": set(),
     "wire": {"domain"},
     "scenario": {"domain", "contract"},

@@ -24,7 +24,7 @@ from simulator.control.http import (
 )
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
-from simulator.domain.model.effects import WITHOUT_BODY
+from simulator.domain.model.http import WITHOUT_BODY
 from simulator.runtime.inbox import BODY_BYTES_MAX, Inbox, InboxAnswer, Received
 
 FRAMING_HEADERS = ("content-length", "transfer-encoding", "connection")

@@ -55,6 +55,7 @@ class HttpRefusal(Exception):
         self.code = code
         self.status, text = REFUSALS[code]
         self.message = text.format(detail)
+        self.is_to_head = False  # then HTTP allows no body
         super().__init__(self.message)
 
     def encode(self, default_lines: bytes) -> bytes:
@@ -64,7 +65,8 @@ class HttpRefusal(Exception):
             len(body),
             next(_refusals),
         )
-        return STATUS_LINE[self.status] + default_lines + lines + b"connection: close\r\n\r\n" + body
+        head = STATUS_LINE[self.status] + default_lines + lines + b"connection: close\r\n\r\n"
+        return head if self.is_to_head else head + body
 
 
 def check_size(limits: HttpLimits, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> None:
@@ -106,14 +108,10 @@ def origin_form(target: bytes) -> bytes:
     path = parsed.path or b"/"
     if not path.startswith(b"/"):
         raise HttpRefusal("malformed_target", "must be a path that begins with /")
-    _check_escapes(path)
-    return path + b"?" + parsed.query if parsed.query is not None else path
-
-
-def _check_escapes(path: bytes) -> None:
     if _BROKEN_ESCAPE.search(path):
         raise HttpRefusal("malformed_target", "has a % in its path that two hexadecimal digits do not follow")
     try:
         unquote_to_bytes(path).decode()
     except UnicodeDecodeError as error:
         raise HttpRefusal("malformed_target", "has percent-escapes in its path that are not UTF-8") from error
+    return path + b"?" + parsed.query if parsed.query is not None else path

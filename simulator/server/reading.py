@@ -3,32 +3,23 @@
 import re
 from collections import deque
 
-from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
+import httptools
 
 from simulator.server.limits import HttpLimits, HttpRefusal, check_head, check_size, origin_form
-from simulator.server.message import FRAMING, HttpRequest, header_lines
-from simulator.server.states import (
-    BEGIN,
-    BODY,
-    DEAF,
-    END,
-    HEAD,
-    HEAD_END,
-    IDLE,
-    LAST_END,
-    LATE_HEAD,
-    OFFER,
-    OFFERED,
-    OPENED,
-    PIECE,
-    READING,
-    REFUSED,
-    Reading,
-    ReadingEvent,
-)
+from simulator.server.message import HttpRequest, header_lines
 
+from simulator.server.states import (  # isort: skip
+    BEGIN, BODY, END, HEAD, HEAD_END, IDLE, LAST_END, LATE_HEAD, OFFER, OFFERED, OPENED, PIECE, READING, REFUSED,
+    Reading, ReadingEvent,
+)  # fmt: skip
+
+_FRAMING = frozenset({b"content-length", b"transfer-encoding"})
 _NOTED = frozenset({b"connection", b"expect", b"transfer-encoding"})
 _is_plain_path = re.compile(rb"/[^%#\x80-\xff]*").fullmatch  # a target that is in origin form as it stands
+
+
+class LastRequestRead(Exception):
+    """Ends the parsing after the last request; what follows it is dropped."""
 
 
 class RequestReader:
@@ -41,8 +32,9 @@ class RequestReader:
         self.state = OPENED
         self.requests: deque[HttpRequest] = deque()
         self.request: HttpRequest | None = None
+        self.url = b""
         self._limits = limits
-        self._parser = HttpRequestParser(self)
+        self._parser = httptools.HttpRequestParser(self)
         self._since_progress = 0  # bytes since the end of a head, a piece of body or a message
 
     def move(self, event: ReadingEvent) -> None:
@@ -60,17 +52,17 @@ class RequestReader:
                 try:
                     self._parser.feed_data(data)
                     break
-                except HttpParserUpgrade as upgrade:
+                except httptools.HttpParserUpgrade as upgrade:
                     data = memoryview(data)[upgrade.args[0] :]
                 self._pass_offer()
-        except HttpParserError as error:
+        except httptools.HttpParserCallbackError as error:
             if isinstance(error.__context__, HttpRefusal):
                 raise error.__context__ from None
-            if self.state is DEAF:  # after the last request
+            if isinstance(error.__context__, LastRequestRead):
                 return False
-            if isinstance(error, HttpParserCallbackError):
-                raise
-            raise HttpRefusal("malformed_request", error) from None
+            raise
+        except httptools.HttpParserError as error:
+            raise HttpRefusal("malformed_request", error) from error
         return self.state is not IDLE and self._check_rest(self.state)
 
     def _check_rest(self, state: Reading) -> bool:
@@ -88,13 +80,19 @@ class RequestReader:
         the request, as if it were another. The Java HTTP client offers h2c with any request and expects an ordinary
         answer."""
         assert self.request is not None, "no request is answered while its packet is parsed"
-        framing = header_lines(header for header in self.request.headers if header[0] in FRAMING)
-        self._parser = HttpRequestParser(self)
+        framing = header_lines(header for header in self.request.headers if header[0] in _FRAMING)
+        self._parser = httptools.HttpRequestParser(self)
         self._parser.feed_data(b"POST / HTTP/1.1\r\n" + framing + b"\r\n")
 
-    def refuse(self) -> HttpRequest | None:
-        """Stop reading. Returns the request that was being read, unless its body was dropped."""
+    def refuse(self, refusal: HttpRefusal) -> HttpRequest | None:
+        """Stop reading, and note whether this refuses a HEAD. Returns the request that was being read, unless its body
+        was dropped."""
         request, self.request = self.request, None
+        if request is not None:
+            refusal.is_to_head = request.method == "HEAD"
+        elif self.url or isinstance(refusal.__cause__, httptools.HttpParserInvalidURLError):
+            # Before the target, the parser still has the method of the previous request.
+            refusal.is_to_head = self._parser.get_method() == b"HEAD"
         self.move(REFUSED)
         return request
 
@@ -105,7 +103,7 @@ class RequestReader:
     # Callbacks of the parser
 
     def on_message_begin(self) -> None:
-        """Start a request. After the last one the table has no entry for it; the KeyError ends the parsing."""
+        """Start a request."""
         self.state = READING[self.state][BEGIN]
         self.url = b""
         self.headers: list[tuple[bytes, bytes]] = []
@@ -160,10 +158,13 @@ class RequestReader:
         self._since_progress = 0
         request = self.request
         if request is not None:
-            if request.body:
-                request.add(body)
-            else:
+            if not request.body:
                 request.body = body
+            else:
+                request.is_plain = False  # only ASGI reads a body in several pieces
+                if type(request.body) is bytes:
+                    request.body = bytearray(request.body)
+                request.body += body
 
     def on_message_complete(self) -> None:
         """End a request. If it offers an upgrade or is a CONNECT, only the parser has ended; see `_pass_offer`."""
@@ -174,7 +175,10 @@ class RequestReader:
             self.move(OFFERED)
             return
         else:
-            self.state = READING[self.state][END if request.keep_alive else LAST_END]
             request.is_whole = True
             self.request = None
+            if not request.keep_alive:
+                self.move(LAST_END)
+                raise LastRequestRead
+            self.state = READING[self.state][END]
         self._since_progress = 0

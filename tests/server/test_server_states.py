@@ -6,7 +6,7 @@ import pytest
 
 from simulator.server.limits import HttpLimits, HttpRefusal
 from simulator.server.reading import RequestReader
-from simulator.server.states import CLOSED, DEAF, EOF, IDLE, LATE_HEAD, LINGERING, LOST, OPENED, READING, Reading
+from simulator.server.states import CLOSED, DRAINING, EOF, IDLE, LATE_HEAD, LINGERING, LOST, OPENED, READING, Reading
 from tests.support.echo_server import request
 
 
@@ -31,14 +31,14 @@ def test_a_connection_can_be_lost_in_every_state_and_then_nothing_comes(state: R
     assert READING[CLOSED] == {}
 
 
-@pytest.mark.parametrize("state", [DEAF, LINGERING])
+@pytest.mark.parametrize("state", [DRAINING, LINGERING])
 def test_a_connection_that_stopped_reading_never_reads_again(state: Reading) -> None:
-    assert reachable(state) <= {DEAF, LINGERING, CLOSED}
+    assert reachable(state) <= {DRAINING, LINGERING, CLOSED}
 
 
-@pytest.mark.parametrize("state", [state for state in Reading if state <= DEAF])
+@pytest.mark.parametrize("state", [state for state in Reading if state <= DRAINING])
 def test_nothing_is_read_after_the_client_has_closed_its_side(state: Reading) -> None:
-    assert READING[state][EOF] is DEAF
+    assert READING[state][EOF] is DRAINING
 
 
 def read(*packets: bytes, limits: HttpLimits | None = None) -> RequestReader:
@@ -58,9 +58,9 @@ def read(*packets: bytes, limits: HttpLimits | None = None) -> RequestReader:
         ([request("GET", "/a") + request("GET", "/b")], IDLE, [b"/a", b"/b"]),
         ([request("GET", "/a") + b"GE"], LATE_HEAD, [b"/a"]),
         ([request("POST", "/a", body=b"abc")[:-1]], Reading.BODY, [b"/a"]),
-        ([request("GET", "/a", "Connection: close")], DEAF, [b"/a"]),
-        ([request("GET", "/a", "Connection: close") + request("GET", "/b")], DEAF, [b"/a"]),
-        ([b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + request("GET", "/b")], DEAF, [b"/a"]),
+        ([request("GET", "/a", "Connection: close")], DRAINING, [b"/a"]),
+        ([request("GET", "/a", "Connection: close") + request("GET", "/b")], DRAINING, [b"/a"]),
+        ([b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + request("GET", "/b")], DRAINING, [b"/a"]),
         ([request("GET", "/a", "Upgrade: h2c", "Connection: upgrade", body=b"abc")], IDLE, [b"/a"]),
     ],
 )  # fmt: skip

@@ -5,16 +5,16 @@ import json
 from collections.abc import Coroutine
 from typing import Any
 
-from tests.support.echo_server import LETTERS, Echo, Ending
+from tests.support.echo_server import LETTERS, AbortEnding, Echo, HalfEnding
 
 Headers = list[tuple[bytes, bytes]]
-Answer = tuple[int, bytes, bytes, Ending | None]
+Answer = tuple[int, bytes, bytes, AbortEnding | HalfEnding | None]
 
 
 class PromptEcho(Echo):
-    """Echoes by `prompt`; what only a connection of its own can do still comes by ASGI."""
+    """Echoes by `answer_now`; what only a connection of its own can do still comes by ASGI."""
 
-    def prompt(
+    def answer_now(
         self,
         method: str,
         path: str,
@@ -42,7 +42,7 @@ class PromptEcho(Echo):
         return self._made(path, json.dumps(text).encode())
 
     async def _made(self, path: str, echo: bytes) -> Answer:
-        ending = None
+        ending: AbortEnding | HalfEnding | None = None
         if path in ("/slow", "/slow-error", "/slow-abort"):
             await asyncio.sleep(0.05)
             await asyncio.sleep(0.05)
@@ -50,9 +50,9 @@ class PromptEcho(Echo):
         if path in ("/error", "/slow-error"):
             raise RuntimeError("on purpose")
         if path in ("/abort", "/slow-abort"):
-            ending = Ending("abort")
+            ending = AbortEnding()
         if path == "/half":
-            echo, ending = LETTERS, Ending("cut")
+            echo, ending = LETTERS, HalfEnding()
         if path == "/unread":
             echo = b"early"
         status = int(path.removeprefix("/status-")) if path.startswith("/status-") else 200

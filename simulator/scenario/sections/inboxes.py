@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
-from simulator.domain.model.effects import WITHOUT_BODY
+from simulator.domain.model.http import WITHOUT_BODY
 from simulator.domain.model.scenario import InboxReply
 from simulator.scenario.reading.reader import Reader
 
