@@ -54,13 +54,12 @@ class HttpRefusal(Exception):
     def __init__(self, code: str, detail: object = "") -> None:
         self.code = code
         self.status, text = REFUSALS[code]
-        self.message = text.format(detail)
         self.is_to_head = False  # then HTTP allows no body
-        super().__init__(self.message)
+        super().__init__(text.format(detail))
 
     def encode(self, default_lines: bytes) -> bytes:
         """Return the whole response, with the body `{"error": code, "message": text}`; it closes the connection."""
-        body = json.dumps({"error": self.code, "message": self.message}).encode()
+        body = json.dumps({"error": self.code, "message": str(self)}).encode()
         lines = b"content-type: application/json\r\ncontent-length: %d\r\nx-sim-request-id: server-%d\r\n" % (
             len(body),
             next(_refusals),

@@ -12,16 +12,14 @@ from typing import Any, Final, cast
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from simulator.server.deadline import Deadline
 from simulator.server.limits import HttpLimits, HttpRefusal
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
-from simulator.server.reading import RequestReader
-from simulator.server.responder import AnswerNow, ReadyAnswer, Responder
 
-from simulator.server.states import (  # isort: skip
-    BEGUN, BODY, CLOSED, DRAINING, EOF, IDLE, LATE_HEAD, LINGERING, LOST, SENT, STOP, ReadingEvent,
+from simulator.server.reading import (  # isort: skip
+    BODY, CLOSED, DRAINING, EOF, IDLE, LATE_HEAD, LINGERING, LOST, SENT, STOP, ReadingEvent, RequestReader,
 )  # fmt: skip
-from simulator.server.turn import Turn, resume
+from simulator.server.responder import BEGUN, AnswerNow, ReadyAnswer, Responder, resume
+from simulator.server.turn import Deadline, Turn
 
 _LINGER_S: Final = 2.0  # how long a client may go on sending after its last answer
 _HIGH_WATER_BYTES: Final = 65536  # of a body, or of answers, that are held before the other side has to take some
@@ -112,7 +110,6 @@ class HttpProtocol(asyncio.Protocol):
         """Execute the requests that arrived completely before the client left, and release everything."""
         self.reader.move(LOST)
         self._server_state.connections.discard(self)
-        self._refusal = None
         self.answer(self._loop.time())
         self.reader.requests.clear()
         if self._running is not None:
@@ -170,7 +167,7 @@ class HttpProtocol(asyncio.Protocol):
         if self._running is None:
             if reader.state is IDLE:
                 self._deadline.set_at(now + self._keep_alive_s)
-            elif self._refusal is not None:
+            elif self._refusal is not None and reader.state is DRAINING:
                 self.write(self._refusal.encode(self.default_lines()))
                 self.linger()
 
@@ -189,9 +186,7 @@ class HttpProtocol(asyncio.Protocol):
         except StopIteration as done:
             status, lines, content, ending = done.value
             if ending is None and status not in BODYLESS and method != "HEAD" and self.writable.is_set():
-                self._unsent = b"".join(
-                    (self._unsent, STATUS_LINE[status], self.default_lines(), lines, b"\r\n", content)
-                )
+                self._unsent += b"".join((STATUS_LINE[status], self.default_lines(), lines, b"\r\n", content))
                 if len(self._unsent) > _HIGH_WATER_BYTES:
                     self.flush()
             else:
@@ -210,14 +205,13 @@ class HttpProtocol(asyncio.Protocol):
 
     def finished(self, request: HttpRequest) -> None:
         """Continue after a complete answer: with the next request, the refusal, or by waiting for the client."""
-        is_arriving = self.reader.request is request
         self._running = None
-        if is_arriving:
+        if self.reader.request is request:
             self.reader.request = None
         if request.keep_alive:
             self.read_on()
             self._turn.add(self)
-        elif is_arriving:
+        elif self.reader.state is BODY:
             self.linger()
         else:
             self.close()
@@ -252,7 +246,6 @@ class HttpProtocol(asyncio.Protocol):
     def linger(self) -> None:
         """Close our side once everything was written, and the connection once the client has closed its own."""
         self.reader.requests.clear()
-        self._refusal = None
         self.flush()
         if not self._transport.is_closing():
             self.reader.move(SENT)
@@ -282,8 +275,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def hang_up(self) -> None:
         """Close now; the application sees that its client has left."""
-        self.reader.requests.clear()
-        self.flush()
         if self._running is not None:
             self._running.leave()
+        self.close()
         self._transport.abort()

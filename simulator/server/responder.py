@@ -9,14 +9,15 @@ import asyncio
 import logging
 import math
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from contextlib import suppress
+from enum import IntEnum, auto
+from types import coroutine
 from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest, header_lines, sized, without_framing
 from simulator.server.reading import RequestReader
-from simulator.server.states import AWAITED, BEGUN, OVER, AnswerStage
 
 EXTENSION: Final = "reseller_sim.responder"
 """The key in `scope["extensions"]`."""
@@ -42,6 +43,18 @@ AnswerNow = Callable[[str, str, bytes, list[tuple[bytes, bytes]], dict[bytes, by
 None to be called by ASGI instead."""
 
 
+class AnswerStage(IntEnum):
+    """The progress of the answer to one request. It is over early when the client has left or a fault closes the
+    connection: the application reads a disconnect, and what it sends is dropped."""
+
+    AWAITED = auto()  # nothing was sent
+    BEGUN = auto()  # the head was sent
+    OVER = auto()  # nothing more will be sent
+
+
+AWAITED, BEGUN, OVER = AnswerStage
+
+
 class Connection(Protocol):
     """What answers need of their connection."""
 
@@ -55,13 +68,10 @@ class Connection(Protocol):
     @property
     def default_lines(self) -> Callable[[], bytes]: ...
     def write(self, data: bytes) -> None: ...
-    def flush(self) -> None: ...
     def read_on(self) -> None: ...
-    def answer(self, now: float) -> None: ...
     def finished(self, request: HttpRequest) -> None: ...
     def close(self) -> None: ...
     def linger(self) -> None: ...
-    def hang_up(self) -> None: ...
 
 
 class Responder:
@@ -261,6 +271,22 @@ class Responder:
         if not more:
             self.leave()
             self._connection.finished(self.request)
+
+
+@coroutine
+def resume(pending: PendingAnswer, waits_for: Any) -> Generator[Any, Any, ReadyAnswer]:
+    """Continue a coroutine after its first step, which ended by waiting for the future `waits_for`."""
+    try:
+        while True:
+            try:
+                sent = yield waits_for
+            except BaseException as error:  # a cancellation; the coroutine handles it
+                waits_for = pending.throw(error)
+            else:
+                waits_for = pending.send(sent)
+    except StopIteration as done:
+        answer: ReadyAnswer = done.value
+        return answer
 
 
 def responder_of(scope: Mapping[str, Any]) -> Responder | None:

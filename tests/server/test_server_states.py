@@ -5,8 +5,19 @@ from typing import Any
 import pytest
 
 from simulator.server.limits import HttpLimits, HttpRefusal
-from simulator.server.reading import RequestReader
-from simulator.server.states import CLOSED, DRAINING, EOF, IDLE, LATE_HEAD, LINGERING, LOST, OPENED, READING, Reading
+from simulator.server.reading import (
+    CLOSED,
+    DRAINING,
+    EOF,
+    IDLE,
+    LATE_HEAD,
+    LINGERING,
+    LOST,
+    OPENED,
+    READING,
+    Reading,
+    RequestReader,
+)
 from tests.support.echo_server import request
 
 
