@@ -20,6 +20,7 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
 from simulator.scenario.library import load_scenario
+from simulator.server.message import HttpRequest
 from simulator.server.responder import PendingAnswer, responder_of
 from simulator.wire.headers import as_sent
 
@@ -70,20 +71,20 @@ class App:
             answer = await self._answer(scope["path"], request)
             await _deliver(scope, send, answer)
 
-    def answer_now(
-        self,
-        method: str,
-        path: str,
-        query: bytes,
-        headers: list[tuple[bytes, bytes]],
-        by_name: dict[bytes, bytes],
-        client: str,
-        body: bytes,
-    ) -> PendingAnswer | None:
+    def answer_now(self, whole: HttpRequest, client: str) -> PendingAnswer | None:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
+        raw_path, _, query = whole.target.partition(b"?")
+        path = raw_path.decode("ascii")
         if path.startswith(CONTROL_PREFIX) or path == CONTROL_PATH:
             return None
-        request = Incoming(method=method, query=query, headers=headers, by_name=by_name, client=client, body=body)
+        request = Incoming(
+            method=whole.method,
+            query=query,
+            headers=whole.headers,
+            by_name=whole.by_name,
+            client=client,
+            body=bytes(whole.body),
+        )
         return self._answer(path, request)
 
     def _answer(self, path: str, request: Incoming) -> Coroutine[Any, Any, Answer]:

@@ -172,12 +172,7 @@ class HttpProtocol(asyncio.Protocol):
                 self.linger()
 
     def _answer_at_once(self, request: HttpRequest) -> None:
-        method = request.method
-        path, _, query = request.target.partition(b"?")
-        body: Any = request.body  # bytes: a plain request has one piece
-        pending = self._answer_now(
-            method, path.decode("ascii"), query, request.headers, request.by_name, self.client[0], body
-        )
+        pending = self._answer_now(request, self.client[0])
         if pending is None:
             self._start(request, None)
             return
@@ -185,7 +180,7 @@ class HttpProtocol(asyncio.Protocol):
             waits_for = pending.send(None)
         except StopIteration as done:
             status, lines, content, ending = done.value
-            if ending is None and status not in BODYLESS and method != "HEAD" and self.writable.is_set():
+            if ending is None and status not in BODYLESS and request.method != "HEAD" and self.writable.is_set():
                 self._unsent += b"".join((STATUS_LINE[status], self.default_lines(), lines, b"\r\n", content))
                 if len(self._unsent) > _HIGH_WATER_BYTES:
                     self.flush()

@@ -38,9 +38,8 @@ class CustomEnding(Protocol):
 ReadyAnswer = tuple[int, bytes, bytes, CustomEnding | None]
 """Status, header lines with their ends, body, ending."""
 PendingAnswer = Coroutine[Any, Any, ReadyAnswer]
-AnswerNow = Callable[[str, str, bytes, list[tuple[bytes, bytes]], dict[bytes, bytes], str, bytes], PendingAnswer | None]
-"""Takes method, path, query, headers, the same by name, the client's address and body of a complete request. Returns
-None to be called by ASGI instead."""
+AnswerNow = Callable[[HttpRequest, str], PendingAnswer | None]
+"""Takes a complete request and its client's address. Returns None to be called by ASGI instead."""
 
 
 class AnswerStage(IntEnum):

@@ -105,3 +105,16 @@ def test_an_error_of_ours_is_not_blamed_on_the_client(monkeypatch: pytest.Monkey
     with pytest.raises(Exception, match="User callback error") as caught:
         read(b"GET / HTTP/1.1\r\n\r\n")
     assert not isinstance(caught.value, HttpRefusal)
+
+
+def test_bytes_after_the_last_request_reach_none_of_our_callbacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[RequestReader] = []
+    begin = RequestReader.on_message_begin
+
+    def counted(reader: RequestReader) -> None:
+        begun.append(reader)
+        begin(reader)
+
+    monkeypatch.setattr(RequestReader, "on_message_begin", counted)
+    reader = read(b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + request("GET", "/b"))
+    assert begun == [reader]
