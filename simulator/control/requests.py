@@ -106,9 +106,9 @@ async def show(request: Request) -> Response:
 
 
 def _response(mask: Mask, sandbox_id: str, exchange: Exchange) -> dict[str, Any]:
-    """The response as HTTP sends it."""
-    headers, body = as_sent(exchange.method, exchange.status, reply_headers(sandbox_id, exchange), exchange.content)
-    return _message(mask, exchange.path, headers, body)
+    """The response as HTTP sends it: with HEAD there is no body either."""
+    headers, body = as_sent(exchange.status, reply_headers(sandbox_id, exchange), exchange.content)
+    return _message(mask, exchange.path, headers, b"" if exchange.method == "HEAD" else body)
 
 
 def _message(mask: Mask, path: str, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> dict[str, Any]:

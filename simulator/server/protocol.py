@@ -172,24 +172,21 @@ class HttpProtocol(asyncio.Protocol):
                 self.linger()
 
     def _answer_at_once(self, request: HttpRequest) -> None:
+        ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None = None
         pending = self._answer_now(request, self.client[0])
-        if pending is None:
-            self._start(request, None)
-            return
-        try:
-            waits_for = pending.send(None)
-        except StopIteration as done:
-            status, lines, content, ending = done.value
-            if ending is None and status not in BODYLESS and request.method != "HEAD" and self.writable.is_set():
-                self._unsent += b"".join((STATUS_LINE[status], self.default_lines(), lines, b"\r\n", content))
-                if len(self._unsent) > _HIGH_WATER_BYTES:
-                    self.flush()
-            else:
-                self._start(request, done.value)
-        except Exception as error:  # logged and answered 500, as for any application
-            self._start(request, error)
-        else:
-            self._start(request, resume(pending, waits_for))
+        if pending is not None:
+            try:
+                ready = resume(pending, pending.send(None))
+            except StopIteration as done:
+                status, lines, body, ending = ready = done.value
+                if ending is None and status not in BODYLESS and request.method != "HEAD" and self.writable.is_set():
+                    self._unsent += b"".join((STATUS_LINE[status], self.default_lines(), lines, b"\r\n", body))
+                    if len(self._unsent) > _HIGH_WATER_BYTES:
+                        self.flush()
+                    return
+            except Exception as error:  # logged and answered 500, as for any application
+                ready = error
+        self._start(request, ready)
 
     def _start(self, request: HttpRequest, ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None) -> None:
         """Answer a request in a task: by the application, or by what its `answer_now` returned."""

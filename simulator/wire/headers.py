@@ -3,9 +3,8 @@
 from simulator.domain.model.http import WITHOUT_BODY
 
 
-def as_sent(method: str, status: int, lines: bytes, body: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
-    """Return the headers as pairs, and the body: with HEAD, 204 and 304 there is none, and with these two no length of
-    it. `lines` have their line ends."""
+def as_sent(status: int, lines: bytes, body: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
+    """Return the headers as pairs, and the body; 204 and 304 have none, and no length of it. `lines` have their ends."""
     pairs = (line.partition(b": ") for line in lines.split(b"\r\n") if line)
     headers = [(name, value) for name, _, value in pairs if status not in WITHOUT_BODY or name != b"content-length"]
-    return headers, b"" if status in WITHOUT_BODY or method == "HEAD" else body
+    return headers, b"" if status in WITHOUT_BODY else body
