@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
 from simulator.api.call import EncodedReply, Incoming
+from simulator.api.endings import Drip
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
 from simulator.api.sandbox_lookup import owner_at_root
@@ -20,9 +21,9 @@ from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
-from simulator.server.message import BODYLESS, without_framing
-from simulator.server.responder import responder_of
-from simulator.wire.headers import header_pairs
+from simulator.server.message import HttpRequest
+from simulator.server.responder import PendingAnswer, responder_of
+from simulator.wire.headers import as_sent
 
 if TYPE_CHECKING:
     from simulator.control.app import ControlApp
@@ -70,20 +71,20 @@ class App:
             answer = await self._answer(scope["path"], request)
             await _deliver(scope, send, answer)
 
-    def prompt(
-        self,
-        method: str,
-        path: str,
-        query: bytes,
-        headers: list[tuple[bytes, bytes]],
-        by_name: dict[bytes, bytes],
-        client: str,
-        body: bytes,
-    ) -> Coroutine[Any, Any, EncodedReply] | None:
+    def answer_now(self, whole: HttpRequest, client: str) -> PendingAnswer | None:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
+        raw_path, _, query = whole.target.partition(b"?")
+        path = raw_path.decode("ascii")
         if path.startswith(CONTROL_PREFIX) or path == CONTROL_PATH:
             return None
-        request = Incoming(method=method, query=query, headers=headers, by_name=by_name, client=client, body=body)
+        request = Incoming(
+            method=whole.method,
+            query=query,
+            headers=whole.headers,
+            by_name=whole.by_name,
+            client=client,
+            body=whole.body,  # type: ignore[arg-type]  # bytes: a plain one came in one piece
+        )
         return self._answer(path, request)
 
     def _answer(self, path: str, request: Incoming) -> Coroutine[Any, Any, EncodedReply]:
@@ -142,13 +143,11 @@ async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:
     """Send an answer in the way that its ending says. On another server than ours it goes out by ASGI's two messages,
     and what those cannot do is not done."""
     status, lines, body, ending = answer
-    headers = header_pairs(lines)
     responder = responder_of(scope)
     if responder is not None:
-        await responder.answer(status, headers, body, ending)
-    elif ending is None or not ending.name:
-        if status in BODYLESS:
-            headers, body = without_framing(headers), b""
+        await responder.answer(status, lines, body, ending)
+    elif ending is None or isinstance(ending, Drip):
+        headers, body = as_sent(status, lines, body)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 

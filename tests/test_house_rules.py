@@ -23,7 +23,7 @@ MAY_MEASURE = {
 MAY_SLEEP = {
     "delivery/test_answers.py": "what was written has to arrive before the reset that would discard it",
     "delivery/test_connections.py": "what was written arrives before the close; a program's sockets close behind it",
-    "support/prompt_echo.py": "an application that takes its time",
+    "support/echo_at_once.py": "an application that takes its time",
     "server/test_server_bounds.py": "a client that sends at a pace, so that the answer can arrive in between",
     "server/test_server_faults.py": "a client that leaves in the middle of an answer",
     "server/test_server_pace.py": "clients that pause, against a server's times",

@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
+from simulator.api.endings import Ending
 from simulator.auth.signature import Denied
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.resellers import ApiKey, Reseller
@@ -21,31 +22,6 @@ from simulator.runtime.live_sandbox import LiveSandbox
 
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
 Receive = Callable[[], Awaitable[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How the answer to a request ends, if not as usual, whole and at once: one of the constants below, or a `drip`.
-    `name` is empty where the whole answer goes out; `bytes_per_second` is the pace of its body. The server reads both.
-    """
-
-    name: str
-    bytes_per_second: float = 0.0
-
-
-ABORT: Final = Ending("abort")
-"""The connection is closed without a byte."""
-
-CUT: Final = Ending("cut")
-"""The connection is closed in the middle of the body."""
-
-GONE: Final = Ending("gone")
-"""The client had left, and nothing is sent."""
-
-
-def drip(bytes_per_second: float) -> Ending:
-    """The head at once and the body at this pace."""
-    return Ending("", bytes_per_second)
 
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 
 from simulator.api.authentication import claimed_reseller
-from simulator.api.call import ABORT, CUT, Call, ChosenFault, Reply, drip
+from simulator.api.call import Call, ChosenFault, Reply
+from simulator.api.endings import ABORT, CUT, Drip
 from simulator.api.notes import note
 from simulator.auth import headers as names
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
-from simulator.domain.model.effects import WITHOUT_BODY
 from simulator.domain.model.faults import (
     CutAnswer,
     DrippingAnswer,
@@ -27,6 +27,7 @@ from simulator.domain.model.faults import (
     NoAnswer,
     ScriptedAnswer,
 )
+from simulator.domain.model.http_statuses import WITHOUT_BODY
 from simulator.domain.model.rules import Fields, Rule
 from simulator.wire import errors
 from simulator.wire.json import encode
@@ -126,7 +127,7 @@ def _malformed(call: Call, reply: Reply, failure: MalformedAnswer) -> Reply:
 def _dripping(call: Call, reply: Reply, failure: DrippingAnswer) -> Reply:
     """The pace is divided by the rate of a faster clock, like any wait."""
     pace = failure.bytes_per_second / call.sandbox.clock.wall_seconds(ONE_SECOND)
-    return msgspec.structs.replace(reply, ending=drip(pace))
+    return msgspec.structs.replace(reply, ending=Drip(pace))
 
 
 _FAILURES: Mapping[type[Failure], Callable[[Call, Reply, Any], Reply]] = {

@@ -21,15 +21,8 @@ from simulator.api.authentication import (
     refuse_late,
 )
 from simulator.api.body import BodyTooLarge, ClientGone, read_body
-from simulator.api.call import (
-    GONE,
-    Call,
-    EncodedReply,
-    Endpoint,
-    Incoming,
-    Problems,
-    Reply,
-)
+from simulator.api.call import Call, EncodedReply, Endpoint, Incoming, Problems, Reply
+from simulator.api.endings import GONE
 from simulator.api.faults import NO_REPLY, choose_fault, wait, with_failures
 from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.notes import note_problems

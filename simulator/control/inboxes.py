@@ -24,7 +24,7 @@ from simulator.control.http import (
 )
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
-from simulator.domain.model.effects import WITHOUT_BODY
+from simulator.domain.model.http_statuses import WITHOUT_BODY
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxReply
 from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH, Inbox, Received
 

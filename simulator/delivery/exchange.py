@@ -15,7 +15,7 @@ from simulator.delivery.lookup import NameResolver
 from simulator.delivery.pool import PROGRESS, DroppedError, RefusedAddressError, RequestProgress, open_session
 from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
-from simulator.wire.headers import WITHOUT_BODY
+from simulator.domain.model.http_statuses import WITHOUT_BODY
 
 BODY_BYTES = 16 * 1024
 """The maximum of an answer's body that is read; a longer one closes the connection."""

@@ -2,12 +2,9 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Protocol
 
 import msgspec
-
-WITHOUT_BODY: Final = (204, 304)
-"""Final statuses whose answers end with their head (RFC 9112 6.3)."""
 
 
 class Outgoing(msgspec.Struct, frozen=True, gc=False):

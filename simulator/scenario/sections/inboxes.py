@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
-from simulator.domain.model.effects import WITHOUT_BODY
+from simulator.domain.model.http_statuses import WITHOUT_BODY
 from simulator.domain.model.inboxes import INBOX_NAME, InboxReply
 from simulator.scenario.reading.reader import Reader
 
