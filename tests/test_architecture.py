@@ -57,7 +57,8 @@ FORBIDDEN_MODULES = {
 WITHOUT_SUBJECT: dict[str, set[str]] = {
     "api": {
         "addresses", "authentication", "billers", "body", "body_cache", "call", "cursors", "diagnoses", "endings",
-        "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes", "sandbox_lookup", "tokens", "versions",
+        "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes", "sandbox_lookup", "tokens",
+        "versions",
     },
     "control": {
         "app", "clock", "guard", "http", "masking", "meta", "probes", "render", "requests", "sandboxes",
