@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
 
+# Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test test-fast check lint types docs bench bench-history campaign wheel clean
 
 run: $(READY)        ## serve the default scenario

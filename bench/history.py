@@ -13,7 +13,7 @@ from time import process_time
 from typing import Any
 
 from bench.servers import BenchError
-from simulator.api import history
+from simulator.api import history, statement
 from simulator.api.call import Call, Reply
 from simulator.app import build_app
 from simulator.domain.commands import CreatePayment
@@ -21,7 +21,8 @@ from simulator.domain.model.answers import PaymentAnswer
 from simulator.domain.model.history.history import Records
 from simulator.options import Options
 from simulator.runtime.journal import Exchange
-from simulator.runtime.sandboxes import DEFAULT, LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.library import scenario_from_object
 from simulator.wire.json import encode
 
@@ -50,8 +51,8 @@ SEARCHES: Mapping[str, tuple[Any, dict[str, Any]]] = {
     ),
     "history, one product": (history.transactions, {"date": MONTH, "limit": "100", "product": "WATER"}),
     "history, one account": (history.transactions, {"date": MONTH, "limit": "100", "account": "0000000042"}),
-    "statement, newest page": (history.balance_statement, {"date": MONTH, "limit": "100"}),
-    "statement, refunds": (history.balance_statement, {"date": MONTH, "limit": "100", "type": "REFUND"}),
+    "statement, newest page": (statement.balance_statement, {"date": MONTH, "limit": "100"}),
+    "statement, refunds": (statement.balance_statement, {"date": MONTH, "limit": "100", "type": "REFUND"}),
 }
 
 

@@ -1,4 +1,4 @@
-"""What is sent in each row of the table, and how an answer is told from a refusal."""
+"""What is sent in each row of the table, and how a success is distinguished from a refusal."""
 
 import itertools
 import json

@@ -7,27 +7,28 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
-from simulator.api.call import Answer, Incoming
+from simulator.api.call import EncodedReply, Incoming
+from simulator.api.endings import Drip
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
 from simulator.api.sandbox_lookup import owner_at_root
 from simulator.delivery.sender import HttpSender
 from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.scenario import Scenario
-from simulator.options import Options
+from simulator.options import CONTROL_PATH, Options
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.sandboxes import DEFAULT, Sandboxes, SandboxSpec
+from simulator.runtime.live_sandbox import SandboxSpec
+from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
-from simulator.server.message import BODYLESS, without_framing
-from simulator.server.responder import responder_of
-from simulator.wire.headers import header_pairs
+from simulator.server.message import HttpRequest
+from simulator.server.responder import PendingAnswer, responder_of
+from simulator.wire.headers import as_sent
 
 if TYPE_CHECKING:
     from simulator.control.app import ControlApp
 
 SANDBOX_PREFIX = "/s/"
-CONTROL_PATH = "/_sim"
 CONTROL_PREFIX = "/_sim/"
 
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
@@ -70,23 +71,23 @@ class App:
             answer = await self._answer(scope["path"], request)
             await _deliver(scope, send, answer)
 
-    def prompt(
-        self,
-        method: str,
-        path: str,
-        query: bytes,
-        headers: list[tuple[bytes, bytes]],
-        by_name: dict[bytes, bytes],
-        client: str,
-        body: bytes,
-    ) -> Coroutine[Any, Any, Answer] | None:
+    def answer_now(self, whole: HttpRequest, client: str) -> PendingAnswer | None:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
+        raw_path, _, query = whole.target.partition(b"?")
+        path = raw_path.decode("ascii")
         if path.startswith(CONTROL_PREFIX) or path == CONTROL_PATH:
             return None
-        request = Incoming(method=method, query=query, headers=headers, by_name=by_name, client=client, body=body)
+        request = Incoming(
+            method=whole.method,
+            query=query,
+            headers=whole.headers,
+            by_name=whole.by_name,
+            client=client,
+            body=whole.body,  # type: ignore[arg-type]  # bytes: a plain one came in one piece
+        )
         return self._answer(path, request)
 
-    def _answer(self, path: str, request: Incoming) -> Coroutine[Any, Any, Answer]:
+    def _answer(self, path: str, request: Incoming) -> Coroutine[Any, Any, EncodedReply]:
         """Select the sandbox by path: one under its own prefix, or the default one at the root."""
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
@@ -99,7 +100,7 @@ class App:
             return self._from_root(path, request)
         return self._pipeline.answer(self._default, path, request)
 
-    async def _from_root(self, path: str, request: Incoming) -> Answer:
+    async def _from_root(self, path: str, request: Incoming) -> EncodedReply:
         """Answer at the root, where credentials may select a sandbox other than the default one."""
         owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
         anonymous = None if owner is self._default else self._default
@@ -138,17 +139,15 @@ class App:
         await send({"type": "lifespan.shutdown.complete"})
 
 
-async def _deliver(scope: Any, send: Any, answer: Answer) -> None:
+async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:
     """Send an answer in the way that its ending says. On another server than ours it goes out by ASGI's two messages,
     and what those cannot do is not done."""
     status, lines, body, ending = answer
-    headers = header_pairs(lines)
     responder = responder_of(scope)
     if responder is not None:
-        await responder.answer(status, headers, body, ending)
-    elif ending is None or not ending.name:
-        if status in BODYLESS:
-            headers, body = without_framing(headers), b""
+        await responder.answer(status, lines, body, ending)
+    elif ending is None or isinstance(ending, Drip):
+        headers, body = as_sent(status, lines, body)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 

@@ -5,6 +5,7 @@ from datetime import datetime
 
 DEFAULT_PORT = 8080
 LOOPBACK = "127.0.0.1"
+CONTROL_PATH = "/_sim"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,11 @@
-"""What holds for the whole suite: how Hypothesis chooses its examples."""
+"""What holds for the whole suite: how Hypothesis chooses its examples, what of long tables is fast, garbage."""
 
+import gc
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support.slow_rows import slow_rows
 
 # How long an example takes is the machine's affair: no deadlines. Every run has the same examples, so that a failure is
 # one of the change under test, and nothing is remembered in the checkout; `--hypothesis-profile random` draws others.
@@ -10,3 +15,20 @@ settings.register_profile(
 settings.register_profile("random", settings.get_profile("reproducible"), derandomize=False, print_blob=True)
 settings.register_profile("fast", settings.get_profile("reproducible"), max_examples=20)  # of `make test-fast`
 settings.load_profile("reproducible")
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` looks at the marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the rows of long tables as slow, except for some that are spread over the whole of each table."""
+    tables: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("slow") is None:
+            tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for rows in tables.values():
+        for item in slow_rows(rows):
+            item.add_marker("slow")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector away from what lives as long as the run: the tests themselves and the modules."""
+    gc.freeze()

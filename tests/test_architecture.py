@@ -1,6 +1,7 @@
 """The house rules that can be checked: who imports whom, and what the pure packages may not name."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -9,21 +10,23 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "simulator"
+PAGE = (ROOT / "docs" / "architecture.md").read_text()
 
 # What each part may import of ours, besides itself.
 MAY_IMPORT: dict[str, set[str]] = {
     "domain": set(),
-    "auth": set(),
-    "contract": set(),
-    "server": {"wire"},
+    "shortened": set(),
+    "auth": {"shortened"},
+    "contract": {"shortened"},
+    "server": set(),
     "console": set(),
-    "wire": {"domain"},
-    "scenario": {"domain", "contract"},
-    "delivery": {"domain", "wire"},
+    "wire": {"domain", "shortened"},
+    "scenario": {"domain", "contract", "wire"},
+    "delivery": {"domain"},
     "tape": {"domain", "scenario"},
     "runtime": {"domain", "scenario", "delivery", "wire"},
-    "api": {"runtime", "auth", "contract", "wire", "domain", "delivery"},
-    "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario"},
+    "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "shortened"},
+    "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario", "shortened"},
 }
 # The floors of the domain, lowest first: each imports only from itself and from below.
 FLOORS: tuple[tuple[str, ...], ...] = (
@@ -50,6 +53,27 @@ FORBIDDEN_MODULES = {
     "time", "random", "secrets", "socket", "asyncio", "http", "httpx2", "aiohttp", "starlette", "uvicorn", "requests",
     "urllib.request", "threading", "subprocess",
 }  # fmt: skip
+# Modules outside the domain that are about no subject of it; every other one is called as its subject is there.
+WITHOUT_SUBJECT: dict[str, set[str]] = {
+    "api": {
+        "addresses", "authentication", "billers", "body", "body_cache", "call", "cursors", "diagnoses", "endings",
+        "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes", "sandbox_lookup", "tokens",
+        "versions",
+    },
+    "control": {
+        "app", "clock", "guard", "http", "masking", "meta", "probes", "render", "requests", "sandboxes",
+        "unescaped",
+    },
+    "runtime": {
+        "clock", "counters", "courier", "driver", "journal", "live_sandbox", "probes", "ring", "rule_names",
+        "sandboxes", "watch",
+    },
+    "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
+    "wire": {
+        "billers", "diagnoses", "errors", "headers", "json", "legacy", "outbound", "paging", "signing", "timestamps",
+        "tokens",
+    },
+}  # fmt: skip
 LINES_MAX = 300
 
 
@@ -60,6 +84,11 @@ def modules() -> list[Path]:
 @cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
+
+
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree_of(path)))
 
 
 def name_of(path: Path) -> str:
@@ -78,7 +107,7 @@ def imports(path: Path) -> frozenset[str]:
 
 
 def _imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -98,19 +127,73 @@ def _imported_from_above(path: Path) -> set[str]:
     return ours - MAY_IMPORT[part] - {part} - ({"__version__"} if part in ("control", "api") else set())
 
 
+def test_the_page_draws_the_imports_without_what_other_arrows_show() -> None:
+    real = _arrows()
+    implied = {part: set[str]().union(*(_below(other, real) for other in used)) for part, used in real.items()}
+    assert _drawn() == {part: used - implied[part] for part, used in real.items() if used}
+
+
+def test_every_arrow_of_the_page_points_down() -> None:
+    """The parts are drawn from the top floor down, each before what it imports."""
+    drawn = _drawn()
+    floors = list(drawn)
+    for part, used in drawn.items():
+        assert not used & set(floors[: floors.index(part)]), f"{part} imports from above"
+
+
+def test_the_page_names_every_part() -> None:
+    assert sorted(re.findall(r'^    (\w+)\["\1: .+"\]$', PAGE, re.MULTILINE)) == sorted(_arrows())
+
+
+def test_the_page_has_the_floors_of_the_domain() -> None:
+    assert " → ".join(", ".join(names) for names in reversed(FLOORS)) in PAGE.splitlines()
+
+
+def test_the_modules_that_the_page_names_exist() -> None:
+    parts = {part_of(path) for path in modules()}
+    named = {name for name in re.findall(r"`(\w+/[\w/]*)`", PAGE) if name.partition("/")[0] in parts}
+    assert named
+    missing = {name for name in named if not (PACKAGE / name).is_dir() and not (PACKAGE / f"{name}.py").is_file()}
+    assert missing == set()
+
+
+def _arrows() -> dict[str, set[str]]:
+    """What each part imports of the others."""
+    parts = {part_of(path) for path in modules()} - {"__init__", "__main__"}
+    found: dict[str, set[str]] = {part: set() for part in parts}
+    for path in modules():
+        if (part := part_of(path)) in parts:
+            found[part] |= {name.split(".")[1] for name in imports(path) if name.startswith("simulator.")} & parts
+    return {part: used - {part} for part, used in found.items()}
+
+
+def _below(part: str, arrows: dict[str, set[str]]) -> set[str]:
+    """The parts that lie below a part on any path."""
+    return arrows[part].union(*(_below(other, arrows) for other in arrows[part]))
+
+
+def _drawn() -> dict[str, set[str]]:
+    """The arrows of the drawing, in its order: `a --> b & c`."""
+    lines = re.findall(r"^    (\w+) --> (.+)$", PAGE, re.MULTILINE)
+    return {part: set(used.split(" & ")) for part, used in lines}
+
+
 def floor_of(domain_name: str) -> int:
     return next(number for number, names in enumerate(FLOORS) if domain_name in names)
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "domain").rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_the_domain_imports_nothing_from_a_floor_above(path: Path) -> None:
+def test_the_domain_imports_nothing_from_a_floor_above() -> None:
+    paths = [path for path in modules() if part_of(path) == "domain"]
+    assert {name_of(path): wrong for path in paths if (wrong := _not_from_below(path))} == {}
+
+
+def _not_from_below(path: Path) -> set[str]:
+    """What a module of the domain imports from floors above its own, or from another part on its own floor."""
     own = path.relative_to(PACKAGE / "domain").parts[0].removesuffix(".py")
     if own == "__init__":
-        return
+        return set()
     used = {name.split(".")[2] for name in imports(path) if name.startswith("simulator.domain.")}
-    assert {name for name in used if floor_of(name) > floor_of(own)} == set()
-    beside = {name for name in used if floor_of(name) == floor_of(own)} - {own}
-    assert not beside, f"{own} and {beside} are on one floor"
+    return {name for name in used - {own} if floor_of(name) >= floor_of(own)}
 
 
 @pytest.mark.parametrize(("folder", "allowed"), [("reading", {"reading"}), ("sections", {"reading", "sections"})])
@@ -119,6 +202,24 @@ def test_scenarios_are_read_below_their_sections_and_put_together_above(folder: 
     used = {name.split(".")[2] for path in paths for name in imports(path) if name.startswith("simulator.scenario.")}
     assert paths
     assert used <= allowed
+
+
+@pytest.mark.parametrize("floor", WITHOUT_SUBJECT)
+def test_a_module_is_called_as_its_subject_is_in_the_domain(floor: str) -> None:
+    assert names_in(floor) - subjects() == WITHOUT_SUBJECT[floor]
+
+
+def test_no_subject_has_a_name_in_the_singular_and_one_in_the_plural() -> None:
+    names = subjects().union(*map(names_in, WITHOUT_SUBJECT))
+    assert {name for name in names if {f"{name}s", f"{name}es"} & names} == set()
+
+
+def subjects() -> set[str]:
+    return names_in("domain/model").union(*map(names_in, ("domain/model/history", "domain/handlers", "domain/reports")))
+
+
+def names_in(folder: str) -> set[str]:
+    return {path.stem for path in (PACKAGE / folder).glob("*.py")} - {"__init__"}
 
 
 def test_only_the_domain_knows_its_handlers() -> None:
@@ -145,20 +246,25 @@ def _modules_imported(path: Path, known: set[str]) -> set[str]:
     return {candidate for name in imports(path) for candidate in (name, name.rpartition(".")[0]) if candidate in known}
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in modules() if part_of(p) in PURE], ids=lambda p: str(p.relative_to(PACKAGE))
-)
-def test_pure_parts_read_no_clock_no_randomness_and_no_network(path: Path) -> None:
-    tree = tree_of(path)
+def test_pure_parts_read_no_clock_no_randomness_and_no_network() -> None:
+    pure = [path for path in modules() if part_of(path) in PURE]
+    assert {name_of(path): names for path in pure if (names := _forbidden_names(path))} == {}
+    assert {name_of(path): roots for path in pure if (roots := _forbidden_imports(path))} == {}
+
+
+def _forbidden_names(path: Path) -> set[tuple[str, str]]:
     named = {
         (node.value.id, node.attr)
-        for node in ast.walk(tree)
+        for node in nodes_of(path)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
     }
-    assert not named & FORBIDDEN_NAMES
-    imported = set(imports(path))
+    return named & FORBIDDEN_NAMES
+
+
+def _forbidden_imports(path: Path) -> set[str]:
+    imported = imports(path)
     roots = imported | {name.rpartition(".")[0] for name in imported} | {name.split(".")[0] for name in imported}
-    assert not roots & FORBIDDEN_MODULES
+    return set(roots & FORBIDDEN_MODULES)
 
 
 @pytest.mark.parametrize("part", STANDARD_AND)
@@ -178,15 +284,15 @@ def test_a_module_has_one_subject_named_in_its_first_line() -> None:
 
 
 def test_one_place_lets_commands_into_a_sandbox() -> None:
-    """Everything goes through `LiveSandbox`, which is where inputs can be written down."""
-    found = {
+    """Everything goes through `LiveSandbox.apply`, which is where inputs can be written down."""
+    found = [
         str(path.relative_to(PACKAGE))
         for path in modules()
         if part_of(path) not in ("domain", "tape")
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Attribute) and node.attr == "apply" and _ends_in(node.value, ("core", "_core"))
-    }
-    assert found == {"runtime/sandboxes.py"}
+    ]
+    assert found == ["runtime/live_sandbox.py"]
 
 
 def _ends_in(node: ast.expr, names: tuple[str, ...]) -> bool:
@@ -198,7 +304,7 @@ def test_days_and_times_are_parsed_in_one_place() -> None:
     found = {
         str(path.relative_to(PACKAGE))
         for path in modules()
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Attribute) and node.attr in ("fromisoformat", "strptime")
     }
     assert found == {"domain/model/instants.py"}
@@ -210,17 +316,17 @@ def test_product_codes_do_not_appear_in_python() -> None:
         f"{path.name}: {node.value}"
         for path in modules()
         if part_of(path) not in ("cli",)
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Constant) and node.value in codes
     ]
     assert not found
 
 
-def test_the_misspelt_success_is_written_in_wire_and_in_the_scenario_language_alone() -> None:
+def test_the_misspelt_success_is_written_in_one_place() -> None:
     found = {
-        part_of(path)
+        name_of(path)
         for path in modules()
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Constant) and node.value == "Succesful"
     }
-    assert found <= {"wire", "scenario"}
+    assert found == {"wire/payments.py"}

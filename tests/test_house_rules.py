@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.slow_rows import slow_rows
+
 ROOT = Path(__file__).parent
 MEASURING = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
 WATCHED = re.compile(r"\btime\.|monotonic|perf_counter|process_time|thread_time|sleep|open_connection")
@@ -21,7 +23,7 @@ MAY_MEASURE = {
 MAY_SLEEP = {
     "delivery/test_answers.py": "what was written has to arrive before the reset that would discard it",
     "delivery/test_connections.py": "what was written arrives before the close; a program's sockets close behind it",
-    "support/prompt_echo.py": "an application that takes its time",
+    "support/echo_at_once.py": "an application that takes its time",
     "server/test_server_bounds.py": "a client that sends at a pace, so that the answer can arrive in between",
     "server/test_server_faults.py": "a client that leaves in the middle of an answer",
     "server/test_server_pace.py": "clients that pause, against a server's times",
@@ -103,3 +105,16 @@ def test_everybody_runs_the_same_command() -> None:
     assert "\nmake test " in readme
     assert "\ncheck: lint types test " in makefile
     assert '-m "not slow"' in makefile.partition("\ntest-fast:")[2].partition("\n\n")[0]
+
+
+def test_the_fast_rows_of_a_long_table_are_spread_over_it() -> None:
+    rows = range(100)
+    assert [row for row in rows if row not in set(slow_rows(rows))] == [0, 11, 22, 33, 44, 55, 66, 77, 88, 99]
+    assert [list(slow_rows(range(length))) for length in (1, 9, 10, 11)] == [[], [], [], [9]]
+
+
+def test_test_modules_do_not_import_each_other() -> None:
+    """What several of them need is in `tests/support`."""
+    imported = re.compile(r"^(?:from|import) (tests\.(?!support\b)[\w.]+)", re.MULTILINE)
+    found = {str(path.relative_to(ROOT)): imported.findall(path.read_text("utf-8")) for path in ROOT.rglob("*.py")}
+    assert {name: modules for name, modules in found.items() if modules} == {}

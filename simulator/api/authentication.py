@@ -24,7 +24,7 @@ from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
 from simulator.domain.model import draw
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
 from simulator.domain.model.resellers import Reseller
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 
 ENTRIES_SHOWN_MAX = 5
 DEFAULT_RULES = QueryRules()
@@ -184,7 +184,7 @@ def _accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultT
 
 def _nonce_reused(call: Call) -> Denied:
     window_s = call.sandbox.scenario.limits.nonce_window.total_seconds()
-    again = f"{window_s:g} s of the sandbox's time after its use, and with a later X-Timestamp, it is good again"
+    again = f"{window_s:g} s of the sandbox's time after its use, and with a later X-Timestamp, it is accepted again"
     return Denied("nonce_reused", f"each request needs a nonce of its own, one that is sent again too; {again}")
 
 
@@ -206,6 +206,8 @@ def refuse_late(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | Non
     if reply is not None and isinstance(call.claim, Claim):
         assert call.named is not None, "who claims something names a key that is known"
         call.sandbox.apply(ReturnNonce(call.owner.code, call.named[1].key, call.claim.nonce), call.now)
+    if reply is not None:
+        call.reseller, call.exchange.reseller = None, ""
     return reply
 
 

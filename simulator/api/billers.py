@@ -67,8 +67,8 @@ def _note_no_match(call: Call, product: Product, found: OptionList) -> None:
         note(call, no_biller(code, every, found))
     known = tuple(dict.fromkeys(option.suggested_category for option in found if option.suggested_category))
     if category and category not in known:
-        others = f"; there are {shown(known)}" if known else ""
-        note(call, f"no category {shown(category)}{hint(category, known) or others}")
+        others = f"; known: {shown(known)}" if known else ""
+        note(call, f"unknown category {shown(category)}{hint(category, known) or others}")
     elif category and code and code in found.by_code:
         note(call, f"biller {code} has the category {shown(found.by_code[code].suggested_category) or '(none)'}")
 

@@ -1,51 +1,27 @@
 """The values that pass through the pipeline: the incoming call and the outgoing reply.
 
-They are created for every request, so they are msgspec structs, at a fifth of the cost of Python's own classes.
+They are created for every request, so they are msgspec structs, which cost a fraction of Python's own classes.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
+from simulator.api.endings import Ending
 from simulator.auth.signature import Denied
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.journal import Exchange
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
 Receive = Callable[[], Awaitable[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How the answer to a request ends, if not as usual, whole and at once: one of the constants below, or a `drip`.
-    `name` is empty where the whole answer goes out; `bytes_per_second` is the pace of its body. The server reads both.
-    """
-
-    name: str
-    bytes_per_second: float = 0.0
-
-
-ABORT: Final = Ending("abort")
-"""The connection is closed without a byte."""
-
-CUT: Final = Ending("cut")
-"""The connection is closed in the middle of the body."""
-
-GONE: Final = Ending("gone")
-"""The client had left, and nothing is sent."""
-
-
-def drip(bytes_per_second: float) -> Ending:
-    """The head at once and the body at this pace."""
-    return Ending("", bytes_per_second)
 
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -61,13 +37,13 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     receive: Receive | None = None
 
 
-# The answer for the server: status, header lines with line ends, body, ending.
-Answer = tuple[int, bytes, bytes, Ending | None]
+# A reply as the server sends it: status, header lines with line ends, body, ending.
+EncodedReply = tuple[int, bytes, bytes, Ending | None]
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):
-    """An answer. `body` is encoded as JSON unless it is bytes already; `ending` is how the connection ends; `journaled`
-    replaces, at equal length, a body with a secret in the journal."""
+    """What an endpoint answers. `body` is encoded as JSON unless it is bytes already; `ending` is how the connection
+    ends; `journaled` replaces, at equal length, a body with a secret in the journal."""
 
     status: int
     body: Any
@@ -89,11 +65,11 @@ class Access(Enum):
 
 
 class ChosenFault(msgspec.Struct, gc=False):
-    """The fault of a call: its rule, whether the request named it, whether its delay has passed, and whether that
-    exceeded the timeout."""
+    """The fault of a call: its rule, whether the request selected it by its name, whether its delay has passed, and
+    whether that exceeded the timeout."""
 
     rule: Rule[FaultThen]
-    is_picked: bool = False
+    is_selected: bool = False
     has_waited: bool = False
     timed_out: bool = False
 
@@ -101,9 +77,9 @@ class ChosenFault(msgspec.Struct, gc=False):
 class Call(msgspec.Struct, kw_only=True, gc=False):
     """One request in the pipeline. `now` is the sandbox's time, derived from the `wall` that is read once; `named` is
     the API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and
-    validated body or query; `is_unsigned` when no API key authenticated it;
-    `is_deprecated` when the answer must say so (SPEC 9); `prefix` is the part of the path that names the sandbox, as
-    `/s/mine` does."""
+    validated body or query; `is_exact` unless a part of the body may be ignored; `is_unsigned` when no API key
+    authenticated it; `is_deprecated` when the answer must say so (SPEC 9); `prefix` is the part of the path that names
+    the sandbox, as `/s/mine` does."""
 
     sandbox: LiveSandbox
     now: datetime
@@ -120,6 +96,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     core: Sandbox | None = None
     awaits_fault: bool = True
     passed_faults: tuple[str, ...] = ()
+    is_exact: bool = True
     is_unsigned: bool = False
     is_deprecated: bool = False
     prefix: str = ""

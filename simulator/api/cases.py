@@ -10,12 +10,12 @@ from simulator.wire import cases
 
 
 def check(call: Call) -> Reply:
-    """200 with `Success` or `Failed`; 400 when the reseller has no such transaction."""
+    """Dispute a payment. 200 with `Success` or `Failed`; 400 when the reseller has no such transaction."""
     return _open(call, CaseKind.DISPUTE)
 
 
 def void(call: Call) -> Reply:
-    """200 with `Success` or `Failed`; 400 when the reseller has no such transaction."""
+    """Void a payment; the same answers."""
     return _open(call, CaseKind.VOID)
 
 
@@ -41,7 +41,7 @@ def _open(call: Call, kind: CaseKind) -> Reply:
             user_email=tuple(fields.get("user_email", ())),
             refund_type=None if refund_type is None else int(refund_type),
             refund_reason=fields.get("refund_reason", ""),
-            rule=exchange.wanted_rule,
+            rule=exchange.selected_rule,
         ),
         call.now,
     )

@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 
 from simulator.api.authentication import claimed_reseller
-from simulator.api.call import ABORT, CUT, Call, ChosenFault, Reply, drip
+from simulator.api.call import Call, ChosenFault, Reply
+from simulator.api.endings import ABORT, CUT, Drip
 from simulator.api.notes import note
 from simulator.auth import headers as names
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
-from simulator.domain.model.effects import WITHOUT_BODY
 from simulator.domain.model.faults import (
     CutAnswer,
     DrippingAnswer,
@@ -27,6 +27,7 @@ from simulator.domain.model.faults import (
     NoAnswer,
     ScriptedAnswer,
 )
+from simulator.domain.model.http_statuses import WITHOUT_BODY
 from simulator.domain.model.rules import Fields, Rule
 from simulator.wire import errors
 from simulator.wire.json import encode
@@ -42,13 +43,11 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
     """Choose the fault of this call, unless that is decided already; stores it in `call.fault`."""
     exchange, book = call.exchange, call.sandbox.core.state.faults
     account = None if before_body else call.fields.get("account")
-    if not (book.rules or exchange.wanted_rule or (account and book.is_magic(account))):
-        return
     if call.fault is not None or not call.awaits_fault:
         return
     choice = book.find(
         lambda: _facts(call),
-        exchange.wanted_rule,
+        exchange.selected_rule,
         account,
         before_body=before_body,
         passed=call.passed_faults,
@@ -57,10 +56,10 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
     rule = choice.rule
     chosen = "" if rule is None or rule.then.after_commit else rule.id
     if choice.matched or chosen:
-        call.sandbox.apply(CountFault(choice.matched, chosen, choice.is_picked), call.now)
+        call.sandbox.apply(CountFault(choice.matched, chosen, choice.is_selected), call.now)
         call.passed_faults = choice.matched
     if rule is not None:
-        call.fault = ChosenFault(rule, choice.is_picked)
+        call.fault = ChosenFault(rule, choice.is_selected)
         if chosen:
             exchange.fault = rule.label
 
@@ -96,7 +95,7 @@ async def with_failures(call: Call, reply: Reply) -> Reply:
     if met.rule.then.after_commit:
         if reply.status >= REFUSED_FROM:
             return reply
-        call.sandbox.apply(CountFault((), met.rule.id, met.is_picked), call.now)
+        call.sandbox.apply(CountFault((), met.rule.id, met.is_selected), call.now)
         call.exchange.fault = met.rule.label
     if timed_out := await wait(call):
         return timed_out
@@ -128,7 +127,7 @@ def _malformed(call: Call, reply: Reply, failure: MalformedAnswer) -> Reply:
 def _dripping(call: Call, reply: Reply, failure: DrippingAnswer) -> Reply:
     """The pace is divided by the rate of a faster clock, like any wait."""
     pace = failure.bytes_per_second / call.sandbox.clock.wall_seconds(ONE_SECOND)
-    return msgspec.structs.replace(reply, ending=drip(pace))
+    return msgspec.structs.replace(reply, ending=Drip(pace))
 
 
 _FAILURES: Mapping[type[Failure], Callable[[Call, Reply, Any], Reply]] = {

@@ -11,7 +11,7 @@ from simulator.api.notes import hint, note, note_some, suggestion
 from simulator.api.versions import version_problem
 from simulator.auth import headers as names
 from simulator.contract.body import looks_like_json, repeated_keys
-from simulator.contract.query import admits_several, decode_query, parameter_names, parameters
+from simulator.contract.query import admits_several, decode_query, parameters
 from simulator.contract.schemas import Schema
 from simulator.domain.model.details import nearest
 from simulator.domain.model.options import data_source
@@ -52,17 +52,10 @@ def note_unknown_parameters(call: Call, endpoint: Endpoint) -> None:
     note_some(call, said, len(unknown), UNKNOWN)
 
 
-def may_have_ignored(call: Call) -> bool:
-    """False when there is nothing for `note_ignored_members`: a flat JSON body of known members, each sent once. That
-    has as many colons as members, unless a value has one."""
-    fields = call.fields
-    return call.exchange.body.count(b":") != len(fields) or not parameter_names(call.endpoint.schema).issuperset(fields)
-
-
 def note_ignored_members(call: Call) -> None:
     """Note unknown and repeated members of the body; cheap when there are none."""
     source, sent, body = call.endpoint.source, call.fields, call.exchange.body
-    if source == "query":
+    if not sent or not body:
         return
     known = parameters(call.endpoint.schema)
     if not sent.keys() <= known.keys():
@@ -77,7 +70,7 @@ def note_ignored_members(call: Call) -> None:
 
 
 def _no_parameter(name: str) -> str:
-    return f"no parameter {_quoted(name) or 'without a name'}"
+    return f"unknown parameter {_quoted(name) or 'without a name'}"
 
 
 def _member(name: str) -> str:
@@ -94,7 +87,7 @@ def _of_parameters(name: str, known: Mapping[str, Schema], sent: Collection[str]
     single = name.removesuffix("[]")
     if single != name and single in known and single not in sent:
         return f"; send {single} itself{', once for each value' if admits_several(known[single]) else ''}"
-    return hint(name, known, sent) or f"; there are {', '.join(known)}"
+    return hint(name, known, sent) or f"; known: {', '.join(known)}"
 
 
 def _named(call: Call, unknown: Collection[str], known: Mapping[str, Schema]) -> Iterator[str]:
@@ -109,7 +102,7 @@ def _named(call: Call, unknown: Collection[str], known: Mapping[str, Schema]) ->
 
 def _unnamed(unknown: Collection[str], known: Mapping[str, Schema], sent: Collection[str]) -> Iterator[str]:
     """The same without names at the token endpoints: a name there may be a password, or a part of one after an &."""
-    every = f"; known are {', '.join(known)}"
+    every = f"; known: {', '.join(known)}"
     for name in unknown:
         yield f"an unknown member was ignored{hint(name, known, sent) or every}"
 

@@ -4,9 +4,7 @@ from collections.abc import Collection, Iterable
 from itertools import islice
 
 from simulator.api.call import Call, Problems
-from simulator.domain.model.details import nearest
-
-NAMES_MAX = 5
+from simulator.domain.model.details import NAMES_MAX, nearest
 
 
 def note(call: Call, text: str) -> None:

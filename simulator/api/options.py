@@ -7,6 +7,7 @@ from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
 from simulator.api.diagnoses import no_biller, not_listed
 from simulator.api.notes import hint, note
+from simulator.api.paging import page_size
 from simulator.api.refusals import invalid_parameters
 from simulator.api.versions import wants_denominations
 from simulator.contract.query import flag, sent_times, whole
@@ -19,7 +20,6 @@ from simulator.wire.diagnoses import shown
 from simulator.wire.json import encode
 from simulator.wire.paging import Page
 
-LIMIT_DEFAULT = 100
 LIMIT_MAX = 25_000
 
 
@@ -43,12 +43,10 @@ class OptionsEndpoint:
             return invalid_parameters(call, {"account_number": [problem]})
         _note_ignored(call, product)
         sent = "per_page" if "per_page" in fields and "limit" not in fields else "limit"
-        limit = whole(fields, sent, LIMIT_DEFAULT)
-        if limit > LIMIT_MAX and state.assumes("options-page-size", "reject"):
-            return invalid_parameters(call, {sent: [f"must be at most {LIMIT_MAX}"]})
-        if limit > LIMIT_MAX:
-            note(call, f"a {sent} of {limit} was reduced to {LIMIT_MAX}, the maximum of a page")
-        return self._page(call, product, min(limit, LIMIT_MAX))
+        limit, problems = page_size(call, sent, LIMIT_MAX, "options-page-size")
+        if problems:
+            return invalid_parameters(call, problems)
+        return self._page(call, product, limit)
 
     def _page(self, call: Call, product: Product, limit: int) -> Reply:
         fields, state = call.fields, call.sandbox.core.state

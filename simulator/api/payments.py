@@ -7,7 +7,7 @@ from simulator.api.diagnoses import explain
 from simulator.domain.commands import CreatePayment
 from simulator.domain.model.answers import PaymentRefused
 from simulator.domain.model.transactions import Reason
-from simulator.wire import payment
+from simulator.wire import payments
 
 NO_EXTRAS: Mapping[str, object] = {}
 
@@ -25,7 +25,7 @@ def topup(call: Call) -> Reply:
             remarks=fields.get("remarks", ""),
             extras=fields.get("extras", NO_EXTRAS),
             sender=exchange.client,
-            rule=exchange.wanted_rule,
+            rule=exchange.selected_rule,
         ),
         call.now,
     )
@@ -33,7 +33,7 @@ def topup(call: Call) -> Reply:
         exchange.error, exchange.rule = outcome.reason, outcome.rule
         explain(call, outcome.detail, outcome.rule)
         explain(call, outcome.ignored)
-        return Reply(400, payment.refusal(outcome, fields, call.now))
+        return Reply(400, payments.refusal(outcome, fields, call.now))
     exchange.refid = fields["refid"]
     exchange.trxid = outcome.transaction.trxid
     exchange.rule = outcome.rule
@@ -41,7 +41,7 @@ def topup(call: Call) -> Reply:
         explain(call, outcome.detail)
         explain(call, outcome.ignored)
     at_answer = call.sandbox.core.state.assumes("payment-timestamp", "answer")
-    return Reply(200, payment.answer(outcome, call.now if at_answer else outcome.result.at))
+    return Reply(200, payments.answer(outcome, call.now if at_answer else outcome.result.at))
 
 
 def invalid_request(call: Call, problems: Problems) -> Reply:
@@ -54,4 +54,4 @@ def invalid_request(call: Call, problems: Problems) -> Reply:
     refused = PaymentRefused(
         reason=reason, code=state.codes[reason], balance=call.owner.wallet.balance, product_name=name
     )
-    return Reply(400, payment.refusal(refused, call.fields, call.now))
+    return Reply(400, payments.refusal(refused, call.fields, call.now))

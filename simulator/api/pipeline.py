@@ -21,17 +21,10 @@ from simulator.api.authentication import (
     refuse_late,
 )
 from simulator.api.body import BodyTooLarge, ClientGone, read_body
-from simulator.api.call import (
-    GONE,
-    Answer,
-    Call,
-    Endpoint,
-    Incoming,
-    Problems,
-    Reply,
-)
+from simulator.api.call import Call, EncodedReply, Endpoint, Incoming, Problems, Reply
+from simulator.api.endings import GONE
 from simulator.api.faults import NO_REPLY, choose_fault, wait, with_failures
-from simulator.api.ignored import may_have_ignored, note_ignored_members, note_unknown_parameters, note_unread
+from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.notes import note_problems
 from simulator.api.routes import PathTable, Routes
 from simulator.api.versions import marked_deprecated
@@ -41,8 +34,8 @@ from simulator.contract.body import read_members
 from simulator.contract.query import read_query
 from simulator.domain.model.faults import FaultThen
 from simulator.runtime.journal import Exchange, packed, reply_headers
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.rule_names import decode_rule_names
-from simulator.runtime.sandboxes import LiveSandbox
 from simulator.wire.json import encode
 
 
@@ -62,7 +55,7 @@ class Pipeline:
         prefix: str = "",
         anonymous: LiveSandbox | None = None,
         refusal: Reply | None = None,
-    ) -> Answer:
+    ) -> EncodedReply:
         """Answer, write the journal, pass due work to the driver. `path` is the part after `prefix`, which named the
         sandbox.
 
@@ -115,19 +108,29 @@ class Pipeline:
 
         Only a fault, or a body that is still arriving, makes a call wait.
         """
-        if refused := admit(call):
-            self._note_deprecation(call)
         reply = (
-            refused
+            self._admit(call)
             or self._find_endpoint(call)
             or claim(call)
             or (await read(call, request) if call.fault or request.body is None else None)
             or check(call, request)
             or (await handle(call) if call.fault else call.endpoint.handle(call))
         )
-        if call.fields and call.exchange.body and may_have_ignored(call):
+        if not call.is_exact:
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
+
+    def _admit(self, call: Call) -> Reply | None:
+        """Count the request against its address's rate limit, if any (SPEC 8)."""
+        if call.sandbox.is_closed:
+            refusal: Reply | None = refusals.lost_sandbox(call)
+        elif call.sandbox.core.state.rates is None:
+            return None
+        else:
+            refusal = refuse_blocked(call)
+        if refusal is not None:
+            self._note_deprecation(call)
+        return refusal
 
     def _find_endpoint(self, call: Call) -> Reply | None:
         exchange, paths = call.exchange, self._paths
@@ -153,20 +156,13 @@ class Pipeline:
             call.is_deprecated = True
 
 
-def admit(call: Call) -> Reply | None:
-    """Count the request against its address's rate limit, if any (SPEC 8)."""
-    if call.sandbox.is_closed:
-        return refusals.lost_sandbox(call)
-    return refuse_blocked(call) if call.sandbox.core.state.rates is not None else None
-
-
 def claim(call: Call) -> Reply | None:
     """Find the fault that replaces everything else, and the identity that the headers claim (SPEC 5.2)."""
-    if b"x-sim-rule" in call.headers and (refusal := _check_wanted_rule(call)):
+    if b"x-sim-rule" in call.headers and (refusal := _check_selected_rule(call)):
         return refusal
     if refusal := refuse_address(call):
         return refusal
-    if call.exchange.wanted_rule or call.sandbox.core.state.faults.rules:  # those of magic accounts need the body
+    if call.exchange.selected_rule or call.sandbox.core.state.faults.rules:
         choose_fault(call, before_body=True)
         if call.fault is not None and call.fault.rule.then.prevents_execution:
             note_token(call)
@@ -209,7 +205,8 @@ def check(call: Call, request: Incoming) -> Reply | None:
     fault = None if met is None else met.rule.then
     if refusal := authenticate(call, endpoint, call.claim, fault) or _check_fields(call, endpoint):
         return refusal
-    if met is not None:
+    book, account = call.sandbox.core.state.faults, call.fields.get("account")
+    if met is not None or not (call.exchange.selected_rule or book.may_match(account)):
         return None
     choose_fault(call)
     return None if call.fault is None else _refuse_by_fault(call, call.fault.rule.then)
@@ -252,7 +249,7 @@ def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     return headers
 
 
-def _check_wanted_rule(call: Call) -> Reply | None:
+def _check_selected_rule(call: Call) -> Reply | None:
     if not call.headers[b"x-sim-rule"].strip():
         return None
     spellings = decode_rule_names(call.headers[b"x-sim-rule"])
@@ -261,7 +258,7 @@ def _check_wanted_rule(call: Call) -> Reply | None:
         call.exchange.error = "unknown_rule"
         note_token(call)
         return refusals.unknown_rule(call, name)
-    call.exchange.wanted_rule = name
+    call.exchange.selected_rule = name
     return None
 
 
@@ -278,7 +275,7 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
     reject_duplicates = assume.get("duplicate-json-keys") == "reject"
     any_type = assume.get("content-type") == "ignored"
     # By position, which is cheaper: every payment comes this way.
-    call.fields, problems = read_members(
+    call.fields, problems, call.is_exact = read_members(
         endpoint.schema, headers.get(b"content-type", b""), call.exchange.body, may_be_form, reject_duplicates, any_type
     )
     return problems

@@ -11,6 +11,7 @@ from simulator.api.call import (
 )
 from simulator.api.notes import hint, note, note_problems
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
+from simulator.shortened import shortened
 from simulator.wire import errors
 from simulator.wire.diagnoses import shown
 
@@ -115,4 +116,4 @@ def unknown_rule(call: Call, name: str) -> Reply:
 
 def _shown(name: str) -> str:
     """Client input as a message quotes it, truncated to the length of a name."""
-    return repr(name if len(name) <= NAME_CHARS_MAX else name[:NAME_CHARS_MAX] + "…")
+    return repr(shortened(name, NAME_CHARS_MAX, "…"))

@@ -3,14 +3,18 @@
 from collections.abc import Mapping
 
 from simulator.api import (
-    account,
+    alerts,
+    bills,
+    callbacks,
     cases,
     deliveries,
     history,
     legacy,
+    network,
     payments,
-    products,
+    statement,
     tokens,
+    wallet,
     webhooks,
 )
 from simulator.api.billers import BillersEndpoint
@@ -118,7 +122,7 @@ def routes() -> Routes:
         },
         "/v2/networkstatus": {
             "GET": Endpoint(
-                handle=products.network,
+                handle=network.show,
                 invalid=invalid_parameters,
                 denied=denied,
                 schema="networkstatus-query",
@@ -127,7 +131,7 @@ def routes() -> Routes:
         },
         "/v2/bill-presentment": {
             "GET": Endpoint(
-                handle=products.bill, invalid=products.invalid_bill, denied=denied, schema="bill-query", source="query"
+                handle=bills.show, invalid=bills.invalid_request, denied=denied, schema="bill-query", source="query"
             ),
         },
         "/v2/transactions": {
@@ -141,7 +145,7 @@ def routes() -> Routes:
         },
         "/v2/balance-statement": {
             "GET": Endpoint(
-                handle=history.balance_statement,
+                handle=statement.balance_statement,
                 invalid=invalid_parameters,
                 denied=denied,
                 schema="balance-statement-query",
@@ -149,11 +153,11 @@ def routes() -> Routes:
             ),
         },
         "/v2/balance": {
-            "GET": Endpoint(handle=account.balance, invalid=invalid_parameters, denied=denied),
+            "GET": Endpoint(handle=wallet.balance, invalid=invalid_parameters, denied=denied),
         },
         "/v2/low-balance-threshold": {
             "POST": Endpoint(
-                handle=account.set_low_balance_threshold,
+                handle=alerts.set_threshold,
                 invalid=invalid_parameters,
                 denied=denied,
                 schema="low-balance-threshold-query",
@@ -161,9 +165,9 @@ def routes() -> Routes:
             ),
         },
         "/v2/callback-url": {
-            "GET": Endpoint(handle=account.read_callback_url, invalid=invalid_parameters, denied=denied),
+            "GET": Endpoint(handle=callbacks.read_url, invalid=invalid_parameters, denied=denied),
             "POST": Endpoint(
-                handle=account.set_callback_url,
+                handle=callbacks.set_url,
                 invalid=invalid_parameters,
                 denied=denied,
                 schema="callback-url-query",

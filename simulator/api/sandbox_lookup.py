@@ -9,7 +9,8 @@ from simulator.api.call import Incoming, Receive
 from simulator.auth import headers as names
 from simulator.auth.tokens import claimed
 from simulator.contract.body import FORM_BYTES_MAX, decode_form
-from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.tokens import PATHS, REFRESH_PATH
 
 

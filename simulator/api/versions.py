@@ -8,11 +8,9 @@ import msgspec
 from simulator.api.call import Call, Reply
 from simulator.auth import headers as names
 from simulator.domain.model.instants import day, looks_like_day
-from simulator.domain.queries import SWITCH_IN_SERVICE_ZONE, version_switch
+from simulator.domain.queries import NEW_VERSION, SWITCH_IN_SERVICE_ZONE, version_switch
 from simulator.wire.diagnoses import shown
 from simulator.wire.tokens import deprecation
-
-GATE = date(2026, 9, 16)
 
 
 def api_version(header: bytes | None) -> date | None:
@@ -30,14 +28,14 @@ def version_problem(header: bytes) -> str:
     if api_version(header) is not None:
         return ""
     sent = header.decode("latin-1")
-    wrong = "no day of the calendar" if looks_like_day(sent) else "no date of the form yyyy-MM-dd"
-    return f"X-API-Version {shown(sent)!r} is {wrong} and was ignored"
+    wrong = "is not an existing date" if looks_like_day(sent) else "does not have the form yyyy-MM-dd"
+    return f"X-API-Version {shown(sent)!r} {wrong} and was ignored"
 
 
 def by_denomination(header: bytes | None, now: datetime, switch: datetime = SWITCH_IN_SERVICE_ZONE) -> bool:
     """True when a response has the shapes of 2026-09-16, the default from `switch` on."""
     version = api_version(header)
-    return (version is not None and version >= GATE) or now >= switch
+    return (version is not None and version >= NEW_VERSION) or now >= switch
 
 
 def wants_denominations(call: Call) -> bool:

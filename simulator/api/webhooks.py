@@ -2,15 +2,15 @@
 
 from urllib.parse import urlsplit
 
-from simulator.api.account import reason_to_refuse
 from simulator.api.call import Call, Reply
 from simulator.api.notes import note
 from simulator.api.refusals import refuse_parameters
+from simulator.delivery.targets import reason_to_refuse
 from simulator.domain.commands import EnableWebhook, RemoveWebhook, RotateWebhookSecret, SetWebhook
+from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.runtime.inboxes import INBOX_PATH
 from simulator.wire import errors, webhooks
 from simulator.wire.json import encode
-
-INBOX_PATH = "/_sim/inbox/"
 
 
 def read(call: Call) -> Reply:
@@ -63,7 +63,7 @@ def _no_webhook(call: Call) -> Reply:
 
 def _reason_in_production(call: Call, url: str) -> str | None:
     """Production wants https, but for inboxes of the simulator, which no network lies before."""
-    if call.sandbox.scenario.environment != "production" or url.startswith(("https://", "inbox:")):
+    if call.sandbox.scenario.environment != "production" or url.startswith(("https://", INBOX_SCHEME)):
         return None
     parts = urlsplit(url)
     host = call.headers.get(b"host", b"").decode("latin-1").lower()

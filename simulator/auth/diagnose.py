@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from simulator.auth.canonical import EMPTY_BODY_HASH, QueryRules, body_hash, canonical_queries, canonical_string
 from simulator.auth.query_mistakes import mistaken_queries
-from simulator.auth.shortened import shortened
 from simulator.auth.signature import Claim
+from simulator.shortened import shortened
 
 # Bounds the cost of the search.
 _BODY_BYTES_MAX = 64 * 1024
@@ -30,7 +30,8 @@ def diagnose(claim: Claim, method: str, path: str, query: bytes, body: bytes, ru
     if len(claim.signature) != _DIGEST_BYTES:
         return _misshapen(claim.signature)
     expected = _canonical(claim, method.encode(), canonical_queries(query, rules)[0], body_hash(body))
-    return f"no known mistake explains it; the string to sign was {_shown(expected)}; is it this key's secret?"
+    shown = shortened(expected, _SHOWN_CHARS_MAX)
+    return f"no known mistake explains it; the string to sign was {shown}; is it this key's secret?"
 
 
 def _misshapen(signature: bytes) -> str:
@@ -44,10 +45,6 @@ def _misshapen(signature: bytes) -> str:
 
 def _is_hexadecimal(text: bytes) -> bool:
     return len(text) == 2 * _DIGEST_BYTES and not text.lower().translate(None, b"0123456789abcdef")
-
-
-def _shown(text: bytes) -> str:
-    return shortened(text.decode("ascii", "backslashreplace"), _SHOWN_CHARS_MAX)
 
 
 def _matches(claim: Claim, key: bytes, signed: bytes) -> bool:

@@ -5,7 +5,7 @@ from itertools import product
 from urllib.parse import quote, quote_plus, unquote_to_bytes
 
 from simulator.auth.canonical import QueryRules, canonical_queries, canonical_query
-from simulator.auth.shortened import shortened
+from simulator.shortened import shortened
 
 _NAME_SHOWN_MAX = 100
 _QUERY_BYTES_MAX = 4096  # of a longer one only what costs little is tried
@@ -65,7 +65,7 @@ def _with_parameters_that_have_no_value(query: bytes) -> Iterator[tuple[str, byt
     bare = [part for part in query.split(b"&") if part and b"=" not in part]
     if not bare:
         return
-    name = shortened(bare[0].decode("ascii", "backslashreplace"), _NAME_SHOWN_MAX)
+    name = shortened(bare[0], _NAME_SHOWN_MAX)
     text = f"{name} has no =, so it is not part of the canonical string"
     parts = [part for part in query.split(b"&") if part]
     ordered = sorted(parts, key=_key)

@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from simulator.auth.shortened import shortened
 from simulator.auth.signature import Denied
+from simulator.shortened import shortened
 
 ALGORITHM = "HS256"
 ISSUER = "reseller-sim"

@@ -4,7 +4,7 @@ import json as json_module
 from dataclasses import asdict
 from difflib import get_close_matches
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -58,11 +58,7 @@ def _whole(one: "Assumption") -> str:
 
 
 def _accepted(one: "Assumption") -> str:
-    return f": {' | '.join(map(_shown, one.values))}" if one.values else ""
-
-
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else json_module.dumps(value)
+    return f": {' | '.join(one.spellings)}" if one.values else ""
 
 
 def _paragraph(text: str) -> str:

@@ -14,7 +14,7 @@ from simulator.cli.running import Running
 from simulator.cli.signing import Credentials, sign
 from simulator.control.render import moment
 from simulator.domain.model.resellers import Reseller
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import encode
 
 # The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.
@@ -47,7 +47,7 @@ def _facts(running: Running) -> list[tuple[str, str]]:
     facts.append(("clock", _clock(sandbox)))
     owner = _first_reseller(sandbox)
     if owner is None:
-        return [*facts, ("reseller", "none in this scenario; POST /_sim/sandboxes/default/resellers makes one")]
+        return [*facts, ("reseller", "none in this scenario; POST /_sim/sandboxes/default/resellers creates one")]
     shown = next(one for one in running.resellers() if one["code"] == owner.code)
     facts.append(("reseller", f"{owner.code}, balance {owner.wallet.balance:.2f} MYR"))
     if shown["api_key"]:
@@ -81,13 +81,13 @@ def _first_steps(running: Running) -> list[str]:
     owner = _first_reseller(running.sandbox)
     keys = [key for key in owner.keys if key.state == "active"] if owner else []
     if owner is None or not keys:
-        return ["This scenario has no active API key, so that there is no request to paste."]
+        return ["This scenario has no active API key, so there is no request to paste."]
     credentials = Credentials(keys[0].key, keys[0].secret)
     method, path, body = _example(running.sandbox, owner)
     now = int(running.sandbox.signing_time().timestamp())
     request = sign(method, running.url, path, body, credentials, now)
     return [
-        "Paste this; its signature is good for 5 minutes and for one use:",
+        "Paste this; its signature is valid for 5 minutes and one use:",
         "",
         curl_command(request),
         "",

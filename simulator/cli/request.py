@@ -8,7 +8,7 @@ import click
 
 from simulator.cli.flags import CannotStart
 from simulator.cli.signing import CannotSign, Credentials, SignedRequest, sign
-from simulator.options import DEFAULT_PORT, LOOPBACK
+from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
 
 DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
 
@@ -27,7 +27,7 @@ def signed_request(
 
     A URL may end in `/_sim`, since RESELLER_SIM_URL does so for programs under `exec`.
     """
-    base_url = (url or DEFAULT_URL).rstrip("/").removesuffix("/_sim")
+    base_url = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
     try:
         return sign(method, base_url, path, read_body(data), _credentials(key, secret), timestamp, nonce)
     except CannotSign as wrong:

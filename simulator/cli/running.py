@@ -12,12 +12,12 @@ from simulator.cli.flags import CannotStart, ServerFlags
 from simulator.cli.process import tune_gc
 from simulator.control import render
 from simulator.domain.errors import DomainError
-from simulator.options import Options
-from simulator.runtime.sandboxes import DEFAULT, LiveSandbox
+from simulator.options import CONTROL_PATH, Options
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.document import ScenarioError
 from simulator.server.serve import CannotListen, Server, make_server
 
-CONTROL = "/_sim"
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
 
 
@@ -36,7 +36,7 @@ class Running:
     @property
     def control_url(self) -> str:
         """The URL of the control API, ending in `/_sim`."""
-        return self.url + CONTROL
+        return self.url + CONTROL_PATH
 
     @property
     def control_token(self) -> str | None:

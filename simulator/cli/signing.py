@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 from simulator.auth import headers as names
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string
 
-SIGNATURE_HEADERS = (
+SIGNING_HEADERS = (
     names.WRITTEN_API_KEY,
     names.WRITTEN_TIMESTAMP,
     names.WRITTEN_NONCE,
@@ -82,7 +82,7 @@ def sign(
 
 def with_bearer(request: SignedRequest, token: str) -> SignedRequest:
     """The same request with a bearer token in place of the key and the signature (SPEC 5.4)."""
-    headers = {name: value for name, value in request.headers.items() if name not in SIGNATURE_HEADERS}
+    headers = {name: value for name, value in request.headers.items() if name not in SIGNING_HEADERS}
     return replace(request, headers=headers | {names.WRITTEN_AUTHORIZATION: f"Bearer {token}"})
 
 

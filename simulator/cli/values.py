@@ -30,7 +30,7 @@ def clock_mode(ctx: click.Context, param: click.Parameter, text: str | None) -> 
 
 
 def time(ctx: click.Context, param: click.Parameter, text: str | None) -> datetime | None:
-    """An ISO 8601 time with its offset, between 1990 and 2200; returned in UTC."""
+    """An ISO 8601 time with its offset, which a sandbox's clock may show; returned in UTC."""
     if text is None:
         return None
     try:

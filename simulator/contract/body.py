@@ -14,9 +14,10 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from simulator.contract.query import decode_query, parameters, with_repeats
+from simulator.contract.query import decode_query, parameter_names, parameters, with_repeats
 from simulator.contract.schemas import schema
-from simulator.contract.validate import shortened, validator
+from simulator.contract.validate import validator
+from simulator.shortened import shortened
 
 JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
@@ -45,22 +46,30 @@ def read_members(
     may_be_form: bool = False,
     reject_duplicates: bool = False,
     any_type: bool = False,
-) -> Decoded:
+) -> tuple[dict[str, Any], dict[str, list[str]], bool]:
     """The members of a body without those that count as absent, and what is wrong with them by the schema
-    `contracts/schemas/NAME.json`: texts by member. Absent are nulls and the optional texts that are blank."""
+    `contracts/schemas/NAME.json`: texts by member. Absent are nulls and the optional texts that are blank.
+
+    Third, True for a JSON body whose members are all known and were each sent once. It has as many colons as members,
+    unless a value has one.
+    """
     decode = decode_form if may_be_form else decode_json
     members, problems = decode(content_type, body, reject_duplicates, any_type)
     if problems:
-        return members, problems
-    if _has_absent(members):
-        members = _without_absent(members, _optional_texts(name))
+        return members, problems, False
     checker = validator(name)
+    has_more_colons = body.count(b":") != len(members)
+    if len(members) == _required_alone(name) and checker.is_valid(members):
+        return members, problems, not has_more_colons
+    is_exact = not has_more_colons and parameter_names(name).issuperset(members)
+    if _has_absent(members):
+        members, is_exact = _without_absent(members, _optional_texts(name)), False
     if checker.is_valid(members):
-        return members, problems
+        return members, problems, is_exact
     problems = checker.problems(members)
     if may_be_form and not looks_like_json(body):
         problems = with_repeats(name, members, problems)
-    return members, problems
+    return members, problems, is_exact
 
 
 def looks_like_json(body: bytes) -> bool:
@@ -120,6 +129,14 @@ def _optional_texts(name: str) -> frozenset[str]:
     return frozenset(
         one for one, wanted in parameters(name).items() if wanted.get("type") == "string" and one not in required
     )
+
+
+@cache
+def _required_alone(name: str) -> int:
+    """The number of members of a valid body that has no optional ones, so that none of its members can be absent; -1
+    for a schema that requires objects."""
+    required, wanted = schema(name).get("required", ()), parameters(name)
+    return -1 if any("object" in wanted[one].get("type", "object") for one in required) else len(required)
 
 
 def _has_absent(members: Mapping[str, Any]) -> bool:

@@ -7,7 +7,8 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from simulator.contract.schemas import Schema, schema
-from simulator.contract.validate import NAME_CHARS_MAX, shortened, validator
+from simulator.contract.validate import NAME_CHARS_MAX, validator
+from simulator.shortened import shortened
 
 _MALFORMED = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
@@ -27,7 +28,7 @@ def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
         try:
             values.setdefault(_decoded(name), []).append(_decoded(value))
         except ValueError as bad:
-            problems[_shown(name)] = [str(bad)]
+            problems[shortened(name, NAME_CHARS_MAX)] = [str(bad)]
     return {name: sent[0] if len(sent) == 1 else sent for name, sent in values.items()}, problems
 
 
@@ -112,7 +113,3 @@ def _decoded(text: bytes) -> str:
         return unquote_to_bytes(text.replace(b"+", b" ")).decode()
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8 when its percent-encoding is decoded") from None
-
-
-def _shown(name: bytes) -> str:
-    return shortened(name.decode("ascii", "backslashreplace"), NAME_CHARS_MAX)

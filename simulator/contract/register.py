@@ -1,5 +1,6 @@
 """The register of assumptions: what SPEC leaves open, our choice, and the scenario key that changes it."""
 
+import json
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -23,6 +24,11 @@ class Assumption:
     why: str
     knob: str | None
     values: tuple[Any, ...] = ()
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """The knob's values as a scenario may write them."""
+        return tuple(value if isinstance(value, str) else json.dumps(value) for value in self.values)
 
 
 @cache

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from simulator.contract.schemas import Schema, at_pointer, compiled, names, schema, schema_at
+from simulator.shortened import shortened
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -73,7 +74,7 @@ class Validator:
         elif keyword == "additionalProperties":
             known = ", ".join(self._holder(error).get("properties", {}))
             for name in error.kind.as_dict()["unexpected"]:
-                yield _dotted([*path, name]), f"is unknown; known are {known}"
+                yield _dotted([*path, name]), f"is unknown; known: {known}"
         elif keyword == "anyOf" and (names := _alternatives(self._holder(error))):
             yield _dotted(path), f"needs {' or '.join(names)}"
         elif keyword == "propertyNames":
@@ -163,8 +164,3 @@ def _is_large(value: Any) -> bool:
 
 def _dotted(path: list[str | int]) -> str:
     return ".".join(shortened(str(each), NAME_CHARS_MAX) for each in path)
-
-
-def shortened(text: str, chars_max: int) -> str:
-    """The text, or its beginning and three dots."""
-    return text if len(text) <= chars_max else text[:chars_max] + "..."

@@ -15,7 +15,7 @@ from simulator.control import (
     coverage,
     deliveries,
     expectations,
-    inbox,
+    inboxes,
     meta,
     network,
     notifications,
@@ -31,10 +31,10 @@ from simulator.control.http import error, on_domain_error, on_http_error, on_sce
 from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
+from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.reading.document import ScenarioError
 
-INBOX_PREFIX = "/_sim/inbox/"
 ONE = "/_sim/sandboxes/{sandbox}"
 
 
@@ -82,10 +82,10 @@ ROUTES = [
     Route(ONE + "/invariants", sandboxes.invariants, methods=["GET"]),
     Route(ONE + "/coverage", coverage.show, methods=["GET"]),
     Route(ONE + "/expectations", expectations.show, methods=["GET"]),
-    Route(ONE + "/inbox/{name}", inbox.show, methods=["GET"]),
-    Route(ONE + "/inbox/{name}", inbox.set_replies, methods=["PUT"]),
-    Route(ONE + "/inbox/{name}", inbox.clear, methods=["DELETE"]),
-    AnyMethod(INBOX_PREFIX + "{sandbox}/{name}", inbox.receive),
+    Route(ONE + "/inbox/{name}", inboxes.show, methods=["GET"]),
+    Route(ONE + "/inbox/{name}", inboxes.set_replies, methods=["PUT"]),
+    Route(ONE + "/inbox/{name}", inboxes.clear, methods=["DELETE"]),
+    AnyMethod(INBOX_PATH + "{sandbox}/{name}", inboxes.receive),
 ]
 
 
@@ -100,7 +100,7 @@ class ControlApp:
             exception_handlers={
                 DomainError: on_domain_error,
                 ScenarioError: on_scenario_error,
-                BadTarget: inbox.on_bad_target,
+                BadTarget: inboxes.on_bad_target,
                 HTTPException: on_http_error,
             },
         )
@@ -127,7 +127,7 @@ class ControlApp:
                 message["headers"] = [*message.get("headers", ()), (b"x-sim-request-id", request_id)]
             await send(message)
 
-        if not scope["path"].startswith(INBOX_PREFIX):
+        if not scope["path"].startswith(INBOX_PATH):
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
                 await error(refusal.status, refusal.code, refusal.message)(scope, receive, send_with_id)

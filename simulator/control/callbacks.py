@@ -10,19 +10,19 @@ from simulator.control import render
 from simulator.control.http import page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import Attempt
-from simulator.wire.payment import CALLBACK_STATUS_NAMES
+from simulator.wire.payments import CALLBACK_STATUS_NAMES
 
 
 def attempt(one: Attempt) -> dict[str, Any]:
-    """One attempt; `ending` is null while it is in flight."""
-    outcome = one.outcome
+    """One attempt; `ending`, the kind of its result, is null while it is in flight."""
+    result = one.result
     return {
         "number": one.number,
         "at": render.moment(one.at),
-        "ending": outcome.kind.value if outcome else None,
-        "status": outcome.status if outcome else None,
-        "error": outcome.error if outcome else "",
-        "body": outcome.body if outcome else "",
+        "ending": result.kind.value if result else None,
+        "status": result.status if result else None,
+        "error": result.error if result else "",
+        "body": result.body if result else "",
     }
 
 
@@ -68,7 +68,7 @@ async def list_all(request: Request) -> Response:
                 yield from ((one, tried) for tried in one.attempts)
 
     def ended() -> int:
-        return sum(1 for _, tried in matching() if tried.outcome is not None)
+        return sum(1 for _, tried in matching() if tried.result is not None)
 
     complete = True
     if wait_for:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.http import InvalidInput, body_of, parse_time, reply, sandbox_of
 from simulator.domain.due import (
-    AttemptDue,
+    CallbackDue,
     CaseDue,
     DeliveryDue,
     DepositDue,
@@ -21,9 +21,9 @@ from simulator.domain.due import (
 from simulator.domain.model.cases import Case
 from simulator.domain.model.instants import LATEST
 from simulator.runtime.driver import Advance
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import number
-from simulator.wire.payment import CALLBACK_STATUS_NAMES, STATUS_NAMES
+from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 SECONDS_MAX = 100 * 366 * 86_400
 
@@ -39,7 +39,7 @@ def _shown(live: LiveSandbox) -> dict[str, Any]:
 
 
 async def show(request: Request) -> Response:
-    """Mode, time, rate, and due entries."""
+    """Mode, time, rate, and due items."""
     return reply(_shown(sandbox_of(request)))
 
 
@@ -100,22 +100,22 @@ def _fired(one: Fired) -> dict[str, Any]:
             fields |= {"kind": "status", "trxid": transaction.trxid, "refid": transaction.refid}
             result = next(result for result in transaction.results if result.status is step.status)
             fields |= {"status": STATUS_NAMES[step.status], "status_code": result.code}
-        case AttemptDue(callback):
+        case CallbackDue(callback):
             assert one.send is not None
-            outcome = one.send.attempt.outcome
+            ended = one.send.attempt.result
             fields |= {"kind": "callback", "callback": callback.id, "attempt": one.send.attempt.number}
             fields |= {"trxid": callback.transaction.trxid, "refid": callback.transaction.refid}
             fields |= {"status": CALLBACK_STATUS_NAMES[callback.result.status], "state": one.send.attempt.state}
-            fields |= {"url": callback.url, "ending": outcome.kind.value if outcome else None}
-            fields |= {"answered": outcome.status if outcome else None}
+            fields |= {"url": callback.url, "ending": ended.kind.value if ended else None}
+            fields |= {"answered": ended.status if ended else None}
         case DeliveryDue(delivery):
             tried = one.send.attempt if one.send is not None else None
-            outcome = tried.outcome if tried is not None else None
+            ended = tried.result if tried is not None else None
             fields |= {"kind": "webhook", "delivery": delivery.id, "attempt": tried.number if tried else None}
             fields |= {"event": delivery.event.id, "type": delivery.event.type, "reseller": delivery.reseller}
             fields |= {"state": tried.state if tried else delivery.state.value, "url": delivery.url}
-            fields |= {"ending": outcome.kind.value if outcome else None}
-            fields |= {"answered": outcome.status if outcome else None}
+            fields |= {"ending": ended.kind.value if ended else None}
+            fields |= {"answered": ended.status if ended else None}
         case CaseDue(case, is_refund):
             fields |= _case_ended(case, is_refund)
         case DepositDue(deposit):

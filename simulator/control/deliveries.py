@@ -13,7 +13,7 @@ from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
 from simulator.wire import webhooks
 
-STATUSES = {ReplayRefused.UNKNOWN: 404, ReplayRefused.LIMIT: 429}  # of refusals; 409 for all others
+HTTP_STATUSES = {ReplayRefused.UNKNOWN: 404, ReplayRefused.LIMIT: 429}  # of refusals; 409 for all others
 
 
 def row(one: Delivery) -> dict[str, Any]:
@@ -79,4 +79,4 @@ async def replay(request: Request) -> Response:
 
 
 def _refused(reason: ReplayRefused) -> Response:
-    return error(STATUSES.get(reason, 409), reason.value, webhooks.REPLAY_REFUSALS[reason])
+    return error(HTTP_STATUSES.get(reason, 409), reason.value, webhooks.REPLAY_REFUSALS[reason])

@@ -15,8 +15,10 @@ from simulator.contract.validate import validator
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.sandbox import Sandbox
-from simulator.runtime.sandboxes import LiveSandbox, Sandboxes
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.reading.document import ScenarioError
+from simulator.shortened import shortened
 from simulator.wire.json import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
@@ -52,11 +54,8 @@ def no_content() -> Response:
 
 def error(status: int, code: str, message: str, path: str = "", **more: Any) -> Response:
     """An error: code for machines, message for people, path for the position. Truncates what a client sent."""
-    return reply({"error": code, "message": _bounded(message), "path": _bounded(path), **more}, status)
-
-
-def _bounded(text: str) -> str:
-    return text if len(text) <= MESSAGE_CHARS_MAX else text[:MESSAGE_CHARS_MAX] + "…"
+    message, path = (shortened(text, MESSAGE_CHARS_MAX, "…") for text in (message, path))
+    return reply({"error": code, "message": message, "path": path, **more}, status)
 
 
 async def on_domain_error(request: Request, exc: Exception) -> Response:

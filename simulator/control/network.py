@@ -10,7 +10,7 @@ from simulator.domain.queries import product_of
 
 
 async def put(request: Request) -> Response:
-    """Set the status from now on, overriding the scenario's plan."""
+    """Set the status from now on, overriding the scenario's timeline."""
     live, product = sandbox_of(request), request.path_params["product"]
     product_of(live.core.state, product)
     wanted = await body_of(request, "network-request")

@@ -8,8 +8,8 @@ from starlette.responses import Response
 from simulator.control.http import InvalidInput, body_of, reply, sandbox_of
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.queries import reseller_of
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.probes import PROBES, Probe, ProbeResult, Skipped, send_probe
-from simulator.runtime.sandboxes import LiveSandbox
 
 _BY_NAME = {probe.name: probe for probe in PROBES}
 
@@ -49,14 +49,14 @@ async def _one(live: LiveSandbox, reseller: Reseller, probe: Probe, timeout_s: f
 
 
 def _request(one: ProbeResult) -> dict[str, Any]:
-    outcome = one.outcome
+    result = one.result
     return {
         "url": one.sent.job.url,
         "method": one.sent.request.method,
         "should_accept": one.sent.accept,
         "verdict": one.verdict,
-        "ending": outcome.kind.value,
-        "status": outcome.status,
-        "error": outcome.error,
-        "body": outcome.body,
+        "ending": result.kind.value,
+        "status": result.status,
+        "error": result.error,
+        "body": result.body,
     }

@@ -5,7 +5,7 @@ from typing import Any
 
 from simulator.domain.model.resellers import KeyState, Reseller
 from simulator.domain.model.wallet import Entry
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import number
 from simulator.wire.timestamps import iso_utc_exact
 

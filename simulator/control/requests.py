@@ -21,10 +21,9 @@ from simulator.control.http import (
     wait_of,
 )
 from simulator.control.masking import Mask, secrets_of
-from simulator.domain.model.effects import WITHOUT_BODY
 from simulator.runtime.journal import Exchange, reply_headers
-from simulator.runtime.sandboxes import LiveSandbox
-from simulator.wire.headers import header_pairs
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.wire.headers import as_sent
 
 _FILTERS: dict[str, Callable[[Exchange], str]] = {
     "method": lambda exchange: exchange.method,
@@ -107,13 +106,9 @@ async def show(request: Request) -> Response:
 
 
 def _response(mask: Mask, sandbox_id: str, exchange: Exchange) -> dict[str, Any]:
-    """The response as HTTP sends it: with HEAD, 204 and 304 there is no body, and with these two no length of it."""
-    headers, body = header_pairs(reply_headers(sandbox_id, exchange)), exchange.content
-    if exchange.status in WITHOUT_BODY:
-        headers = [header for header in headers if header[0] != b"content-length"]
-    if exchange.status in WITHOUT_BODY or exchange.method == "HEAD":
-        body = b""
-    return _message(mask, exchange.path, headers, body)
+    """The response as HTTP sends it: with HEAD there is no body either."""
+    headers, body = as_sent(exchange.status, reply_headers(sandbox_id, exchange), exchange.content)
+    return _message(mask, exchange.path, headers, b"" if exchange.method == "HEAD" else body)
 
 
 def _message(mask: Mask, path: str, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Cr
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.queries import reseller_of
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import build_reseller
 
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.clock import refuse_idle_rate
 from simulator.control.http import InvalidInput, body_of, no_content, parse_time, reply, sandbox_of, sandboxes_of
-from simulator.runtime.sandboxes import SandboxSpec
+from simulator.runtime.live_sandbox import SandboxSpec
 from simulator.scenario.library import load_scenario, names, scenario_from_object
 
 

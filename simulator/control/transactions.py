@@ -12,9 +12,9 @@ from simulator.control.masking import Mask, secrets_of
 from simulator.control.requests import row as request_row
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Result, Transaction
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import number
-from simulator.wire.payment import STATUS_NAMES
+from simulator.wire.payments import STATUS_NAMES
 
 
 def _row(one: Transaction) -> dict[str, Any]:

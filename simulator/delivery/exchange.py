@@ -14,8 +14,8 @@ from yarl import URL
 from simulator.delivery.lookup import NameResolver
 from simulator.delivery.pool import PROGRESS, DroppedError, RefusedAddressError, RequestProgress, open_session
 from simulator.delivery.targets import AddressPolicy
-from simulator.domain.model.effects import Outcome, OutcomeKind, Outgoing
-from simulator.wire.headers import WITHOUT_BODY
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.http_statuses import WITHOUT_BODY
 
 BODY_BYTES = 16 * 1024
 """The maximum of an answer's body that is read; a longer one closes the connection."""
@@ -35,21 +35,23 @@ class Client:
     def __init__(self, policy: AddressPolicy, names: NameResolver, *, verify_tls: bool) -> None:
         self._session = open_session(policy, names, verify_tls)
 
-    async def exchange(self, outgoing: Outgoing, url: str, timeout_s: float) -> Outcome:
+    async def exchange(self, outgoing: Outgoing, url: str, timeout_s: float) -> AttemptResult:
         """Send `outgoing` to `url`; connecting, sending and reading take at most `timeout_s` in total."""
         if not all(_HEADER_NAME.fullmatch(name) for name, _ in outgoing.headers):
-            return Outcome(OutcomeKind.BLOCKED, error="the name of a header is not allowed in HTTP")
+            return AttemptResult(AttemptEnd.BLOCKED, error="the name of a header is not allowed in HTTP")
         progress = RequestProgress()
         token = PROGRESS.set(progress)
         try:
             async with asyncio.timeout(timeout_s):
                 return await _converse(self._session, outgoing, url, progress)
         except TimeoutError:
-            failed = Outcome(OutcomeKind.TIMEOUT, error=f"{_missing(progress)} within {timeout_s:g} s")
+            failed = AttemptResult(AttemptEnd.TIMEOUT, error=f"{_missing(progress)} within {timeout_s:g} s")
         except (DroppedError, aiohttp.ClientError, OSError) as error:
             failed = _failure(error, progress)
         except ValueError:
-            failed = Outcome(OutcomeKind.BLOCKED, error="the method or the value of a header is not allowed in HTTP")
+            failed = AttemptResult(
+                AttemptEnd.BLOCKED, error="the method or the value of a header is not allowed in HTTP"
+            )
         finally:
             PROGRESS.reset(token)
         return _answered_after_all(progress, failed)
@@ -59,25 +61,29 @@ class Client:
         await self._session.close()
 
 
-async def _converse(session: aiohttp.ClientSession, outgoing: Outgoing, url: str, progress: RequestProgress) -> Outcome:
+async def _converse(
+    session: aiohttp.ClientSession, outgoing: Outgoing, url: str, progress: RequestProgress
+) -> AttemptResult:
     response = await _request(session, outgoing, url)
     try:
         status = progress.line.status
         if status is None:  # aiohttp also accepts RTSP, versions of HTTP with another framing, and status 0
-            return Outcome(OutcomeKind.CONNECTION, error="the answer is not HTTP: Bad status line")
+            return AttemptResult(AttemptEnd.CONNECTION, error="the answer is not HTTP: Bad status line")
         progress.headers = _headers(response.raw_headers)
         await _read_body(response.content, progress.body)
     finally:
         response.close()  # a connection whose answer was read to its end is back in the pool already
-    return Outcome(OutcomeKind.ANSWERED, status, _text(progress.body), headers=progress.headers)
+    return AttemptResult(AttemptEnd.ANSWERED, status, _text(progress.body), headers=progress.headers)
 
 
-def _answered_after_all(progress: RequestProgress, failed: Outcome) -> Outcome:
+def _answered_after_all(progress: RequestProgress, failed: AttemptResult) -> AttemptResult:
     """The status line decides: the rest may be too slow, truncated or malformed."""
     status = progress.line.status
     if status is None:
         return failed
-    return Outcome(OutcomeKind.ANSWERED, status, _text(progress.body), error=failed.error, headers=progress.headers)
+    return AttemptResult(
+        AttemptEnd.ANSWERED, status, _text(progress.body), error=failed.error, headers=progress.headers
+    )
 
 
 async def _request(session: aiohttp.ClientSession, outgoing: Outgoing, url: str) -> aiohttp.ClientResponse:
@@ -122,8 +128,8 @@ def _missing(progress: RequestProgress) -> str:
     return "connected, but no answer" if progress.is_connected else "no connection"
 
 
-def _failure(error: Exception, progress: RequestProgress) -> Outcome:
-    """Map an exception to an outcome. Texts never repeat the URL's query or a header's value."""
+def _failure(error: Exception, progress: RequestProgress) -> AttemptResult:
+    """Map an exception to a result. Texts never repeat the URL's query or a header's value."""
     if isinstance(error, aiohttp.ClientConnectorError):
         return _no_connection(error)
     status = progress.line.status
@@ -131,28 +137,30 @@ def _failure(error: Exception, progress: RequestProgress) -> Outcome:
         reason = _parser_words(error.message)
         if status is not None and reason.startswith(_BEHIND_THE_ANSWER):
             extra = "a body, which HTTP forbids" if status in WITHOUT_BODY else "more bytes than the answer has"
-            return Outcome(OutcomeKind.CONNECTION, error=f"status {status} came with {extra}; the status counts")
+            return AttemptResult(AttemptEnd.CONNECTION, error=f"status {status} came with {extra}; the status counts")
         words = f"the answer is not HTTP: {reason}"
-        return Outcome(OutcomeKind.CONNECTION, error=words if status is None else f"status {status} came, but {words}")
+        return AttemptResult(
+            AttemptEnd.CONNECTION, error=words if status is None else f"status {status} came, but {words}"
+        )
     if status is not None:
-        return Outcome(OutcomeKind.CONNECTION, error=f"status {status} came, then the answer broke off")
+        return AttemptResult(AttemptEnd.CONNECTION, error=f"status {status} came, then the answer broke off")
     if isinstance(error, DroppedError):
         how = "reset" if isinstance(error.__cause__, OSError) else "closed"
-        return Outcome(OutcomeKind.CONNECTION, error=f"the connection was {how} before an answer came")
-    return Outcome(OutcomeKind.CONNECTION, error=f"the connection failed: {type(error).__name__}")
+        return AttemptResult(AttemptEnd.CONNECTION, error=f"the connection was {how} before an answer came")
+    return AttemptResult(AttemptEnd.CONNECTION, error=f"the connection failed: {type(error).__name__}")
 
 
-def _no_connection(error: aiohttp.ClientConnectorError) -> Outcome:
+def _no_connection(error: aiohttp.ClientConnectorError) -> AttemptResult:
     cause = error.os_error
     if isinstance(cause, RefusedAddressError):
-        return Outcome(OutcomeKind.BLOCKED, error=cause.reason)
+        return AttemptResult(AttemptEnd.BLOCKED, error=cause.reason)
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return Outcome(OutcomeKind.DNS, error=f"the name {error.host} does not resolve: {cause.strerror or cause}")
+        return AttemptResult(AttemptEnd.DNS, error=f"the name {error.host} does not resolve: {cause.strerror or cause}")
     if isinstance(error, aiohttp.ClientSSLError):
         why = getattr(cause, "verify_message", None) or getattr(cause, "reason", None) or "no TLS"
-        return Outcome(OutcomeKind.CONNECTION, error=f"TLS with {_receiver(error)} failed: {why}")
+        return AttemptResult(AttemptEnd.CONNECTION, error=f"TLS with {_receiver(error)} failed: {why}")
     why = os.strerror(cause.errno) if cause.errno else str(cause) or "the receiver closed it at once"
-    return Outcome(OutcomeKind.CONNECTION, error=f"no connection to {_receiver(error)}: {why}")
+    return AttemptResult(AttemptEnd.CONNECTION, error=f"no connection to {_receiver(error)}: {why}")
 
 
 def _receiver(error: aiohttp.ClientConnectorError) -> str:

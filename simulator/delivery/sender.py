@@ -1,4 +1,4 @@
-"""Sends callbacks and webhooks over HTTP: single attempts, bounded in time and size, with the outcome as a value."""
+"""Sends callbacks and webhooks over HTTP: single attempts, bounded in time and size, with the result as a value."""
 
 import asyncio
 import importlib
@@ -15,7 +15,7 @@ from simulator.delivery.targets import (
     InboxTarget,
     parse_target,
 )
-from simulator.domain.model.effects import Outcome, OutcomeKind, Outgoing
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 
 if TYPE_CHECKING:
     from simulator.delivery.exchange import Client
@@ -42,7 +42,7 @@ def _target(url: str) -> InboxTarget | HttpTarget:
 
 
 class HttpSender:
-    """Sends `Outgoing` requests and returns their outcomes (SPEC 6.1, 6.3). Belongs to one event loop.
+    """Sends `Outgoing` requests and returns their results (SPEC 6.1, 6.3). Belongs to one event loop.
 
     Receivers are independent: there is no global limit. An address that `policy` forbids is never connected to, however
     it is written or resolved. Redirects are not followed, cookies not stored, proxies from the environment not used.
@@ -66,17 +66,17 @@ class HttpSender:
         self._client: Client | None = None
         self._closed = False
 
-    async def send(self, outgoing: Outgoing, timeout_s: float) -> Outcome:
+    async def send(self, outgoing: Outgoing, timeout_s: float) -> AttemptResult:
         """Make one attempt of at most `timeout_s` seconds, counted from its turn at this receiver.
 
-        Network failures are `Outcome`s. Raises RuntimeError after `close`.
+        Network failures are `AttemptResult`s. Raises RuntimeError after `close`.
         """
         try:
             target = _target(outgoing.url)
         except BadTarget as bad:
-            return Outcome(OutcomeKind.BLOCKED, error=bad.reason)
+            return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
         if not isinstance(target, HttpTarget):
-            return Outcome(OutcomeKind.BLOCKED, error="an inbox has no address of its own in HTTP")
+            return AttemptResult(AttemptEnd.BLOCKED, error="an inbox has no address of its own in HTTP")
         client = self._client or await self._open()
         async with self._turn(target):
             return await client.exchange(outgoing, target.url, timeout_s)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import quote, urlsplit
 
+from simulator.domain.model.inboxes import INBOX_NAME, INBOX_SCHEME
+
 MAX_TARGET_CHARS = 2000
 """The longest URL that may be configured; a GET callback adds its query."""
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 _AUTHORITY = re.compile(r"(\[[^\[\]]*\]|[^\[\]:]+)(?::([0-9]{0,5}))?")
-_INBOX_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
@@ -57,13 +58,13 @@ def parse_target(text: str, max_chars: int = MAX_TARGET_CHARS) -> InboxTarget | 
         raise BadTarget(f"the address is longer than {max_chars} characters")
     if not text.isprintable() or " " in text or "\\" in text:
         raise BadTarget("the address contains a space, a backslash or a control character")
-    if text.startswith("inbox:"):
-        return _inbox(text.removeprefix("inbox:"))
+    if text.startswith(INBOX_SCHEME):
+        return _inbox(text.removeprefix(INBOX_SCHEME))
     return _http(text)
 
 
 def _inbox(name: str) -> InboxTarget:
-    if not _INBOX_NAME.fullmatch(name):
+    if not INBOX_NAME.fullmatch(name):
         raise BadTarget("an inbox name is 1 to 64 letters, digits, '.', '_' or '-' and starts with a letter or digit")
     return InboxTarget(name)
 
@@ -176,6 +177,17 @@ class AddressPolicy:
                 return f"{address} is {reason}"
             if isinstance(each, IPv6Address) and each not in _GLOBAL_V6:
                 return f"{address} is a reserved address"
+        return None
+
+
+def reason_to_refuse(url: str) -> str | None:
+    """Why a URL is rejected, or None. Host names are resolved and checked only when they are called."""
+    try:
+        target = parse_target(url)
+        return AddressPolicy().refuse(ip_address(target.host)) if isinstance(target, HttpTarget) else None
+    except BadTarget as bad:
+        return bad.reason
+    except ValueError:
         return None
 
 

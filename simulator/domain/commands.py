@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import Adjustment, Discount
-from simulator.domain.model.effects import Outcome
+from simulator.domain.model.effects import AttemptResult
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.tree import TreeKind
@@ -167,7 +167,7 @@ class LookUpBill(Command, frozen=True):
 
 
 class SetNetwork(Command, frozen=True):
-    """Set a product's network status from now on, overriding the scenario's plan."""
+    """Set a product's network status from now on, overriding the scenario's timeline."""
 
     product: str
     status: NetworkStatus
@@ -220,26 +220,27 @@ class ReturnNonce(Command, frozen=True):
 
 
 class CountFault(Command, frozen=True):
-    """Count the ids of the faults that a request `matched`, and the `chosen` one, "" for none; `picked` by its name."""
+    """Count the ids of the faults that a request `matched`, and the `chosen` one, "" for none; `is_selected` when
+    the request selected it by its name."""
 
     matched: tuple[str, ...]
     chosen: str = ""
-    picked: bool = False
+    is_selected: bool = False
 
 
-class EndDelivery(Command, frozen=True):
-    """Record the outcome of the attempt in flight for a job."""
+class EndAttempt(Command, frozen=True):
+    """End the attempt in flight of a job with its result."""
 
     job: str
     attempt: int
-    outcome: Outcome
+    result: AttemptResult
 
 
 class PassTime(Command, frozen=True):
-    """Process at most `events_max` agenda entries that are due by now. Answers what happened, in order."""
+    """Process at most `events_max` agenda items that are due by now. Answers what happened, in order."""
 
     events_max: int | None = None
 
 
 class RecordTime(Command, frozen=True):
-    """Record that the clock was moved. Overdue entries then happen at this time, not at the time when they were due."""
+    """Record that the clock was moved. Overdue items then happen at this time, not at the time when they were due."""

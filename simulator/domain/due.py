@@ -1,4 +1,4 @@
-"""The entries of a sandbox's agenda, one type for each kind of scheduled work, and the record of what happened."""
+"""The items of a sandbox's agenda, one type for each kind of scheduled work, and the record of what happened."""
 
 from datetime import datetime
 
@@ -21,7 +21,7 @@ class StepDue(msgspec.Struct, frozen=True, gc=False):
     place: int
 
 
-class AttemptDue(msgspec.Struct, frozen=True):
+class CallbackDue(msgspec.Struct, frozen=True):
     """Agenda: the next attempt of a callback."""
 
     callback: Callback
@@ -58,11 +58,11 @@ class TreeDue(msgspec.Struct, frozen=True):
     planned: ScheduledTreeChange
 
 
-AgendaItem = StepDue | AttemptDue | DeliveryDue | DepositDue | CaseDue | ProductDue | TreeDue
+AgendaItem = StepDue | CallbackDue | DeliveryDue | DepositDue | CaseDue | ProductDue | TreeDue
 
 
 class Fired(msgspec.Struct, frozen=True):
-    """An agenda entry that happened `at` this time. `send` is the delivery it requires, `entry` the ledger entry it
+    """An agenda item that happened `at` this time. `send` is the attempt it requires, `entry` the ledger entry it
     wrote."""
 
     at: datetime
@@ -75,7 +75,7 @@ ScheduleDue = DepositDue | ProductDue | TreeDue
 
 
 def due_of(one: Scheduled) -> ScheduleDue:
-    """Return the agenda entry for an item of the scenario's schedule."""
+    """The agenda item for an item of the scenario's schedule."""
     match one:
         case ScheduledDeposit():
             return DepositDue(one)

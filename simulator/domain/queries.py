@@ -1,7 +1,7 @@
 """Queries of a sandbox's state, for handlers and for those who read from outside; nothing here changes it."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from simulator.domain.errors import Unknown
 from simulator.domain.model.catalog import Product
@@ -11,6 +11,9 @@ from simulator.domain.model.resellers import Reseller
 from simulator.domain.state import State
 
 TICK = timedelta(milliseconds=1)  # the smallest difference that is visible to clients
+
+NEW_VERSION = date(2026, 9, 16)
+"""The API version with the new shapes (SPEC 9), in which the catalog replaces the legacy endpoints."""
 
 # Both in UTC, as the time of every request is: times of two zones take thirty times as long to compare.
 SWITCH_IN_SERVICE_ZONE = datetime(2027, 1, 11, tzinfo=SERVICE_ZONE).astimezone(UTC)
@@ -53,7 +56,7 @@ def on_sale(state: State, buyer: Reseller) -> Iterator[Product]:
 
 
 def version_switch(state: State) -> datetime:
-    """The moment from which every request defaults to the shapes of API version 2026-09-16."""
+    """The moment from which every request defaults to the shapes of `NEW_VERSION`."""
     return SWITCH_IN_UTC if state.assumes("version-switch-zone", "utc") else SWITCH_IN_SERVICE_ZONE
 
 

@@ -1,6 +1,6 @@
 """A sandbox: one isolated copy of the service. The only way into the domain.
 
-Every change is a command, including counted requests, the passing of time and the outcomes of network work. Each
+Every change is a command, including counted requests, the passing of time and the results of network work. Each
 command carries a time, which never decreases. Nothing here awaits, so each call is atomic; a sandbox's state depends
 only on its start and the sequence of commands.
 """
@@ -22,7 +22,7 @@ from simulator.domain.commands import (
     CreatePayment,
     Credit,
     EnableWebhook,
-    EndDelivery,
+    EndAttempt,
     LoadScenario,
     LookUpBill,
     OpenCase,
@@ -70,13 +70,13 @@ class Sandbox:
         self.state = State(scenario, seed, started, key_scope, compiler)
         self.state.catalog_webhook = webhooks.initial_webhook(self.state, scenario.webhooks.catalog)
         for reseller in scenario.resellers:
-            resellers.open_account(self.state, reseller)
+            resellers.create_reseller(self.state, reseller)
         for one in scenario.schedule:
             self.state.agenda.add(started + one.at, due_of(one))
 
     @property
     def next_due(self) -> datetime | None:
-        """When the next agenda entry is due."""
+        """When the next agenda item is due."""
         return self.state.agenda.next_due
 
     def apply(self, command: Command, now: datetime) -> Any:
@@ -85,7 +85,7 @@ class Sandbox:
         Raises `DomainError`, and for a command with a document the compiler's errors; nothing has changed then.
         """
         kind, state = type(command), self.state
-        if kind is not PassTime:  # which advances the time from entry to entry itself
+        if kind is not PassTime:  # which advances the time from item to item itself
             if now > state.now:
                 state.now = now
             else:
@@ -147,7 +147,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     SpendNonce: _spend_nonce,
     ReturnNonce: _return_nonce,
     CountFault: rules.count_fault,
-    EndDelivery: agenda.end_delivery,
+    EndAttempt: agenda.end_attempt,
     PassTime: agenda.pass_time,
     RecordTime: agenda.record_time,
 }

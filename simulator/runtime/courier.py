@@ -1,7 +1,7 @@
 """Delivers one attempt of a callback or webhook: over HTTP, or into an inbox of the same sandbox."""
 
 import asyncio
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -9,36 +9,35 @@ from simulator.delivery.targets import BadTarget, InboxTarget, parse_target
 from simulator.domain.errors import Conflict
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import (
+    AttemptEnd,
+    AttemptResult,
     Job,
-    Outcome,
-    OutcomeKind,
     Outgoing,
     Send,
 )
+from simulator.domain.model.inboxes import INBOX_SCHEME
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.clock import Clock
-from simulator.runtime.inbox import Inboxes
+from simulator.runtime.inboxes import Inboxes
 from simulator.wire import outbound
 
 # SPEC 6.1: a source address of each environment.
 SOURCE_ADDRESSES = {"staging": "3.1.120.89", "production": "18.140.170.98"}
 
-INBOX_PREFIX = "inbox:"
-
 
 class Sender(Protocol):
     """Sends over the network; implemented by `simulator.delivery.sender.HttpSender`."""
 
-    async def send(self, outgoing: Outgoing, timeout_s: float) -> Outcome:
-        """Make one attempt; network failures are `Outcome`s."""
+    async def send(self, outgoing: Outgoing, timeout_s: float) -> AttemptResult:
+        """Make one attempt; network failures are `AttemptResult`s."""
         ...
 
 
 def receiver_of(send: Send) -> str:
-    """The receiver of a delivery: an inbox, or a scheme with host and port."""
+    """The receiver of an attempt: an inbox, or a scheme with host and port."""
     url = send.job.url
-    if url.startswith(INBOX_PREFIX):
+    if url.startswith(INBOX_SCHEME):
         return url
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
@@ -60,7 +59,7 @@ class Courier:
         usual = SOURCE_ADDRESSES[scenario.environment]
         self._source_address = str(scenario.assume.get("source-address", usual))
 
-    async def deliver(self, send: Send, clock: Clock) -> Outcome:
+    async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
         """Make one attempt within the receiver timeout."""
         return await self.carry(send.job.url, self.request(send.job, clock), clock, self.timeout_s(send.job, clock))
 
@@ -86,27 +85,27 @@ class Courier:
             limit = self._webhooks.timeout
         return clock.wall_seconds(limit)
 
-    async def carry(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> Outcome:
+    async def carry(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> AttemptResult:
         """Send a request to the target `url`."""
-        if url.startswith(INBOX_PREFIX):
+        if url.startswith(INBOX_SCHEME):
             return await self._into_inbox(url, request, clock, timeout_s)
         return await self._sender.send(request, timeout_s)
 
-    async def _into_inbox(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> Outcome:
+    async def _into_inbox(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> AttemptResult:
         try:
             target = parse_target(url)
             assert isinstance(target, InboxTarget)
             inbox = self._inboxes[target.name]
         except BadTarget as bad:
-            return Outcome(OutcomeKind.BLOCKED, error=bad.reason)
+            return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
         except Conflict as full:
-            return Outcome(OutcomeKind.BLOCKED, error=full.message)
+            return AttemptResult(AttemptEnd.BLOCKED, error=full.message)
         query = request.url.partition("?")[2].encode()
         headers = tuple((name.lower().encode(), value.encode()) for name, value in request.headers)
         reply = inbox.take(clock.now(), request.method, query, headers, request.body or b"")
-        delay_s = clock.wall_seconds(timedelta(seconds=reply.delay_s))
+        delay_s = clock.wall_seconds(reply.delay)
         if delay_s:
             await asyncio.sleep(min(delay_s, timeout_s))
         if delay_s >= timeout_s:
-            return Outcome(OutcomeKind.TIMEOUT, error=f"no answer within {timeout_s:g} s")
-        return Outcome(OutcomeKind.ANSWERED, reply.status, reply.body.decode("utf-8", "replace"), headers=reply.headers)
+            return AttemptResult(AttemptEnd.TIMEOUT, error=f"no answer within {timeout_s:g} s")
+        return AttemptResult(AttemptEnd.ANSWERED, reply.status, reply.body, headers=reply.headers)

@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from simulator.domain.commands import Command, EndDelivery, PassTime, RecordTime
+from simulator.domain.commands import Command, EndAttempt, PassTime, RecordTime
 from simulator.domain.due import AgendaItem, Fired
 from simulator.domain.errors import Conflict
 from simulator.domain.model.agenda import Agenda
-from simulator.domain.model.effects import Outcome, Send
+from simulator.domain.model.effects import AttemptResult, Send
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier, receiver_of
 from simulator.runtime.ring import Notifier
@@ -49,13 +49,13 @@ class Advance:
 
 
 class Driver:
-    """Time and deliveries of one sandbox. `enter` applies a command to the sandbox at a time. `notifier` wakes waiters
-    when an entry fired or a delivery ended."""
+    """Time and deliveries of one sandbox. `apply` is the sandbox's own. `notifier` wakes waiters when an entry fired or
+    a delivery ended."""
 
     def __init__(
-        self, enter: Callable[[Command, datetime], Any], agenda: Agenda[AgendaItem], clock: Clock, courier: Courier
+        self, apply: Callable[[Command, datetime], Any], agenda: Agenda[AgendaItem], clock: Clock, courier: Courier
     ) -> None:
-        self._enter = enter
+        self._apply = apply
         self._agenda = agenda
         self.clock = clock
         self._courier = courier
@@ -75,11 +75,12 @@ class Driver:
 
     def catch_up(self, now: datetime) -> None:
         """Process everything that a running clock has made due by `now`."""
-        if self.clock.rate and now is not self.caught_up_at:
+        if now is not self.caught_up_at:
             self.caught_up_at = now
-            due = self._agenda.next_due
-            if due is not None and due <= now:
-                self._start(self._enter(PassTime(), now))
+            if self.clock.rate and not self._closed:
+                due = self._agenda.next_due
+                if due is not None and due <= now:
+                    self._start(self._apply(PassTime(), now))
 
     def rearm(self, now: datetime) -> None:
         """Set the timer for the next due entry, if the clock runs; call it after any change to the agenda."""
@@ -123,20 +124,31 @@ class Driver:
         self._disarm()
         current = self.clock.now()
         self._enter(RecordTime(), current)
+        self.caught_up_at = None
         self.catch_up(current)
         self.rearm(current)
 
-    async def close(self) -> None:
-        """Stop the timer, all deliveries and any advance."""
+    def stop(self) -> None:
+        """Stop the timer, all deliveries and any advance; nothing is applied any more."""
         self._closed = True
         self.notifier.close()
         self._disarm()
-        tasks: list[asyncio.Task[Any]] = [*self._in_progress]
-        if self._advancing is not None:
-            tasks.append(self._advancing)
-        for task in tasks:
+        for task in self._tasks():
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        """The same, and wait until the tasks have ended."""
+        self.stop()
+        await asyncio.gather(*self._tasks(), return_exceptions=True)
+
+    def _tasks(self) -> list[asyncio.Task[Any]]:
+        advancing = () if self._advancing is None else (self._advancing,)
+        return [*self._in_progress, *advancing]
+
+    def _enter(self, command: Command, now: datetime) -> Any:
+        """Apply a command at `now` without processing what else is due."""
+        self.caught_up_at = now
+        return self._apply(command, now)
 
     async def _advance(self, target: datetime | None) -> Advance:
         report = self._report = Advance()
@@ -173,15 +185,15 @@ class Driver:
         lanes: dict[str, list[Send]] = {}
         for send in sends:
             lanes.setdefault(receiver_of(send), []).append(send)
-        outcomes: dict[int, Outcome] = {}
+        outcomes: dict[int, AttemptResult] = {}
         async with asyncio.TaskGroup() as group:
             for lane in lanes.values():
                 group.create_task(self._work_through(lane, outcomes))
         now = self.clock.now()
         for send in sends:
-            self._enter(EndDelivery(send.job.id, send.attempt.number, outcomes[id(send)]), now)
+            self._enter(EndAttempt(send.job.id, send.attempt.number, outcomes[id(send)]), now)
 
-    async def _work_through(self, lane: list[Send], outcomes: dict[int, Outcome]) -> None:
+    async def _work_through(self, lane: list[Send], outcomes: dict[int, AttemptResult]) -> None:
         for send in lane:
             outcomes[id(send)] = await self._courier.deliver(send, self.clock)
 
@@ -202,9 +214,7 @@ class Driver:
         for send in sends:
             outcome = await self._courier.deliver(send, self.clock)
             now = self.clock.now()
-            self.catch_up(now)
-            self._enter(EndDelivery(send.job.id, send.attempt.number, outcome), now)
-            self.rearm(now)
+            self._apply(EndAttempt(send.job.id, send.attempt.number, outcome), now)
             self.notifier.notify()
 
     def _arm(self, due: datetime, now: datetime) -> None:

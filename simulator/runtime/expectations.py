@@ -12,8 +12,8 @@ from simulator.domain.model.expectations import (
 )
 from simulator.domain.model.rules import Fields
 from simulator.domain.state import State
-from simulator.runtime.sandboxes import LiveSandbox
-from simulator.wire.payment import CALLBACK_STATUS_NAMES, STATUS_NAMES
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 
 def verdicts(live: LiveSandbox) -> list[Verdict]:

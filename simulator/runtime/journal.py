@@ -30,7 +30,7 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     n: int = 0
     body: bytes = b""
     reseller: str = ""
-    wanted_rule: str = ""
+    selected_rule: str = ""
     status: int = 0
     own_headers: tuple[tuple[bytes, bytes], ...] = ()
     content: bytes = b""

@@ -15,9 +15,9 @@ import msgspec
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import (
+    AttemptEnd,
+    AttemptResult,
     Job,
-    Outcome,
-    OutcomeKind,
     Outgoing,
     is_accepted,
 )
@@ -30,7 +30,7 @@ from simulator.domain.model.webhooks import (
     Event,
     Webhook,
 )
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire import outbound
 from simulator.wire.signing import STANDARD_HEADERS
 
@@ -53,18 +53,18 @@ class ProbeRequest:
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """The outcome of one request."""
+    """The result of one request."""
 
     sent: ProbeRequest
-    outcome: Outcome
+    result: AttemptResult
 
     @property
     def verdict(self) -> str:
         """`ok`, `finding`, or `inconclusive` when the receiver neither accepted nor rejected it."""
-        status = self.outcome.status if self.outcome.kind is OutcomeKind.ANSWERED else None
+        status = self.result.status if self.result.kind is AttemptEnd.ANSWERED else None
         if self.sent.accept:
-            return "inconclusive" if status is None else "ok" if is_accepted(self.outcome) else "finding"
-        if is_accepted(self.outcome):
+            return "inconclusive" if status is None else "ok" if is_accepted(self.result) else "finding"
+        if is_accepted(self.result):
             return "finding"
         return "ok" if status is not None and 400 <= status < 500 else "inconclusive"
 

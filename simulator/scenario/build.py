@@ -20,15 +20,15 @@ from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import Document, Node, Report
 from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections import accounts, rules
+from simulator.scenario.sections import resellers, rules
 from simulator.scenario.sections.assumptions import assumptions
+from simulator.scenario.sections.catalog import catalog
 from simulator.scenario.sections.changes import scheduled_change, scheduled_tree_change
-from simulator.scenario.sections.expect import KnownNames, expectations, labels
+from simulator.scenario.sections.expectations import KnownNames, expectations, labels
 from simulator.scenario.sections.inboxes import inboxes
 from simulator.scenario.sections.limits import clock, limits
 from simulator.scenario.sections.magic import magic
 from simulator.scenario.sections.network import network
-from simulator.scenario.sections.products import catalog
 from simulator.scenario.sections.webhooks import refuse_plain_addresses, webhooks
 
 _CATALOGS: WeakKeyDictionary[Node, Catalog] = WeakKeyDictionary()
@@ -61,8 +61,8 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     root = Reader.of(document.root, report)
     products = root["catalog"].cached(_CATALOGS, catalog)
     codes = products.products.keys()
-    resellers = accounts.resellers(root["resellers"], codes)
-    known = rules.KnownCodes(codes, {reseller.code for reseller in resellers})
+    starts = resellers.resellers(root["resellers"], codes)
+    known = rules.KnownCodes(codes, {reseller.code for reseller in starts})
     sections = {section: rules.rules_of(section, root[section], known) for section in DEFINITIONS}
     accounts_with_magic = magic(root["magic"])
     _refuse_repeated_labels(root, accounts_with_magic)
@@ -74,7 +74,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         seed=root["seed"].integer(0),
         environment=environment,
         clock=clock(root["clock"]),
-        resellers=resellers,
+        resellers=starts,
         catalog=products,
         **sections,
         magic=accounts_with_magic,
@@ -94,7 +94,7 @@ def _refuse_repeated_labels(root: Reader, taken_by_magic: Magic) -> None:
     labels = [item[key] for section in DEFINITIONS for item in root[section].items() for key in ("id", "name")]
     # When an inherited rule and one of this file conflict, report the one of this file.
     labels.sort(key=lambda label: label.position.source == root.position.source)
-    accounts.refuse_repeats(labels, "rule called")
+    resellers.refuse_repeats(labels, "rule called")
     taken = {
         f"{section}-{place}"
         for section in DEFINITIONS
@@ -165,8 +165,8 @@ def build_reseller(
     report = Report(document.problems)
     check(document, report, "reseller")
     reader = Reader.of(document.root, report)
-    start = accounts.reseller(reader, products)
-    accounts.refuse_repeated_credentials([reader])
+    start = resellers.reseller(reader, products)
+    resellers.refuse_repeated_credentials([reader])
     refuse_plain_addresses([reader], environment)
     report.raise_if_any()
     return start

@@ -6,6 +6,7 @@ Such a scenario still loads, but does not do what its author intended.
 from collections.abc import Mapping
 from typing import Any
 
+from simulator.domain.model.transactions import Status
 from simulator.scenario import shadowing
 from simulator.scenario.build import DEFINITIONS
 from simulator.scenario.reading.check import suggestion
@@ -13,10 +14,11 @@ from simulator.scenario.reading.document import Document, Report
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import secret_bytes
 from simulator.scenario.sections.matchers import BODY_FACTS, number
+from simulator.wire.payments import STATUS_NAMES
 
 SECRET_BYTES_MIN = 16
 COMPARED_RULES_MAX = 200  # a rule is compared with this many earlier ones, which bounds the cost of a huge file
-FINAL = ("Succesful", "Failed")
+FINAL = (STATUS_NAMES[Status.SUCCESSFUL], STATUS_NAMES[Status.FAILED])
 
 
 def lint(document: Document, report: Report) -> None:

@@ -1,1 +1,5 @@
-"""The HTTP server's own layer: limits on a request's head, and connection faults that ASGI cannot make."""
+"""An HTTP/1.1 server for ASGI applications, on uvicorn and httptools: limits, deadlines, order, connection faults.
+
+It knows nothing of the simulator. An application may also answer complete requests at once (see `turn`), and end an
+answer in ways that ASGI cannot (see `responder`).
+"""

@@ -54,17 +54,18 @@ class HttpRefusal(Exception):
     def __init__(self, code: str, detail: object = "") -> None:
         self.code = code
         self.status, text = REFUSALS[code]
-        self.message = text.format(detail)
-        super().__init__(self.message)
+        self.is_to_head = False  # then HTTP allows no body
+        super().__init__(text.format(detail))
 
     def encode(self, default_lines: bytes) -> bytes:
         """Return the whole response, with the body `{"error": code, "message": text}`; it closes the connection."""
-        body = json.dumps({"error": self.code, "message": self.message}).encode()
+        body = json.dumps({"error": self.code, "message": str(self)}).encode()
         lines = b"content-type: application/json\r\ncontent-length: %d\r\nx-sim-request-id: server-%d\r\n" % (
             len(body),
             next(_refusals),
         )
-        return STATUS_LINE[self.status] + default_lines + lines + b"connection: close\r\n\r\n" + body
+        head = STATUS_LINE[self.status] + default_lines + lines + b"connection: close\r\n\r\n"
+        return head if self.is_to_head else head + body
 
 
 def check_size(limits: HttpLimits, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> None:
@@ -106,14 +107,10 @@ def origin_form(target: bytes) -> bytes:
     path = parsed.path or b"/"
     if not path.startswith(b"/"):
         raise HttpRefusal("malformed_target", "must be a path that begins with /")
-    _check_escapes(path)
-    return path + b"?" + parsed.query if parsed.query is not None else path
-
-
-def _check_escapes(path: bytes) -> None:
     if _BROKEN_ESCAPE.search(path):
         raise HttpRefusal("malformed_target", "has a % in its path that two hexadecimal digits do not follow")
     try:
         unquote_to_bytes(path).decode()
     except UnicodeDecodeError as error:
         raise HttpRefusal("malformed_target", "has percent-escapes in its path that are not UTF-8") from error
+    return path + b"?" + parsed.query if parsed.query is not None else path

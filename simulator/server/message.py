@@ -1,25 +1,21 @@
 """A request as it was read, and the lines of an answer's head."""
 
+import re
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Final
 
 import msgspec
 
-from simulator.wire.headers import WITHOUT_BODY
-
-Headers = Iterable[tuple[bytes, bytes]]
-
-BODYLESS: Final = frozenset({*range(100, 200), *WITHOUT_BODY})
+BODYLESS: Final = frozenset({*range(100, 200), 204, 304})
 """Statuses whose answers end with their head (RFC 9112 6.3)."""
-
-FRAMING: Final = (b"content-length", b"transfer-encoding")
-"""The headers that give the length of a body."""
 
 _PHRASES: Final = {status.value: status.phrase for status in HTTPStatus}
 STATUS_LINE: Final = {
     status: f"HTTP/1.1 {status} {_PHRASES.get(status, '')}\r\n".encode() for status in range(100, 600)
 }
+_UNSAFE: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+_FRAMING: Final = re.compile(rb"^(?:content-length|transfer-encoding):.*\n", re.IGNORECASE | re.MULTILINE)
 
 
 class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
@@ -38,24 +34,25 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     is_whole: bool = False
     body: bytes | bytearray = b""
 
-    def add(self, piece: bytes) -> None:
-        """Append a further piece of the body; only ASGI reads one in several pieces."""
-        self.is_plain = False
-        if type(self.body) is bytes:
-            self.body = bytearray(self.body)
-        self.body += piece
-
     def take(self) -> bytes:
         """Return the body that has arrived since the last call."""
         body, self.body = self.body, b""
         return bytes(body)
 
 
-def header_lines(headers: Headers) -> bytes:
-    """Join headers into lines, each with its line end."""
-    return b"".join([b"%b: %b\r\n" % header for header in headers])
+def header_lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Join headers into lines, each with its line end. Raises ValueError for a control character."""
+    lines = [b"%b: %b" % header for header in headers]
+    if any(map(_UNSAFE.search, lines)):
+        raise ValueError("a header has a control character")
+    return b"".join([line + b"\r\n" for line in lines])
 
 
-def without_framing(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """Return the headers without those of `FRAMING`."""
-    return [header for header in headers if header[0].lower() not in FRAMING]
+def without_framing(lines: bytes) -> bytes:
+    """Return header lines without those that give the length of a body."""
+    return _FRAMING.sub(b"", lines)
+
+
+def sized(lines: bytes, body: bytes) -> bytes:
+    """Return header lines with the Content-Length of `body` in place of any other framing."""
+    return without_framing(lines) + b"content-length: %d\r\n" % len(body)

@@ -1,34 +1,85 @@
-"""Reads the requests of one connection: bytes in, requests out. It knows no socket and no clock."""
+"""Reads the requests of one connection: bytes in, requests out. It knows no socket and no clock.
+
+A connection reads and answers at the same time. Reading follows the table below: requests arrive one after the other,
+each as a head and a body, until one is the last. A refusal, a request that asks to close, a client that closes its
+sending side, or a server that stops leads to DRAINING: earlier requests are still answered, later bytes are dropped. So
+is a request whose body the client has cut off, unless the application reads that: then it gets a disconnect. LINGERING
+follows when everything is written: our side is closed, and the client gets a moment to read the answer, since closing
+at once would reset the connection and could lose it. An event without an entry in a state cannot occur there; looking
+it up raises KeyError.
+
+Every state that waits for the client has a deadline: OPENED, LATE_HEAD and BODY end in a refusal (408), IDLE and
+LINGERING close the connection. DRAINING waits for the application alone.
+"""
 
 import re
 from collections import deque
+from enum import IntEnum, auto
+from typing import Final
 
-from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
+import httptools
 
 from simulator.server.limits import HttpLimits, HttpRefusal, check_head, check_size, origin_form
-from simulator.server.message import FRAMING, HttpRequest, header_lines
-from simulator.server.states import (
-    BEGIN,
-    BODY,
-    DEAF,
-    END,
-    HEAD,
-    HEAD_END,
-    IDLE,
-    LAST_END,
-    LATE_HEAD,
-    OFFER,
-    OFFERED,
-    OPENED,
-    PIECE,
-    READING,
-    REFUSED,
-    Reading,
-    ReadingEvent,
-)
+from simulator.server.message import HttpRequest, header_lines
 
-_NOTED = frozenset({b"connection", b"expect", b"transfer-encoding"})
+_FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
+_NOTED: Final = frozenset({b"connection", b"expect", b"transfer-encoding"})
 _is_plain_path = re.compile(rb"/[^%#\x80-\xff]*").fullmatch  # a target that is in origin form as it stands
+
+
+class Reading(IntEnum):
+    """What a connection waits for. Before DRAINING it reads bytes, from DRAINING on it drops them."""
+
+    OPENED = auto()  # the first byte
+    IDLE = auto()  # the next request
+    HEAD = auto()  # the end of a head whose packet is still being parsed
+    LATE_HEAD = auto()  # the end of a head that spans packets, or of the first one
+    OFFER = auto()  # the end of the repeated head of a request that offered an upgrade
+    BODY = auto()  # the end of a body
+    DRAINING = auto()  # the answers to earlier requests; bytes are dropped
+    LINGERING = auto()  # the client to close; our side is closed
+    CLOSED = auto()  # nothing
+
+
+class ReadingEvent(IntEnum):
+    """What happens to the reading side of a connection."""
+
+    BEGIN = auto()  # a message's first byte
+    PIECE = auto()  # a packet ended within a head
+    HEAD_END = auto()  # a valid head was read
+    OFFERED = auto()  # the parser stopped after a head that offers an upgrade
+    END = auto()  # a request is complete, and another may follow
+    LAST_END = auto()  # a request is complete, and the connection closes after it
+    REFUSED = auto()  # the server itself refuses the request
+    EOF = auto()  # the client has closed its sending side
+    STOP = auto()  # the server accepts no new requests
+    SENT = auto()  # the last byte was written; the client may still be sending
+    LOST = auto()  # the connection is closed at both ends
+
+
+# Looking an entry up by these names costs 40 ns, by the members of the classes 300.
+OPENED, IDLE, HEAD, LATE_HEAD, OFFER, BODY, DRAINING, LINGERING, CLOSED = Reading
+BEGIN, PIECE, HEAD_END, OFFERED, END, LAST_END, REFUSED, EOF, STOP, SENT, LOST = ReadingEvent
+
+_ALWAYS: Final = {EOF: DRAINING, SENT: LINGERING, LOST: CLOSED}
+_WAITING: Final = {BEGIN: HEAD, REFUSED: DRAINING, STOP: DRAINING, **_ALWAYS}
+_IN_HEAD: Final = {HEAD_END: BODY, REFUSED: DRAINING, STOP: DRAINING, **_ALWAYS}
+
+READING: Final[dict[Reading, dict[ReadingEvent, Reading]]] = {
+    OPENED: {**_WAITING, BEGIN: LATE_HEAD},
+    IDLE: _WAITING,
+    HEAD: {**_IN_HEAD, PIECE: LATE_HEAD},
+    LATE_HEAD: {**_IN_HEAD, PIECE: LATE_HEAD},
+    BODY: {OFFERED: OFFER, END: IDLE, LAST_END: DRAINING, REFUSED: DRAINING, STOP: BODY, **_ALWAYS},
+    OFFER: {BEGIN: OFFER, HEAD_END: BODY, REFUSED: DRAINING, **_ALWAYS},
+    DRAINING: {STOP: DRAINING, **_ALWAYS},
+    LINGERING: {SENT: LINGERING, LOST: CLOSED},
+    CLOSED: {},
+}
+
+
+class LastRequestRead(Exception):
+    """Ends the parsing after the last request; what follows it is dropped."""
 
 
 class RequestReader:
@@ -41,8 +92,9 @@ class RequestReader:
         self.state = OPENED
         self.requests: deque[HttpRequest] = deque()
         self.request: HttpRequest | None = None
+        self.url = b""
         self._limits = limits
-        self._parser = HttpRequestParser(self)
+        self._parser = httptools.HttpRequestParser(self)
         self._since_progress = 0  # bytes since the end of a head, a piece of body or a message
 
     def move(self, event: ReadingEvent) -> None:
@@ -60,17 +112,17 @@ class RequestReader:
                 try:
                     self._parser.feed_data(data)
                     break
-                except HttpParserUpgrade as upgrade:
+                except httptools.HttpParserUpgrade as upgrade:
                     data = memoryview(data)[upgrade.args[0] :]
                 self._pass_offer()
-        except HttpParserError as error:
+        except httptools.HttpParserCallbackError as error:
             if isinstance(error.__context__, HttpRefusal):
                 raise error.__context__ from None
-            if self.state is DEAF:  # after the last request
+            if isinstance(error.__context__, LastRequestRead):
                 return False
-            if isinstance(error, HttpParserCallbackError):
-                raise
-            raise HttpRefusal("malformed_request", error) from None
+            raise
+        except httptools.HttpParserError as error:
+            raise HttpRefusal("malformed_request", error) from error
         return self.state is not IDLE and self._check_rest(self.state)
 
     def _check_rest(self, state: Reading) -> bool:
@@ -88,13 +140,19 @@ class RequestReader:
         the request, as if it were another. The Java HTTP client offers h2c with any request and expects an ordinary
         answer."""
         assert self.request is not None, "no request is answered while its packet is parsed"
-        framing = header_lines(header for header in self.request.headers if header[0] in FRAMING)
-        self._parser = HttpRequestParser(self)
+        framing = header_lines(header for header in self.request.headers if header[0] in _FRAMING)
+        self._parser = httptools.HttpRequestParser(self)
         self._parser.feed_data(b"POST / HTTP/1.1\r\n" + framing + b"\r\n")
 
-    def refuse(self) -> HttpRequest | None:
-        """Stop reading. Returns the request that was being read, unless its body was dropped."""
+    def refuse(self, refusal: HttpRefusal) -> HttpRequest | None:
+        """Stop reading, and note whether this refuses a HEAD. Returns the request that was being read, unless its body
+        was dropped."""
         request, self.request = self.request, None
+        if request is not None:
+            refusal.is_to_head = request.method == "HEAD"
+        elif self.url or isinstance(refusal.__cause__, httptools.HttpParserInvalidURLError):
+            # Before the target, the parser still has the method of the previous request.
+            refusal.is_to_head = self._parser.get_method() == b"HEAD"
         self.move(REFUSED)
         return request
 
@@ -105,7 +163,7 @@ class RequestReader:
     # Callbacks of the parser
 
     def on_message_begin(self) -> None:
-        """Start a request. After the last one the table has no entry for it; the KeyError ends the parsing."""
+        """Start a request."""
         self.state = READING[self.state][BEGIN]
         self.url = b""
         self.headers: list[tuple[bytes, bytes]] = []
@@ -151,19 +209,21 @@ class RequestReader:
         check_head(version, self.headers)
         request.keep_alive = version == "1.1" and self._parser.should_keep_alive()
         request.is_plain = request.keep_alive and not self._parser.should_upgrade()
-        request.awaits_continue = version == "1.1" and any(  # an older client expects no interim answer
-            name == b"expect" and value.lower() == b"100-continue" for name, value in self.headers
-        )
+        if version == "1.1":  # an older client expects no interim answer
+            request.awaits_continue = request.by_name.get(b"expect", b"").lower() == b"100-continue"
 
     def on_body(self, body: bytes) -> None:
         """Append a piece of a body."""
         self._since_progress = 0
         request = self.request
         if request is not None:
-            if request.body:
-                request.add(body)
-            else:
+            if not request.body:
                 request.body = body
+            else:
+                request.is_plain = False  # only ASGI reads a body in several pieces
+                if type(request.body) is bytes:
+                    request.body = bytearray(request.body)
+                request.body += body
 
     def on_message_complete(self) -> None:
         """End a request. If it offers an upgrade or is a CONNECT, only the parser has ended; see `_pass_offer`."""
@@ -174,7 +234,10 @@ class RequestReader:
             self.move(OFFERED)
             return
         else:
-            self.state = READING[self.state][END if request.keep_alive else LAST_END]
             request.is_whole = True
             self.request = None
+            if not request.keep_alive:
+                self.move(LAST_END)
+                raise LastRequestRead
+            self.state = READING[self.state][END]
         self._since_progress = 0

@@ -1,95 +1,126 @@
 """Answers one request in a task: ASGI's two callables, and the endings of a connection that ASGI cannot make.
 
 An application finds its responder in the request's scope (`responder_of`), calls one of its endings, and returns. A
-fault affects its own request only: earlier pipelined requests were answered, later ones are dropped. Once the client
-has left, the methods do nothing.
+fault affects its own request only: earlier pipelined requests were answered, later ones are dropped. Once the answer
+is over, the methods do nothing.
 """
 
 import asyncio
 import logging
+import math
 import re
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from enum import IntEnum, auto
+from types import coroutine
+from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
-from simulator.server.message import BODYLESS, STATUS_LINE, Headers, HttpRequest, header_lines, without_framing
-from simulator.server.states import AWAITED, BEGUN, COMPLETE, LEFT, AnswerStage
-from simulator.server.turn import Ending, PromptAnswer
-from simulator.wire.headers import header_pairs
+from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest, header_lines, sized, without_framing
+from simulator.server.reading import RequestReader
 
 EXTENSION: Final = "reseller_sim.responder"
 """The key in `scope["extensions"]`."""
 
 _STEPS_PER_SECOND: Final = 10
 _SLOWEST: Final = 1.0  # bytes per second; a slower drip is a wait without end
-_UNSAFE: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+_LENGTH: Final = re.compile(rb"^content-length: *(\d+)", re.IGNORECASE | re.MULTILINE)
+_CLOSES: Final = re.compile(rb"^connection:.*close", re.IGNORECASE | re.MULTILINE)
 _LOG: Final = logging.getLogger(__name__)
+
+
+class CustomEnding(Protocol):
+    """How an answer ends that is not sent whole and at once; it calls one of the responder's endings."""
+
+    async def send(self, responder: "Responder", status: int, lines: bytes, body: bytes) -> None: ...
+
+
+ReadyAnswer = tuple[int, bytes, bytes, CustomEnding | None]
+"""Status, header lines with their ends, body, ending."""
+PendingAnswer = Coroutine[Any, Any, ReadyAnswer]
+AnswerNow = Callable[[HttpRequest, str], PendingAnswer | None]
+"""Takes a complete request and its client's address. Returns None to be called by ASGI instead."""
+
+
+class AnswerStage(IntEnum):
+    """The progress of the answer to one request. It is over early when the client has left or a fault closes the
+    connection: the application reads a disconnect, and what it sends is dropped."""
+
+    AWAITED = auto()  # nothing was sent
+    BEGUN = auto()  # the head was sent
+    OVER = auto()  # nothing more will be sent
+
+
+AWAITED, BEGUN, OVER = AnswerStage
+
+
+class Connection(Protocol):
+    """What answers need of their connection."""
+
+    client: tuple[Any, ...]
+    server: tuple[Any, ...]
+    reader: RequestReader
+    ended: asyncio.Event
+    may_have_left: asyncio.Event
+    writable: asyncio.Event
+
+    @property
+    def default_lines(self) -> Callable[[], bytes]: ...
+    def write(self, data: bytes) -> None: ...
+    def read_on(self) -> None: ...
+    def finished(self, request: HttpRequest) -> None: ...
+    def close(self) -> None: ...
+    def linger(self) -> None: ...
 
 
 class Responder:
     """One request that an application answers in a task of its own."""
 
-    __slots__ = ("_connection", "_is_bodyless", "_is_chunked", "_is_read", "_left", "news", "request", "stage")
+    __slots__ = ("_connection", "_is_chunked", "_is_read", "_left", "has_input", "request", "stage")
 
-    def __init__(self, connection: Any, request: HttpRequest) -> None:
-        self._connection = connection  # an HttpProtocol, whose module imports this one
+    def __init__(self, connection: Connection, request: HttpRequest) -> None:
+        self._connection = connection
         self.request = request
         self.stage: AnswerStage = AWAITED
-        self._is_read = False  # the application has received the whole body
-        self.news = asyncio.Event()  # `receive` has something to return
+        self.has_input = asyncio.Event()  # `receive` has something to return
         if request.body or request.is_whole:
-            self.news.set()
-        self._is_bodyless = False
+            self.has_input.set()
+        self._is_read = False  # the application has received the whole body
         self._is_chunked = False
-        self._left: int | None = None  # bytes of the Content-Length that are not sent yet; None without one
-
-    @property
-    def is_open(self) -> bool:
-        """Whether something can still be sent."""
-        return self.stage < COMPLETE
+        self._left: float | None = None  # bytes of the body to be sent, infinite if unknown; None for no body at all
 
     @property
     def _may_receive(self) -> bool:
-        return self.is_open and (self.request.is_whole or self._connection.reader.request is self.request)
+        is_arriving = self._connection.reader.request is self.request
+        return self.stage is not OVER and (is_arriving or self.request.is_whole)
 
-    async def run(self, app: Any, made: PromptAnswer | Awaitable[PromptAnswer] | Exception | None) -> None:
-        """Send what `prompt` returned, or let `app` answer; answer 500 if that fails."""
+    async def run(self, app: Any, ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None) -> None:
+        """Send what `answer_now` returned, or let `app` answer; answer 500 if that fails."""
         try:
-            if made is None:
+            if ready is None:
                 await app(self.scope(), self.receive, self.send)
-            elif isinstance(made, Exception):
-                raise made
+            elif isinstance(ready, Exception):
+                raise ready
             else:
-                status, lines, body, ending = made if isinstance(made, tuple) else await made
-                await self.answer(status, header_pairs(lines), body, ending)
+                await self.answer(*(ready if isinstance(ready, tuple) else await ready))
+            if self.stage is not OVER and not self._connection.may_have_left.is_set():
+                raise RuntimeError("The application returned without a complete answer.")
+            self.abort()  # unless the answer is complete, the application knows that its client has left
         except asyncio.CancelledError:  # the server is stopping
             self.abort()
             raise
         except BaseException as error:
             _LOG.error("The application failed to answer", exc_info=error)
-            self._fail()
-        else:
-            if self.is_open and self._connection.unheard.is_set():  # the application knows that its client has left
-                self.abort()
-            elif self.is_open:
-                _LOG.error("The application returned without a complete answer")
-                self._fail()
+            if self.stage is AWAITED:
+                self.request.keep_alive = False
+                text = b"Internal Server Error"
+                self._body(text, False, self._begin(500, sized(b"content-type: text/plain; charset=utf-8\r\n", text)))
+            self.abort()
 
     def leave(self) -> None:
         """Mark that the client no longer waits: the application reads a disconnect, and what it sends is dropped."""
-        if self.is_open:
-            self.stage = LEFT
-            self.news.set()
-
-    def _fail(self) -> None:
-        if self.stage is AWAITED:
-            self.request.keep_alive = False
-            text = b"Internal Server Error"
-            headers = _sized([(b"content-type", b"text/plain; charset=utf-8")], text)
-            self._body(text, False, self._begin(500, headers))
-        else:
-            self.abort()
+        self.stage = OVER
+        self.has_input.set()
 
     # ASGI
 
@@ -121,8 +152,8 @@ class Responder:
                 request.awaits_continue = False
                 connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             connection.read_on()
-            await self.news.wait()
-            self.news.clear()
+            await self.has_input.wait()
+            self.has_input.clear()
         if self.stage is AWAITED and not self._may_receive:  # it needs a body that is cut off
             self.abort()
         if self._is_read or not self._may_receive:
@@ -132,12 +163,12 @@ class Responder:
 
     async def send(self, message: Mapping[str, Any]) -> None:
         """ASGI's `send`. Raises RuntimeError for a message out of order, or one that violates the framing."""
-        await self._connection.drain()
+        await self._connection.writable.wait()
         kind = message["type"]
-        if self.stage is LEFT:
+        if self.stage is OVER:
             return
         if kind == "http.response.start" and self.stage is AWAITED:
-            self._connection.write(self._begin(message["status"], list(message.get("headers", ()))))
+            self._connection.write(self._begin(message["status"], header_lines(message.get("headers", ()))))
         elif kind == "http.response.body" and self.stage is BEGUN:
             self._body(message.get("body", b""), message.get("more_body", False))
         else:
@@ -145,40 +176,34 @@ class Responder:
 
     # Endings
 
-    async def answer(self, status: int, headers: Headers, body: bytes, ending: Ending | None) -> None:
+    async def answer(self, status: int, lines: bytes, body: bytes, ending: CustomEnding | None) -> None:
         """Send an answer as its ending says. Raises RuntimeError when an answer has begun."""
-        if ending is None:
-            if await self._may_begin():
-                self._body(body, False, self._begin(status, headers))
-        elif ending.bytes_per_second:
-            await self.drip(status, headers, body, ending.bytes_per_second)
-        elif ending.name == "cut":
-            await self.cut(status, headers, body, len(body) // 2)
-        else:
-            self.abort()
+        if ending is not None:
+            await ending.send(self, status, lines, body)
+        elif await self._may_begin():
+            self._body(body, False, self._begin(status, lines))
 
     def abort(self) -> None:
         """Close at once, before the answer or in the middle of it."""
-        if self.is_open:
+        if self.stage is not OVER:
             self.leave()
             self._connection.close()
 
-    async def cut(self, status: int, headers: Headers, body: bytes, after_bytes: int) -> None:
+    async def cut(self, status: int, lines: bytes, body: bytes, after_bytes: int) -> None:
         """Send the Content-Length of the whole body, but only its first `after_bytes` bytes (never all), and close.
 
         Without a body it closes without an answer. Raises RuntimeError when an answer has begun.
         """
         if not await self._may_begin():
             return
-        head = self._begin(status, _sized(headers, body))
+        head = self._begin(status, sized(lines, body))
         if self._left:
             self._body(body[: max(0, min(after_bytes, len(body) - 1))], True, head)
             self.leave()
             self._connection.linger()
-        else:
-            self.abort()
+        self.abort()
 
-    async def drip(self, status: int, headers: Headers, body: bytes, bytes_per_second: float) -> None:
+    async def drip(self, status: int, lines: bytes, body: bytes, bytes_per_second: float) -> None:
         """Send a complete response, the head at once and the body at this pace, and keep the connection.
 
         It ends early, and closes, when the client leaves or the server stops. A client that has only closed its sending
@@ -187,77 +212,82 @@ class Responder:
         """
         if not await self._may_begin():
             return
-        self._connection.write(self._begin(status, _sized(headers, body)))
+        connection = self._connection
+        connection.write(self._begin(status, sized(lines, body)))
         step = max(1, int(bytes_per_second / _STEPS_PER_SECOND))
-        end = self._connection.unheard if bytes_per_second < _SLOWEST else self._connection.ended
-        for start in range(0, self._left or 0, step):
+        end = connection.may_have_left if bytes_per_second < _SLOWEST else connection.ended
+        for start in range(0, len(body) if self._left else 0, step):
             piece = body[start : start + step]
             await self.send({"type": "http.response.body", "body": piece, "more_body": True})
             with suppress(TimeoutError):
                 async with asyncio.timeout(len(piece) / bytes_per_second):
                     await end.wait()
                     self.abort()
-            if not self.is_open:
+            if self.stage is OVER:
                 return
         await self.send({"type": "http.response.body"})
 
     async def _may_begin(self) -> bool:
-        await self._connection.drain()
+        await self._connection.writable.wait()
         if self.stage is BEGUN:
             raise RuntimeError("The answer to this request has begun; only abort() is possible now.")
         return self.stage is AWAITED
 
     # Writing
 
-    def _begin(self, status: int, headers: Headers) -> bytes:
+    def _begin(self, status: int, lines: bytes) -> bytes:
         """Begin the answer and return its head. Without Content-Length the body is chunked, or ends by closing."""
-        request = self.request
-        self._is_bodyless = status in BODYLESS or request.method == "HEAD"
-        kept = without_framing(headers) if status in BODYLESS else list(headers)
-        lengths = [value for name, value in kept if name.lower() == b"content-length"]
-        if any(_UNSAFE.search(name) or _UNSAFE.search(value) for name, value in kept):
-            raise RuntimeError("A header of the response has a control character.")
-        if any(name.lower() == b"connection" and b"close" in value.lower() for name, value in kept):
+        request, length = self.request, _LENGTH.search(lines)
+        if status in BODYLESS:
+            lines = without_framing(lines)
+        elif request.method != "HEAD" and length:
+            self._left = int(length[1])
+        elif request.method != "HEAD":
+            lines, self._left = without_framing(lines), math.inf
+            if request.version == "1.1":
+                self._is_chunked = True
+                lines += b"transfer-encoding: chunked\r\n"
+        if _CLOSES.search(lines):
             request.keep_alive = False
         elif not request.keep_alive:
-            kept.append((b"connection", b"close"))
-        if not self._is_bodyless:
-            if lengths:
-                self._left = int(lengths[0])
-            else:
-                kept = without_framing(kept)
-                if request.version == "1.1":
-                    self._is_chunked = True
-                    kept.append((b"transfer-encoding", b"chunked"))
+            lines += b"connection: close\r\n"
         request.awaits_continue = False
         self.stage = BEGUN
-        defaults: bytes = self._connection.default_lines()
-        return STATUS_LINE[status] + defaults + header_lines(kept) + b"\r\n"
+        return STATUS_LINE[status] + self._connection.default_lines() + lines + b"\r\n"
 
     def _body(self, body: bytes, more: bool, head: bytes = b"") -> None:
         """Write a piece of the body, after `head` if given. The last piece completes the answer."""
-        if self._is_bodyless:
+        if self._left is None:
             body = b""
         elif self._is_chunked:
             body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")
-        elif self._left is not None:  # else the end of the connection ends it (HTTP/1.0)
+        else:
             self._left -= len(body)
-            if self._left < 0 or (self._left and not more):
+            if self._left < 0 or (0 < self._left < math.inf and not more):
                 raise RuntimeError(f"The response's body is not as long as its Content-Length: {-self._left:+} bytes.")
         if head or body:
             self._connection.write(head + body)
         if not more:
-            self.stage = COMPLETE
-            self.news.set()
+            self.leave()
             self._connection.finished(self.request)
+
+
+@coroutine
+def resume(pending: PendingAnswer, waits_for: Any) -> Generator[Any, Any, ReadyAnswer]:
+    """Continue a coroutine after its first step, which ended by waiting for the future `waits_for`."""
+    try:
+        while True:
+            try:
+                sent = yield waits_for
+            except BaseException as error:  # a cancellation; the coroutine handles it
+                waits_for = pending.throw(error)
+            else:
+                waits_for = pending.send(sent)
+    except StopIteration as done:
+        answer: ReadyAnswer = done.value
+        return answer
 
 
 def responder_of(scope: Mapping[str, Any]) -> Responder | None:
     """Return the responder of a request, or None under another server."""
-    extensions = scope.get("extensions")
-    return extensions.get(EXTENSION) if extensions else None
-
-
-def _sized(headers: Headers, body: bytes) -> Headers:
-    """Return the headers with the Content-Length of `body` in place of any other framing."""
-    return [*without_framing(headers), (b"content-length", b"%d" % len(body))]
+    return (scope.get("extensions") or {}).get(EXTENSION)

@@ -7,7 +7,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import uvicorn
 
@@ -23,7 +23,7 @@ Application = Callable[
 _BACKLOG: Final = 2048
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
 _GRACE_S: Final = 2  # how long a stopping server waits for requests to finish
-_LAST_WORDS_S: Final = 0.2  # how long applications may run after that
+_CANCEL_GRACE_S: Final = 0.2  # how long applications may run after that
 _STARTUP_FAILED: Final = 3  # the exit code
 
 
@@ -72,18 +72,15 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop. A request that does not finish in time gets a disconnect, and is cancelled if that does not end it."""
-        loop = asyncio.get_running_loop()
-        timers = [loop.call_later(_GRACE_S, self._hang_up), loop.call_later(_GRACE_S + _LAST_WORDS_S, self._cancel)]
+        ending = asyncio.create_task(self._end_requests())
         await super().shutdown(sockets)
-        for timer in timers:
-            timer.cancel()
+        ending.cancel()
 
-    def _hang_up(self) -> None:
+    async def _end_requests(self) -> None:
+        await asyncio.sleep(_GRACE_S)
         for connection in list(self.server_state.connections):
-            if isinstance(connection, HttpProtocol):
-                connection.hang_up()
-
-    def _cancel(self) -> None:
+            cast(HttpProtocol, connection).hang_up()
+        await asyncio.sleep(_CANCEL_GRACE_S)
         for task in self.server_state.tasks:
             task.cancel()
 

@@ -1,70 +1,60 @@
-"""Answers the requests of one turn of the event loop together, at its end.
+"""When a connection acts: at the end of a turn of the event loop, and at its deadline.
 
-Most requests to a simulator arrive in one packet and can be answered at once. A task and two ASGI messages for each
-would cost more than the network. So an application may have a method `prompt` that returns a coroutine for a complete
-request. Its first step runs without a task. If it finishes, the answer is written; if it has to wait, it continues in a
-task like any other request.
+The requests of one turn are answered together, at its end.
 
-Batching is cheaper, too. Most of the cost of a small write is waking the process that waits for it: the first write of
-a turn wakes it, the others find it awake. And requests that are answered one after the other, without system calls in
-between, find the code still in the processor's caches.
+Most requests arrive in one packet and can be answered at once; a task and two ASGI messages for each would cost more
+than the network. So an application may have a method `answer_now` that returns a coroutine for a complete request. Its
+first step runs without a task. If it finishes, the answer is written; if it has to wait, it continues in a task.
+
+Batching is cheaper, too: the first write of a turn wakes the process that waits for it, the others find it awake. And
+requests that are answered without system calls in between find the code still in the processor's caches.
 """
 
+import asyncio
 import logging
-from asyncio import get_running_loop
-from collections.abc import Callable, Coroutine, Generator
-from types import coroutine
-from typing import Any, Final, Protocol
+import math
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from uvicorn.server import ServerState
 
 from simulator.server.message import header_lines
 
-
-class Ending(Protocol):
-    """How an answer ends, if not as usual, whole and at once; the application defines the type.
-
-    With an empty `name` the whole answer is sent, with `cut` half of its body, with any other nothing.
-    `bytes_per_second` is the pace of the body, 0 for at once.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def bytes_per_second(self) -> float: ...
-
-
-PromptAnswer = tuple[int, bytes, bytes, Ending | None]
-"""Status, header lines with their ends, body, ending."""
-Making = Coroutine[Any, Any, PromptAnswer]
-Prompt = Callable[[str, str, bytes, list[tuple[bytes, bytes]], dict[bytes, bytes], str, bytes], Making | None]
-"""Takes method, path, query, headers, the same by name, the client's address and body. Returns None to be called by
-ASGI instead."""
-
 _LOG: Final = logging.getLogger(__name__)
+
+
+class Answering(Protocol):
+    """A connection that has requests to answer."""
+
+    def answer(self, now: float) -> None: ...
+    def flush(self) -> None: ...
+    def hang_up(self) -> None: ...
 
 
 class Turn:
     """The connections that have requests to answer at the end of this turn, and the header lines of every answer."""
 
     def __init__(self) -> None:
-        self._waiting: list[Any] = []  # HttpProtocols, whose module imports this one
+        self._waiting: list[Answering] = []
         self._defaults: list[tuple[bytes, bytes]] = []
         self._lines = b""
 
-    def default_lines(self, headers: list[tuple[bytes, bytes]]) -> bytes:
+    def default_lines(self, server_state: ServerState) -> bytes:
         """The server's default headers as lines, cached: uvicorn makes a new list every second."""
+        headers = server_state.default_headers
         if headers is not self._defaults:
             self._defaults, self._lines = headers, header_lines(headers)
         return self._lines
 
-    def add(self, connection: Any) -> None:
+    def add(self, connection: Answering) -> None:
         """Let a connection answer at the end of this turn."""
         if not self._waiting:
-            get_running_loop().call_soon(self._end)
+            asyncio.get_running_loop().call_soon(self._end)
         self._waiting.append(connection)
 
     def _end(self) -> None:
         waiting, self._waiting = self._waiting, []
-        now = get_running_loop().time()
+        now = asyncio.get_running_loop().time()
         for connection in waiting:
             try:
                 connection.answer(now)
@@ -75,17 +65,43 @@ class Turn:
             connection.flush()
 
 
-@coroutine
-def resume(making: Making, waits_for: Any) -> Generator[Any, Any, PromptAnswer]:
-    """Continue a coroutine after its first step, which ended by waiting for the future `waits_for`."""
-    try:
-        while True:
-            try:
-                sent = yield waits_for
-            except BaseException as error:  # a cancellation; the coroutine handles it
-                waits_for = making.throw(error)
-            else:
-                waits_for = making.send(sent)
-    except StopIteration as made:
-        answer: PromptAnswer = made.value
-        return answer
+class Deadline:
+    """Calls `on_due` at the time that was set last, first `seconds` from now.
+
+    Setting a later time does not touch the timer: the old one fires, finds that the deadline has moved, and is set
+    again. Cancelling and creating a timer of the event loop costs twenty times as much.
+    """
+
+    __slots__ = ("_at", "_fires_at", "_loop", "_on_due", "_timer")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, on_due: Callable[[], None], seconds: float) -> None:
+        self._loop, self._on_due = loop, on_due
+        self._at = self._fires_at = loop.time() + seconds
+        self._timer = loop.call_at(self._at, self._fire)
+
+    def set(self, seconds: float) -> None:
+        """Move the deadline to `seconds` from now."""
+        self.set_at(self._loop.time() + seconds)
+
+    def set_at(self, at: float) -> None:
+        """Move the deadline to `at`, a time of the loop's clock."""
+        self._at = at
+        if at < self._fires_at:
+            self._arm()
+
+    def end(self) -> None:
+        """Cancel the timer and release the callback."""
+        self._timer.cancel()
+        self._on_due = lambda: None
+
+    def _arm(self) -> None:
+        self._timer.cancel()
+        self._fires_at = self._at
+        self._timer = self._loop.call_at(self._at, self._fire)
+
+    def _fire(self) -> None:
+        self._fires_at = math.inf
+        if self._loop.time() < self._at:
+            self._arm()
+        else:
+            self._on_due()

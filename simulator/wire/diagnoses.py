@@ -9,15 +9,15 @@ from string import Formatter
 
 from simulator.domain.model.catalog import Money
 from simulator.domain.model.details import Detail, DetailKind
-from simulator.domain.model.money import decimal_text
+from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, decimal_text
 from simulator.domain.model.transactions import Status
+from simulator.shortened import ELLIPSIS, shortened
 from simulator.wire.money import amount_text
-from simulator.wire.payment import STATUS_NAMES
+from simulator.wire.payments import STATUS_NAMES
 
 SENTENCE_CHARS_MAX = 300
 VALUE_CHARS_MAX = 100
 ITEMS_MAX = 12
-ELLIPSIS = "..."
 
 SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     DetailKind.NO_PRODUCT: ("no product {product}", "; did you mean {nearest}?"),
@@ -62,7 +62,9 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     ),
     DetailKind.NO_NUMBER: ("amount {amount} is not a decimal number such as 10.50",),
     DetailKind.TOO_LONG: ("amount has {length} characters; at most {most} are accepted",),
-    DetailKind.TOO_MANY_DIGITS: ("amount {amount} has more than 15 digits before the point or 8 after it",),
+    DetailKind.TOO_MANY_DIGITS: (
+        f"amount {{amount}} has more than {DIGITS_BEFORE_MAX} digits before the point or {DIGITS_AFTER_MAX} after it",
+    ),
     DetailKind.NOT_POSITIVE: ("amount must be above 0; {amount} is not",),
     DetailKind.NOT_WHOLE: ("{product} accepts whole amounts only; {amount} is not one",),
     DetailKind.NO_CENTS: ("amount {amount} has more than two decimals",),
@@ -125,16 +127,11 @@ def shown(value: object) -> str:
     if isinstance(value, Money):
         return amount_text(value.amount)
     if isinstance(value, Decimal):
-        return _within(
-            decimal_text(value) if value.is_finite() and abs(value.adjusted()) < VALUE_CHARS_MAX else str(value)
-        )
+        is_short = value.is_finite() and abs(value.adjusted()) < VALUE_CHARS_MAX
+        return shortened(decimal_text(value) if is_short else str(value), VALUE_CHARS_MAX)
     if isinstance(value, tuple):
         more = [f"{len(value) - ITEMS_MAX} more"] if len(value) > ITEMS_MAX else []
         return ", ".join([*map(shown, value[:ITEMS_MAX]), *more])
     if isinstance(value, Mapping):
         return " and ".join(f"{name} {shown(one) or '(none)'}" for name, one in value.items())
-    return _within(str(value))
-
-
-def _within(text: str) -> str:
-    return text if len(text) <= VALUE_CHARS_MAX else text[:VALUE_CHARS_MAX] + ELLIPSIS
+    return shortened(str(value), VALUE_CHARS_MAX)

@@ -9,16 +9,18 @@ from simulator.domain.model.history.query import HISTORY_STATUSES, Figures, Hist
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.transactions import SETTLED, Transaction
 from simulator.domain.model.tree import Category
-from simulator.wire import payment
+from simulator.wire import payments
 from simulator.wire.timestamps import year_first_ms
 
-FILTERS: Mapping[str, HistoryStatus] = {
+STATUS_FILTERS: Mapping[str, HistoryStatus] = {
     "SUCCESSFUL": HistoryStatus.SUCCESSFUL,
     "PENDING": HistoryStatus.PENDING,
     "FAILED": HistoryStatus.FAILED,
     "REFUND": HistoryStatus.REFUND,
 }
-STATUS_NAMES: Mapping[HistoryStatus, str] = {status: name.capitalize() for name, status in FILTERS.items()}
+HISTORY_STATUS_NAMES: Mapping[HistoryStatus, str] = {
+    status: name.capitalize() for name, status in STATUS_FILTERS.items()
+}
 
 
 def record(
@@ -33,7 +35,7 @@ def record(
     result = one.result
     status = HISTORY_STATUSES[result.status]
     is_named_apart = payment_names and status is HistoryStatus.PENDING
-    name = payment.STATUS_NAMES[result.status] if is_named_apart else STATUS_NAMES[status]
+    name = payments.STATUS_NAMES[result.status] if is_named_apart else HISTORY_STATUS_NAMES[status]
     return {
         "trxid": one.trxid,
         "date": year_first_ms(one.created),

@@ -6,7 +6,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import Outgoing
 from simulator.domain.model.webhooks import Delivery, Event, Signature
-from simulator.wire import payment, webhooks
+from simulator.wire import payments, webhooks
 from simulator.wire.json import encode, number
 from simulator.wire.signing import signed
 
@@ -22,7 +22,7 @@ def callback(job: Callback, source_address: str) -> Outgoing:
     if job.method == "GET":
         return Outgoing("GET", _with_query(job.url, _query(job)), tuple(headers))
     headers.append(("Content-Type", "application/json"))
-    return Outgoing("POST", job.url, tuple(headers), encode(payment.callback(job.transaction, job.result)))
+    return Outgoing("POST", job.url, tuple(headers), encode(payments.callback(job.transaction, job.result)))
 
 
 def webhook(job: Delivery, scheme: Signature, at: datetime, source_address: str) -> Outgoing:
@@ -43,7 +43,7 @@ def event_body(event: Event) -> bytes:
 
 
 def _query(job: Callback) -> str:
-    message = encode(payment.callback_message(job.transaction, job.result)).decode()
+    message = encode(payments.callback_message(job.transaction, job.result)).decode()
     parameters = {
         "refid": job.transaction.refid,
         "status": str(job.result.code),

@@ -1,15 +1,17 @@
 """The token endpoints (SPEC 4.2, 4.3): paths, the answer in PascalCase, and the `Deprecation` header."""
 
+from datetime import UTC, datetime, time
 from typing import Any
 
 import msgspec
+
+from simulator.domain.queries import NEW_VERSION
 
 PATH = "/v2/token"
 REFRESH_PATH = "/v2/token/refresh"
 PATHS = (PATH, REFRESH_PATH)
 
-# 2026-09-16, the first API version in which the catalog replaces the legacy endpoints.
-DEPRECATED_SINCE_S = 1789516800
+DEPRECATED_SINCE_S = int(datetime.combine(NEW_VERSION, time(), UTC).timestamp())
 
 
 class Issued(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from simulator.domain.model.catalog import Option, Product
-from simulator.domain.model.effects import OutcomeKind
+from simulator.domain.model.effects import AttemptEnd
 from simulator.domain.model.webhooks import (
     REPLAYS_MAX,
     BalanceAdded,
@@ -96,8 +96,8 @@ def record(one: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:
 
     `retryCount` counts retries, or with `counts_attempts` all attempts.
     """
-    outcome = one.attempts[-1].outcome if one.attempts else None
-    answered = outcome if outcome is not None and outcome.kind is OutcomeKind.ANSWERED else None
+    last = one.attempts[-1].result if one.attempts else None
+    answered = last if last is not None and last.kind is AttemptEnd.ANSWERED else None
     payload = event(one.event)
     return {
         "id": one.id,

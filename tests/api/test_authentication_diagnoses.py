@@ -121,7 +121,7 @@ REFUSALS: list[tuple[str, Send, str]] = [
     (
         "nonce_reused",
         twice,
-        "600 s of the sandbox's time after its use, and with a later X-Timestamp, it is good again",
+        "600 s of the sandbox's time after its use, and with a later X-Timestamp, it is accepted again",
     ),
     ("decryption_error", by_key("undecryptable"), "state: undecryptable"),
     ("internal_error", by_fault, "a fault of the scenario"),
@@ -134,7 +134,7 @@ def assert_explained(client: Client, answer: Response, code: str, said: str) -> 
     assert answer.json["error"] == code
     diagnosis = answer.headers.get("x-sim-diagnosis", "")
     assert said in diagnosis
-    newest = client.sim("GET", "/sandboxes/default/requests").json["requests"][0]
+    newest = client.sim("GET", "/sandboxes/default/requests?limit=1").json["requests"][0]
     assert newest["error"] == code
     assert newest["diagnosis"].encode("unicode_escape").decode() == diagnosis
 

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 
 from simulator.contract.validate import validator
+from tests.support.bills import ACCOUNT, PATH, look_up
 from tests.support.client import Client, Response, running
 
-PATH = "/v2/bill-presentment"
-ACCOUNT = "210012345678"
 PAID = {"payments": [{"when": {}, "then": [{"status": "Succesful"}]}]}
 
 # data.message, and error_message where it is another.
@@ -27,12 +25,6 @@ REF2 = ("Ref-2 required", "Ref-2 required")
 def client() -> Iterator[Client]:
     with running(PAID) as made:
         yield made
-
-
-def look_up(client: Client, product: str = "ELECTRIC", account: str = ACCOUNT, **more: Any) -> Response:
-    headers = {"headers": more.pop("headers")} if "headers" in more else {}
-    query = urlencode({"product": product, "account": account, **more})
-    return client.call("GET", f"{PATH}?{query}", **headers)
 
 
 def refusal(answer: Response, product: str) -> tuple[str, str]:
@@ -136,13 +128,13 @@ REFUSALS: list[tuple[dict[str, str], tuple[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "told"), REFUSALS)
-def test_each_refusal_has_its_text_and_label(client: Client, asked: dict[str, str], told: tuple[str, str]) -> None:
-    assert refusal(look_up(client, **asked), asked.get("product", "ELECTRIC")) == told
+@pytest.mark.parametrize(("asked", "expected"), REFUSALS)
+def test_each_refusal_has_its_text_and_label(client: Client, asked: dict[str, str], expected: tuple[str, str]) -> None:
+    assert refusal(look_up(client, **asked), asked.get("product", "ELECTRIC")) == expected
 
 
 @pytest.mark.parametrize(
-    ("query", "product", "told"),
+    ("query", "product", "expected"),
     [
         ("", "", PRODUCT),
         ("account=1", "", PRODUCT),
@@ -160,9 +152,9 @@ def test_each_refusal_has_its_text_and_label(client: Client, asked: dict[str, st
     ],
 )
 def test_a_malformed_query_is_refused_in_the_same_shape(
-    client: Client, query: str, product: str, told: tuple[str, str]
+    client: Client, query: str, product: str, expected: tuple[str, str]
 ) -> None:
-    assert refusal(client.call("GET", f"{PATH}?{query}"), product) == told
+    assert refusal(client.call("GET", f"{PATH}?{query}"), product) == expected
 
 
 def test_a_query_that_violates_the_contract_is_refused_before_the_product_and_any_rule() -> None:
@@ -257,7 +249,7 @@ def test_a_rule_may_leave_open_whether_the_account_is_valid() -> None:
 
 
 @pytest.mark.parametrize(
-    ("then", "told"),
+    ("then", "expected"),
     [
         ({"error": "invalid_account"}, BAD_ACCOUNT),
         ({"error": "service_unavailable"}, SERVICE),
@@ -271,12 +263,12 @@ def test_a_rule_may_leave_open_whether_the_account_is_valid() -> None:
     ],
 )
 def test_a_rule_refuses_with_any_of_the_documented_texts_or_its_own(
-    client: Client, then: Any, told: tuple[str, str]
+    client: Client, then: Any, expected: tuple[str, str]
 ) -> None:
     added = client.sim("POST", "/sandboxes/default/rules", {"section": "bills", "rule": {"name": "down", "then": then}})
     assert added.status == 201
     answer = look_up(client)
-    assert refusal(answer, "ELECTRIC") == told
+    assert refusal(answer, "ELECTRIC") == expected
     assert answer.headers["x-sim-rule"] == "down"
     client.sim("DELETE", f"/sandboxes/default/rules/{added.json['id']}")
     assert look_up(client).status == 200

@@ -8,8 +8,8 @@ import pytest
 from simulator.api.routes import routes
 from simulator.contract.register import assumptions
 from simulator.contract.schemas import schema
-from tests.api.test_cases import PAID, pay_bill, void
 from tests.support.bad_requests import Operation, ask, operations
+from tests.support.cases import PAID, pay_bill, void
 from tests.support.client import Client, running
 from tests.support.refusals import pay, refuse
 

@@ -161,8 +161,8 @@ def test_each_request_that_left_is_one_attempt_under_a_running_clock_too() -> No
         point_at(client, receiver.url)
         for number in range(10):
             client.pay(f"ref-{number}")
-        told = client.sim("GET", "/sandboxes/default/callbacks?wait_for=30&timeout=10").json
-        assert told["complete"]
+        page = client.sim("GET", "/sandboxes/default/callbacks?wait_for=30&timeout=10").json
+        assert page["complete"]
         client.sim("PUT", "/sandboxes/default/clock", {"mode": "manual"})
         client.advance(until="idle")
         assert len(receiver.got) == len(attempts(client))
@@ -172,15 +172,15 @@ def test_each_request_that_left_is_one_attempt_under_a_running_clock_too() -> No
 def test_an_advance_reports_each_attempt_with_its_outcome() -> None:
     with receiving(503, b"", 200, 404) as (client, _):
         client.pay()
-        told = [one for one in client.advance(until="idle")["fired"] if one["kind"] == "callback"]
-        assert [(one["attempt"], one["state"], one["ending"], one["answered"]) for one in told] == [
+        attempts = [one for one in client.advance(until="idle")["fired"] if one["kind"] == "callback"]
+        assert [(one["attempt"], one["state"], one["ending"], one["answered"]) for one in attempts] == [
             (1, "pending", "answered", 503),
             (2, "pending", "connection", None),
             (3, "delivered", "answered", 200),
         ]
         client.pay("ref-2")
-        told = [one for one in client.advance(until="idle")["fired"] if one["kind"] == "callback"]
-        assert [(one["attempt"], one["state"]) for one in told] == [(1, "failed")]
+        attempts = [one for one in client.advance(until="idle")["fired"] if one["kind"] == "callback"]
+        assert [(one["attempt"], one["state"]) for one in attempts] == [(1, "failed")]
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -195,15 +195,15 @@ def test_a_callback_has_the_balance_after_its_own_payments_last_entry(method: st
             client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "7"})
             client.advance(1)
         client.advance(until="idle")
-        told: dict[str, set[Any]] = {}
+        balances: dict[str, set[Any]] = {}
         for got in receiver.got:
             data = json.loads(got.query["message"]) if method == "GET" else got.data
-            told.setdefault(data["refid"], set()).add(data["balance"])
+            balances.setdefault(data["refid"], set()).add(data["balance"])
         stories = client.sim("GET", "/sandboxes/default/transactions").json["transactions"]
         assert len(stories) == 3
         for row in stories:
             story = client.sim("GET", f"/sandboxes/default/transactions/{row['trxid']}").json
-            assert told[row["refid"]] == {story["entries"][-1]["balance"]}
+            assert balances[row["refid"]] == {story["entries"][-1]["balance"]}
             assert story["statuses"][-1]["balance"] == story["entries"][-1]["balance"]
         assert client.pay("ref-0").data["balance"] == client.call("GET", "/v2/balance").data["balance"]
 
@@ -466,8 +466,8 @@ def test_callbacks_dropped_doubled_and_reversed_by_a_rule() -> None:
         for amount in ("5", "10", "20"):
             client.pay(f"r{amount}", amount)
         client.advance(10)
-        told = [(item["json"]["data"]["refid"], item["json"]["data"]["status"]) for item in client.inbox()]
-        assert told == [("r10", "Processing")] * 3 + [("r10", "Succesful")] * 3
+        reported = [(item["json"]["data"]["refid"], item["json"]["data"]["status"]) for item in client.inbox()]
+        assert reported == [("r10", "Processing")] * 3 + [("r10", "Succesful")] * 3
         client.advance(3600)
         assert [item["json"]["data"]["status"] for item in client.inbox()[6:]] == ["Succesful", "Processing"]
 
@@ -565,8 +565,8 @@ def test_advance_under_a_running_clock_finishes_and_reports_everything_even_with
         )
         client.pay()
         done = client.advance(1800)
-        told = [(one["kind"], one["status"]) for one in done["fired"]]
-        assert sorted(told) == sorted(
+        happened = [(one["kind"], one["status"]) for one in done["fired"]]
+        assert sorted(happened) == sorted(
             [("status", "Processing"), ("status", "Succesful")]
             + [("callback", "Processing")] * 2
             + [("callback", "Succesful")]

@@ -5,40 +5,15 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import ACCOUNT, CHECK, PAID, VOID, cases, pay_bill, trxid_of, void
 from tests.support.client import Client, Response, running
 from tests.support.receivers import Receiver
-
-CHECK, VOID = "/v2/transactions/check", "/v2/transactions/void"
-ACCOUNT = "210012345678"
-PAID = {"payments": [{"when": {}, "then": [{"status": "Succesful"}]}]}
 
 
 @pytest.fixture
 def client() -> Iterator[Client]:
     with running(PAID) as made:
         yield made
-
-
-def pay_bill(client: Client, refid: str = "ref-1", **more: Any) -> str:
-    """Pay an electricity bill; returns its trxid."""
-    assert client.pay(refid, "100", "ELECTRIC", account=ACCOUNT, **more).status == 200
-    return trxid_of(client, refid)
-
-
-def trxid_of(client: Client, refid: str) -> str:
-    (found,) = client.sim("GET", f"/sandboxes/default/transactions?refid={refid}").json["transactions"]
-    return str(found["trxid"])
-
-
-def void(client: Client, refid: str = "ref-1", **more: Any) -> Response:
-    headers = {name: more.pop(name) for name in ("headers", "key", "secret") if name in more}
-    return client.call("POST", VOID, {"refid": refid, "refund_type": 1, **more}, **headers)
-
-
-def cases(client: Client, refid: str = "ref-1") -> list[Any]:
-    story = client.sim("GET", f"/sandboxes/default/transactions/{trxid_of(client, refid)}").json
-    made: list[Any] = story["cases"]
-    return made
 
 
 def balance(client: Client) -> Any:
@@ -62,8 +37,8 @@ def test_a_void_is_accepted_and_refunded_and_causes_a_callback() -> None:
             client.advance(59)
             assert (receiver.got, balance(client)) == ([], 4900.3)
             fired = client.advance(1)["fired"]
-            told = [(one["kind"], one["status"], one.get("status_code")) for one in fired]
-            assert told == [("status", "Refund", 53), ("callback", "Failed", None)]
+            happened = [(one["kind"], one["status"], one.get("status_code")) for one in fired]
+            assert happened == [("status", "Refund", 53), ("callback", "Failed", None)]
             (got,) = receiver.got
             assert (got.data["statusCode"], got.data["status"]) == (53, "Failed")
             assert (got.data["cost"], got.data["balance"], got.data["refid"]) == (0, 5000, "ref-1")
@@ -80,16 +55,16 @@ def test_history_and_statement_show_the_refund(client: Client) -> None:
     pay_bill(client)
     void(client)
 
-    def told() -> tuple[Any, ...]:
+    def reported() -> tuple[Any, ...]:
         history = client.call("GET", "/v2/transactions?limit=10&date=2026-11-21").json
         statement = client.call("GET", "/v2/balance-statement?date=2026-11-21&type=REFUND").json
         (record,) = history["data"]
         counts = history["meta"]["successful_count"], history["meta"]["refund_count"]
         return record["status_code"], record["price"], counts, [entry["amount"] for entry in statement["data"]]
 
-    assert told() == ("20", "99.70", ("1", "0"), [])
+    assert reported() == ("20", "99.70", ("1", "0"), [])
     client.advance(60)
-    assert told() == ("53", "0.00", ("0", "1"), [99.7])
+    assert reported() == ("53", "0.00", ("0", "1"), [99.7])
 
 
 def test_the_callback_of_a_void_by_get_has_the_code_53_and_is_retried() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.client import Client, Response, running
-from tests.test_endpoints import ENDPOINTS
+from tests.support.endpoints import ENDPOINTS
 
 # 16:30:05.250 UTC: the date differs between UTC and the service's own zone.
 START = "2026-11-20T16:30:05.250000+00:00"
@@ -170,20 +170,20 @@ def test_each_endpoint_has_its_timestamp_format(
     client: Client, method: str, target: str, body: Any, path: str, form: tuple[str, str]
 ) -> None:
     text, pattern = form
-    told = member(ask(client, method, target, body).json, path)
-    assert re.fullmatch(pattern, told, re.ASCII)
-    assert told == text
+    value = member(ask(client, method, target, body).json, path)
+    assert re.fullmatch(pattern, value, re.ASCII)
+    assert value == text
 
 
 @pytest.mark.parametrize(("method", "target", "body", "members"), WRAPPERS, ids=row_id)
 def test_each_endpoint_has_its_wrapper(client: Client, method: str, target: str, body: Any, members: set[str]) -> None:
     answer = ask(client, method, target, body)
-    told = answer.json if answer.body else {}
-    assert (answer.status, set(told)) == (204 if method == "DELETE" else 200, members)
+    content = answer.json if answer.body else {}
+    assert (answer.status, set(content)) == (204 if method == "DELETE" else 200, members)
     for key in members & {"metadata", "@metadata"}:
-        assert told[key]["status_code"] == 200
+        assert content[key]["status_code"] == 200
     formatted = {row[3] for row in TIMESTAMPS if endpoint(*row[:2]) == endpoint(method, target)}
-    assert places_of_times(told) == formatted
+    assert places_of_times(content) == formatted
 
 
 @pytest.mark.parametrize(("method", "target", "body", "path", "word"), SPELLINGS, ids=row_id)
@@ -202,5 +202,5 @@ def test_each_callback_method_has_its_timestamp_format(client: Client, method: s
     client.call("POST", "/v2/topup", LATER)
     client.advance(1)
     (item,) = client.inbox("here")
-    told = item["json"]["data"] if method == "POST" else json.loads(item["query"]["message"])
-    assert (told["timestamp"], told["status"]) == (form[0], "Succesful")
+    data = item["json"]["data"] if method == "POST" else json.loads(item["query"]["message"])
+    assert (data["timestamp"], data["status"]) == (form[0], "Succesful")

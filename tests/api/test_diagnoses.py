@@ -6,12 +6,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.api.test_cases import CHECK, PAID, VOID, pay_bill, trxid_of
+from tests.support.cases import CHECK, PAID, VOID, pay_bill, trxid_of
 from tests.support.client import Client, Response, running
+from tests.support.diagnoses import DATA, code, diagnosis, topup
 
 IC = "900101145678"
 RELOAD = {"product": "RELOAD", "account": "0123456789", "amount": "10"}
-DATA = {"product": "DATA", "account": "0123456789", "amount": "10"}
 ELECTRIC = {"product": "ELECTRIC", "account": "210012345678", "amount": "100"}
 INTERBANK = {
     "product": "INTERBANK",
@@ -41,26 +41,10 @@ def extras(**changes: Any) -> dict[str, Any]:
     return {"extras": {name: value for name, value in (INTERBANK["extras"] | changes).items() if value is not ...}}  # type: ignore[operator]
 
 
-def code(plan: Any) -> dict[str, Any]:
-    return {"extras": {"subproduct_code": plan}}
-
-
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     with running(PAID | {"catalog": {"products": [MANY]}, "resellers": [{"code": "RS001", "balance": "2000"}]}) as made:
         yield made
-
-
-def told(client: Client, answer: Response) -> str:
-    """The diagnosis of the header, which is the journal's, too."""
-    said = answer.headers.get("x-sim-diagnosis", "")
-    newest = client.sim("GET", "/sandboxes/default/requests").json["requests"][0]
-    assert newest["diagnosis"].encode("unicode_escape").decode() == said
-    return said
-
-
-def topup(client: Client, body: dict[str, Any]) -> Response:
-    return client.call("POST", "/v2/topup", {"refid": "new"} | body)
 
 
 PATTERN = "^01[0-9]{8,9}$"
@@ -145,7 +129,7 @@ def test_a_refused_payment_says_what_would_have_been_right(
 ) -> None:
     answer = topup(client, body)
     assert (answer.status, answer.data["statusCode"]) == (400, status)
-    assert said in told(client, answer)
+    assert said in diagnosis(client, answer)
 
 
 @pytest.mark.parametrize(("zeros", "status"), [(97, 200), (98, 400), (200, 400)])
@@ -158,7 +142,7 @@ def test_the_length_of_an_amount_counts_alike_as_a_string_and_as_a_number(
         answer = client.call("POST", "/v2/topup", raw(head, f'"amount": {written}'))
         assert answer.status == status
         said = f"amount has {3 + zeros} characters; at most 100 are accepted" if status == 400 else ""
-        assert told(client, answer) == said
+        assert diagnosis(client, answer) == said
 
 
 @pytest.mark.slow
@@ -168,21 +152,21 @@ def test_the_price_of_one_option_among_thousands_is_found() -> None:
     adjusted = {"price_adjustment": {"type": "percentage", "value": 1.5}, "denomination_unit_price": 0.045}
     with running({"catalog": {"products": [MANY | {"fields": [field]} | adjusted]}}) as client:
         said = "67.50 is N1000's price.amount; send its denomination 1000"
-        assert told(client, topup(client, RELOAD | {"product": "MANY", "amount": "67.5"})) == said
+        assert diagnosis(client, topup(client, RELOAD | {"product": "MANY", "amount": "67.5"})) == said
         said = " and 3990 others; 0.01 is none of them"
-        assert said in told(client, topup(client, RELOAD | {"product": "MANY", "amount": "0.01"}))
+        assert said in diagnosis(client, topup(client, RELOAD | {"product": "MANY", "amount": "0.01"}))
 
 
 def test_no_product_is_suggested_that_is_inactive_for_this_reseller() -> None:
     overlay = {"GAME": {"is_active": False}, "WATER": {"is_active": False}, "RETIRED": {"is_active": True}}
     with running({"resellers": [{"code": "RS001", "catalog": overlay}]}) as client:
-        assert told(client, topup(client, RELOAD | {"product": "GAMES"})) == "no product GAMES"
+        assert diagnosis(client, topup(client, RELOAD | {"product": "GAMES"})) == "no product GAMES"
         said = "no product RETIRE; did you mean RETIRED?"
-        assert told(client, topup(client, RELOAD | {"product": "RETIRE"})) == said
+        assert diagnosis(client, topup(client, RELOAD | {"product": "RETIRE"})) == said
         bill = "/v2/bill-presentment?account=1234567890&product="
-        assert told(client, client.call("GET", bill + "WATERS")) == "no product WATERS"
+        assert diagnosis(client, client.call("GET", bill + "WATERS")) == "no product WATERS"
         said = "RELOAD has no bill presentment; products with bills: ELECTRIC, INTERBANK"
-        assert told(client, client.call("GET", bill + "RELOAD")) == said
+        assert diagnosis(client, client.call("GET", bill + "RELOAD")) == said
 
 
 def test_a_plan_that_is_not_offered_to_the_account_is_named(client: Client) -> None:
@@ -196,7 +180,7 @@ def test_a_valid_payment_has_no_diagnosis(client: Client) -> None:
     for _ in range(2):
         answer = topup(client, RELOAD | {"refid": "good", "remarks": None, "extras": None})
         assert answer.status == 200
-        assert told(client, answer) == ""
+        assert diagnosis(client, answer) == ""
 
 
 IGNORED = [
@@ -222,7 +206,7 @@ IGNORED = [
 def test_members_that_a_payment_ignores_are_noted(client: Client, more: dict[str, Any], said: str) -> None:
     answer = topup(client, RELOAD | {"refid": said[:50]} | more)
     assert answer.status == 200
-    assert said in told(client, answer)
+    assert said in diagnosis(client, answer)
 
 
 # What stands beside `extras`: of which payment, under which name, and what may have been meant.
@@ -249,13 +233,13 @@ BESIDE_EXTRAS = [
 def test_a_suggested_member_is_one_that_the_product_takes_and_that_was_not_sent(
     client: Client, payment: dict[str, Any], name: str, meant: str
 ) -> None:
-    said = told(client, topup(client, payment | {name: "1"}))
+    said = diagnosis(client, topup(client, payment | {name: "1"}))
     assert f"{name} is unknown and was ignored{f'; did you mean {meant}?' if meant else ''}" in said
     assert ("did you mean extras" in said) is bool(meant)
 
 
 def test_an_extra_that_was_sent_is_not_suggested(client: Client) -> None:
-    said = told(client, topup(client, INTERBANK | {"refid": "ref_2"} | extras(Biller_Code="1001", ref_2="1")))
+    said = diagnosis(client, topup(client, INTERBANK | {"refid": "ref_2"} | extras(Biller_Code="1001", ref_2="1")))
     assert "INTERBANK has no extras.Biller_Code, extras.ref_2, ignored; did you mean extras.ref2?" in said
 
 
@@ -279,12 +263,12 @@ def test_a_repeated_member_is_noted(client: Client, members: tuple[str, ...], sa
     body = raw(f'"refid": "{said[:50]}"', '"product": "RELOAD", "account": "0123456789"', *members)
     answer = client.call("POST", "/v2/topup", body)
     assert (answer.status, answer.data["amount"]) == (200, 20)
-    assert said in told(client, answer)
+    assert said in diagnosis(client, answer)
 
 
 def test_colons_in_texts_are_not_repeated_members(client: Client) -> None:
     answer = topup(client, RELOAD | {"refid": "colons", "remarks": "at 12:30:00 :::"})
-    assert (answer.status, told(client, answer)) == (200, "")
+    assert (answer.status, diagnosis(client, answer)) == (200, "")
 
 
 REQUERIES = [
@@ -308,7 +292,7 @@ def test_a_requery_with_other_parameters_says_what_the_original_has(
     assert topup(client, RELOAD | {"refid": "order-2"}).status == 200
     answer = topup(client, RELOAD | {"refid": "order-2"} | changes)
     assert answer.status == 200
-    assert told(client, answer) == said
+    assert diagnosis(client, answer) == said
 
 
 def test_an_empty_extra_is_as_if_absent_for_idempotency() -> None:
@@ -318,7 +302,7 @@ def test_an_empty_extra_is_as_if_absent_for_idempotency() -> None:
             for sent in (first, second):
                 answer = topup(client, sent | {"refid": f"bank-{len(first['extras'])}"})
                 assert answer.status == 200
-            assert "exists" not in told(client, answer)
+            assert "exists" not in diagnosis(client, answer)
         assert topup(client, body | extras(ref2="A-1") | {"refid": "bank-2"}).data["statusCode"] == 46
 
 
@@ -327,33 +311,33 @@ def test_a_refid_that_is_refused_with_other_parameters_says_what_the_original_ha
         assert client.pay("order-2").status == 200
         answer = client.pay("order-2", "20")
         assert answer.data["statusCode"] == 46
-        assert told(client, answer) == "refid order-2 exists with amount 10; send that again, or a new refid"
+        assert diagnosis(client, answer) == "refid order-2 exists with amount 10; send that again, or a new refid"
         assert client.pay("order-2", "1e1", remarks="other").status == 200
 
 
 def test_extras_that_a_scenario_rejects_are_named() -> None:
     with running({"assume": {"unsupported-extras": "reject"}}) as client:
-        assert told(client, client.pay(extras={"b": "1", "a": "2"})) == "RELOAD has no extras.a, extras.b"
+        assert diagnosis(client, client.pay(extras={"b": "1", "a": "2"})) == "RELOAD has no extras.a, extras.b"
         assert client.pay(extras={"b": None}).status == 200
 
 
 def test_of_many_extras_that_a_scenario_rejects_five_are_named() -> None:
     with running({"assume": {"unsupported-extras": "reject"}}) as client:
-        said = told(client, client.pay(extras={f"x{n}": "1" for n in range(7)}))
+        said = diagnosis(client, client.pay(extras={f"x{n}": "1" for n in range(7)}))
         assert said == "RELOAD has no extras.x0, extras.x1, extras.x2, extras.x3, extras.x4 and 2 more"
 
 
 def test_a_value_that_is_cut_ends_in_three_dots(client: Client) -> None:
-    long = told(client, topup(client, RELOAD | {"refid": "long", "amount": "x" * 100}))
+    long = diagnosis(client, topup(client, RELOAD | {"refid": "long", "amount": "x" * 100}))
     assert long == f'amount "{"x" * 60}..." is not a decimal number such as 10.50'
-    unknown = told(client, topup(client, RELOAD | {"refid": "cut", "y" * 200: 1}))
+    unknown = diagnosis(client, topup(client, RELOAD | {"refid": "cut", "y" * 200: 1}))
     assert f"{'y' * 100}... is unknown" in unknown
     answer = client.call("GET", "/v2/balance", headers={"X-API-Version": "v" * 200})
-    assert f"X-API-Version '{'v' * 100}...' is no date" in told(client, answer)
+    assert f"X-API-Version '{'v' * 100}...' does not have the form" in diagnosis(client, answer)
     answer = client.call("POST", "/v2/topup", RELOAD | {"refid": "t"}, headers={"Content-Type": "text/" + "t" * 100})
-    assert f"was sent as text/{'t' * 55}..., but must be application/json" in told(client, answer)
+    assert f"was sent as text/{'t' * 55}..., but must be application/json" in diagnosis(client, answer)
     answer = client.call("GET", f"/v2/networkstatus?{'n' * 200}=%")
-    assert f"{'n' * 60}... has a %" in told(client, answer)
+    assert f"{'n' * 60}... has a %" in diagnosis(client, answer)
 
 
 NEAR_PATHS = [
@@ -390,13 +374,13 @@ def test_a_rule_that_refuses_is_named() -> None:
         "bills": [{"name": "no bill", "then": {"error": "On holiday"}}],
     }
     with running(rules) as client:
-        assert told(client, client.pay()) == "the rule no money refused it"
+        assert diagnosis(client, client.pay()) == "the rule no money refused it"
         pay_bill(client)
         assert (
-            told(client, client.call("POST", VOID, {"refid": "ref-1", "refund_type": 1}))
+            diagnosis(client, client.call("POST", VOID, {"refid": "ref-1", "refund_type": 1}))
             == "the rule no void refused it"
         )
-        assert told(client, look_up(client, account="210012345678")) == "the rule no bill refused it"
+        assert diagnosis(client, look_up(client, account="210012345678")) == "the rule no bill refused it"
 
 
 def look_up(client: Client, **query: str) -> Response:
@@ -427,18 +411,18 @@ BILLS = [
 def test_a_refused_look_up_says_what_would_have_been_right(client: Client, query: dict[str, str], said: str) -> None:
     answer = look_up(client, **query)
     assert answer.status == 400
-    assert said in told(client, answer)
+    assert said in diagnosis(client, answer)
 
 
 def test_a_network_of_no_product_says_which_was_meant(client: Client) -> None:
     answer = client.call("GET", "/v2/networkstatus?product=electrics")
     assert answer.status == 400
-    assert told(client, answer).startswith("no product electrics; did you mean ELECTRIC?")
+    assert diagnosis(client, answer).startswith("no product electrics; did you mean ELECTRIC?")
 
 
 def test_a_biller_that_a_look_up_ignores_is_noted(client: Client) -> None:
     answer = look_up(client, account="210012345678", biller_code="1001", ref2="A")
-    assert (answer.status, told(client, answer)) == (200, "ELECTRIC has no billers: biller_code, ref2 ignored")
+    assert (answer.status, diagnosis(client, answer)) == (200, "ELECTRIC has no billers: biller_code, ref2 ignored")
 
 
 @pytest.fixture
@@ -485,7 +469,7 @@ def test_a_refused_case_says_what_would_have_been_right(
     filled = {name: value.format_map(ids) if isinstance(value, str) else value for name, value in body.items()}
     answer = paid.call("POST", path, {"refund_type": 1} | filled if path == VOID else filled)
     assert (answer.status, answer.json.get("data", {}).get("status", "Failed")) in ((400, "Failed"), (200, "Failed"))
-    assert told(paid, answer).startswith(said.format_map(ids))
+    assert diagnosis(paid, answer).startswith(said.format_map(ids))
     if answer.status == 400 and not body.keys() & {"refund_reason", "refund_type"}:
         assert list(answer.json["errors"]) == ["trxid"]
 
@@ -493,17 +477,17 @@ def test_a_refused_case_says_what_would_have_been_right(
 def test_the_refusal_of_a_second_case_names_the_first(paid: Client) -> None:
     trxid = trxid_of(paid, "ref-1")
     void = {"refid": "ref-1", "refund_type": 1}
-    assert told(paid, paid.call("POST", VOID, void)) == ""
+    assert diagnosis(paid, paid.call("POST", VOID, void)) == ""
     said = f"transaction {trxid} already has a void, case-1, which is approved"
-    assert told(paid, paid.call("POST", VOID, void)) == said
+    assert diagnosis(paid, paid.call("POST", VOID, void)) == said
     paid.advance(60)
     said = f"transaction {trxid} is Refund; only Succesful ones can be disputed"
-    assert told(paid, paid.call("POST", CHECK, {"refid": "ref-1"})) == said
+    assert diagnosis(paid, paid.call("POST", CHECK, {"refid": "ref-1"})) == said
 
 
 def test_members_that_a_case_ignores_are_noted(paid: Client) -> None:
     body = {"refid": "reload", "trxid": trxid_of(paid, "ref-1"), "email": ["a@example.com"]}
-    said = told(paid, paid.call("POST", CHECK, body))
+    said = diagnosis(paid, paid.call("POST", CHECK, body))
     assert "trxid takes precedence: refid reload was ignored, the transaction has refid ref-1" in said
     assert "email is unknown and was ignored; did you mean user_email?" in said
 
@@ -521,7 +505,7 @@ def test_a_missing_member_that_was_misspelt_is_suggested(
 ) -> None:
     answer = paid.call("POST", path, body)
     assert answer.status == 400
-    assert said in told(paid, answer)
+    assert said in diagnosis(paid, answer)
 
 
 SAID_ONCE: list[tuple[str, bytes, str]] = [
@@ -537,18 +521,18 @@ SAID_ONCE: list[tuple[str, bytes, str]] = [
 @pytest.mark.parametrize(("path", "body", "said"), SAID_ONCE)
 def test_a_refusal_says_a_thing_once(paid: Client, path: str, body: bytes, said: str) -> None:
     answer = paid.call("POST", path, body)
-    assert (answer.status, told(paid, answer)) == (400, said)
+    assert (answer.status, diagnosis(paid, answer)) == (400, said)
 
 
 def test_a_dispute_says_which_members_of_a_void_it_ignores(paid: Client) -> None:
     answer = paid.call("POST", CHECK, {"refid": "ref-1", "refund_type": 1})
-    assert (answer.status, told(paid, answer)) == (200, "refund_type is unknown and was ignored")
+    assert (answer.status, diagnosis(paid, answer)) == (200, "refund_type is unknown and was ignored")
 
 
 def test_a_repeated_reference_is_noted(paid: Client) -> None:
     answer = paid.call("POST", VOID, b'{"refid": "slow", "refid": "ref-1", "refund_type": 1}')
     assert answer.data["refid"] == "ref-1"
-    assert told(paid, answer) == "refid was sent 2 times; the last one counts"
+    assert diagnosis(paid, answer) == "refid was sent 2 times; the last one counts"
 
 
 WEBHOOK = "/v2/balance-webhook"
@@ -562,7 +546,7 @@ ELSEWHERE: list[tuple[str, str, dict[str, Any], str]] = [
         {"jobids": ["a"]},
         "jobids is unknown and was ignored; did you",
     ),
-    ("POST", "/v2/token", {"username": "x", "password": "y", "otp": "1"}, "was ignored; known are username, password"),
+    ("POST", "/v2/token", {"username": "x", "password": "y", "otp": "1"}, "was ignored; known: username, password"),
     ("POST", "/v2/token", {"username": "x", "passwrod": "y"}, "was ignored; did you mean password?"),
     ("POST", "/v2/token/refresh", {"refreshToken": "x"}, "was ignored; did you mean refresh_token?"),
 ]
@@ -572,7 +556,7 @@ ELSEWHERE: list[tuple[str, str, dict[str, Any], str]] = [
 def test_ignored_members_of_other_bodies_are_noted(
     client: Client, method: str, path: str, body: dict[str, Any], said: str
 ) -> None:
-    assert said in told(client, client.call(method, path, body))
+    assert said in diagnosis(client, client.call(method, path, body))
 
 
 def test_names_that_may_be_the_rest_of_a_password_are_not_quoted(client: Client) -> None:
@@ -580,14 +564,14 @@ def test_names_that_may_be_the_rest_of_a_password_are_not_quoted(client: Client)
     for query, body in ((b"", b"username=x&password=p&ssw0rd=:"), (b"password=p&ssw0rd", b"username=x&password=p")):
         answer = client.send("POST", "/v2/token", query.decode(), body, form)
         assert answer.status == 401
-        said = told(client, answer)
+        said = diagnosis(client, answer)
         assert "ssw0rd" not in said
-        assert "ignored; known are username, password" in said or "the members belong in the body" in said
+        assert "ignored; known: username, password" in said or "the members belong in the body" in said
 
 
 @pytest.mark.parametrize("content", [b'{"p&ssw0rd": "x", "username": "x"}', b'{"p&ssw0rd": 1, "p&ssw0rd": 2}'])
 def test_names_that_may_be_a_password_are_not_said_of_json_either(client: Client, content: bytes) -> None:
-    said = told(client, client.send("POST", "/v2/token", "", content))
+    said = diagnosis(client, client.send("POST", "/v2/token", "", content))
     assert "an unknown member was ignored; did you mean password?" in said
     assert "ssw0rd" not in said
 
@@ -605,27 +589,29 @@ def test_a_blank_extra_is_as_if_absent(client: Client, blank: str) -> None:
     bank = INTERBANK | {"refid": f"blank {blank!r}"}
     for sent in (bank | extras(ref2=blank, other=blank), bank, bank | extras(ref2=blank) | {"remarks": blank}):
         answer = topup(client, sent)
-        assert (answer.status, answer.data["remarks"], told(client, answer)) == (200, "", "")
+        assert (answer.status, answer.data["remarks"], diagnosis(client, answer)) == (200, "", "")
     for name in ("ic_number", "biller_code"):
         answer = topup(client, INTERBANK | {"refid": "blank"} | extras(**{name: blank}))
-        assert told(client, answer) == f"extras.{name} is missing, INTERBANK requires it"
+        assert diagnosis(client, answer) == f"extras.{name} is missing, INTERBANK requires it"
     plan = DATA | {"refid": f"plan {blank!r}", "amount": "30"}
-    assert told(client, topup(client, plan | code(blank))) == told(client, topup(client, plan)) == ""
+    assert diagnosis(client, topup(client, plan | code(blank))) == diagnosis(client, topup(client, plan)) == ""
 
 
 def test_a_blank_text_in_place_of_an_object_or_a_list_is_refused(paid: Client) -> None:
-    assert told(paid, topup(paid, RELOAD | {"extras": ""})) == "extras must be an object of at most 50 members"
-    assert "user_email must be a list" in told(paid, paid.call("POST", CHECK, {"refid": "ref-1", "user_email": " "}))
+    assert diagnosis(paid, topup(paid, RELOAD | {"extras": ""})) == "extras must be an object of at most 50 members"
+    assert "user_email must be a list" in diagnosis(
+        paid, paid.call("POST", CHECK, {"refid": "ref-1", "user_email": " "})
+    )
 
 
 @pytest.mark.parametrize("blank", ["", " \t"])
 def test_a_blank_reference_of_a_case_is_as_if_absent(paid: Client, blank: str) -> None:
     both = {"refid": blank, "trxid": blank}
-    assert told(paid, paid.call("POST", CHECK, both)).endswith("the request needs refid or trxid")
+    assert diagnosis(paid, paid.call("POST", CHECK, both)).endswith("the request needs refid or trxid")
     by_refid = paid.call("POST", CHECK, {"refid": "nothing", "trxid": blank})
-    assert told(paid, by_refid) == "no transaction has refid nothing" + LEAVES_NONE
+    assert diagnosis(paid, by_refid) == "no transaction has refid nothing" + LEAVES_NONE
     why = {"refid": "ref-1", "refund_type": 3, "refund_reason": blank}
-    assert told(paid, paid.call("POST", VOID, why)) == "refund_reason is required"
+    assert diagnosis(paid, paid.call("POST", VOID, why)) == "refund_reason is required"
 
 
 def limited(**more: Any) -> dict[str, Any]:
@@ -659,10 +645,10 @@ def test_nothing_is_advised_that_would_be_refused(more: dict[str, Any], amount: 
         if choice == "taken" and "price.amount" in said:
             assert (answer.status, answer.data["amount"]) == (200, 20)
         else:
-            assert (answer.data["statusCode"], told(client, answer)) == (58, said)
+            assert (answer.data["statusCode"], diagnosis(client, answer)) == (58, said)
 
 
 def test_an_accepted_price_and_an_ignored_extra_are_both_noted() -> None:
     with running({"assume": {"price-amount": "taken"}}) as client:
-        said = told(client, topup(client, DATA | {"amount": "5.20", "extras": {"x": "1"}}))
+        said = diagnosis(client, topup(client, DATA | {"amount": "5.20", "extras": {"x": "1"}}))
     assert said.endswith("was accepted as its denomination 5; DATA has no extras.x, ignored")

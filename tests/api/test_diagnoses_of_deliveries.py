@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.client import Client, Response, running
+from tests.support.diagnoses import diagnosis
 from tests.support.webhooks import DELIVERIES, WEBHOOK, answering, deposit, failed_job, listed, put, replay
 
 OTHER = {
@@ -21,14 +22,6 @@ def client() -> Iterator[Client]:
         yield client
 
 
-def told(client: Client, answer: Response) -> str:
-    """The header, which is also what the journal says."""
-    said = answer.headers.get("x-sim-diagnosis", "")
-    entry = client.sim("GET", f"/sandboxes/default/requests/{answer.headers['x-sim-request-id']}").json
-    assert entry["diagnosis"] == said
-    return said
-
-
 def bulk(client: Client, *jobs: str) -> Response:
     return client.call("POST", DELIVERIES + "/replay-bulk", {"job_ids": list(jobs)})
 
@@ -37,7 +30,7 @@ def bulk(client: Client, *jobs: str) -> Response:
 def test_without_a_webhook_the_reseller_is_named(client: Client, method: str, path: str) -> None:
     body: Any = {"enabled": True} if method == "PATCH" else b""
     answer = client.call(method, WEBHOOK + path, body)
-    assert (answer.status, told(client, answer)) == (404, "RS001 has no balance webhook; create it with PUT")
+    assert (answer.status, diagnosis(client, answer)) == (404, "RS001 has no balance webhook; create it with PUT")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +43,7 @@ def test_without_a_webhook_the_reseller_is_named(client: Client, method: str, pa
 )
 def test_an_address_that_cannot_be_called_is_explained_in_a_sentence(client: Client, url: str, said: str) -> None:
     for answer in (put(client, url), client.call("POST", f"/v2/callback-url?url={url}&method=POST")):
-        assert (answer.status, answer.json["errors"], told(client, answer)) == (400, {"url": [said]}, said)
+        assert (answer.status, answer.json["errors"], diagnosis(client, answer)) == (400, {"url": [said]}, said)
 
 
 def test_an_unknown_delivery_is_named(client: Client) -> None:
@@ -64,10 +57,13 @@ def test_an_unknown_delivery_is_named(client: Client) -> None:
     ]
     for text, said in unknown:
         for answer in (client.call("GET", f"{DELIVERIES}/{text}"), replay(client, text)):
-            assert (answer.status, told(client, answer)) == (404, said)
-        assert told(client, bulk(client, text)) == said
+            assert (answer.status, diagnosis(client, answer)) == (404, said)
+        assert diagnosis(client, bulk(client, text)) == said
     foreign = client.call("GET", f"{DELIVERIES}/{job}", key="other", secret=OTHER["api_keys"][0]["secret"])  # type: ignore[index]
-    assert (foreign.status, told(client, foreign)) == (404, f"delivery {job} belongs to reseller RS001, not to RS002")
+    assert (foreign.status, diagnosis(client, foreign)) == (
+        404,
+        f"delivery {job} belongs to reseller RS001, not to RS002",
+    )
 
 
 def test_the_latest_delivery_of_an_event_may_be_a_replay(client: Client) -> None:
@@ -75,7 +71,7 @@ def test_the_latest_delivery_of_an_event_may_be_a_replay(client: Client) -> None
     job = failed_job(client)
     event = listed(client)[0]["eventId"]
     new = replay(client, job).json["jobId"]
-    assert told(client, replay(client, event)) == f"{event} is the id of an event; its latest delivery is {new}"
+    assert diagnosis(client, replay(client, event)) == f"{event} is the id of an event; its latest delivery is {new}"
 
 
 def test_a_replay_over_the_limit_says_what_is_counted(client: Client) -> None:
@@ -83,11 +79,11 @@ def test_a_replay_over_the_limit_says_what_is_counted(client: Client) -> None:
     job = failed_job(client)
     event = listed(client)[0]["eventId"]
     for _ in range(3):
-        assert told(client, replay(client, job)) == ""
+        assert diagnosis(client, replay(client, job)) == ""
     said = f"event {event} was replayed 3 times; all its deliveries and the console's replays count"
     answer = replay(client, job)
-    assert (answer.status, told(client, answer)) == (429, said)
-    assert told(client, bulk(client, job)) == said
+    assert (answer.status, diagnosis(client, answer)) == (429, said)
+    assert diagnosis(client, bulk(client, job)) == said
 
 
 def test_other_refused_replays_are_explained_in_a_sentence(client: Client) -> None:
@@ -97,16 +93,16 @@ def test_other_refused_replays_are_explained_in_a_sentence(client: Client) -> No
     deposit(client)
     client.advance()
     good = listed(client)[0]["id"]
-    assert told(client, replay(client, good)) == "only failed deliveries can be replayed; this one succeeded"
+    assert diagnosis(client, replay(client, good)) == "only failed deliveries can be replayed; this one succeeded"
     client.call("PATCH", WEBHOOK + "/enabled", {"enabled": False})
-    assert told(client, replay(client, job)) == "the balance webhook is disabled; enable it first"
+    assert diagnosis(client, replay(client, job)) == "the balance webhook is disabled; enable it first"
     client.call("DELETE", WEBHOOK)
-    assert told(client, replay(client, job)) == "there is no balance webhook to deliver to; create it with PUT"
+    assert diagnosis(client, replay(client, job)) == "there is no balance webhook to deliver to; create it with PUT"
 
 
 def test_of_many_refused_items_the_first_are_explained(client: Client) -> None:
     put(client)
-    said = told(client, bulk(client, *(f"x{n}" for n in range(9))))
+    said = diagnosis(client, bulk(client, *(f"x{n}" for n in range(9))))
     assert (
         said == "no delivery x0; no delivery x1; no delivery x2; no delivery x3; no delivery x4; and 4 more that failed"
     )
@@ -115,8 +111,8 @@ def test_of_many_refused_items_the_first_are_explained(client: Client) -> None:
 def test_a_period_that_ends_before_it_begins_is_noted(client: Client) -> None:
     said = "from is later than to, so no delivery matches"
     answer = client.call("GET", f"{DELIVERIES}?from=2026-11-22&to=2026-11-21")
-    assert (answer.status, told(client, answer)) == (200, said)
-    assert told(client, client.call("GET", f"{DELIVERIES}?from=2026-11-21&to=2026-11-21")) == ""
+    assert (answer.status, diagnosis(client, answer)) == (200, said)
+    assert diagnosis(client, client.call("GET", f"{DELIVERIES}?from=2026-11-21&to=2026-11-21")) == ""
 
 
 def test_a_delivery_of_a_catalog_event_is_called_so() -> None:
@@ -125,4 +121,4 @@ def test_a_delivery_of_a_catalog_event_is_called_so() -> None:
         client.advance()
         (job,) = [one["id"] for one in client.sim("GET", "/sandboxes/default/deliveries").json["deliveries"]]
         answer = client.call("GET", f"{DELIVERIES}/{job}")
-        assert (answer.status, told(client, answer)) == (404, f"delivery {job} is of a catalog event")
+        assert (answer.status, diagnosis(client, answer)) == (404, f"delivery {job} is of a catalog event")

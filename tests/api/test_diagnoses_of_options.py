@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.test_diagnoses import DATA, code, told, topup
 from tests.support.client import Client, running
+from tests.support.diagnoses import DATA, code, diagnosis, topup
 
 # Every loan that is written: identity, code, account, on sale.
 FIRST, SECOND, CLOSED, DRAWN = "900101145678", "880202025432", "770303031111", "660404049999"
@@ -75,7 +75,7 @@ def client() -> Iterator[Client]:
 
 def pay(client: Client, product_code: str, account: str, **extras: str) -> tuple[int, str]:
     answer = topup(client, {"product": product_code, "account": account, "amount": "200", "extras": extras})
-    return answer.data["statusCode"], told(client, answer)
+    return answer.data["statusCode"], diagnosis(client, answer)
 
 
 NAME, IC = r"extras\.subproduct_code: ", r"extras\.ic_number (?P<ic>\w+)"
@@ -231,7 +231,7 @@ def test_a_plan_that_an_account_is_not_offered_is_listed_beside_those_that_it_is
             "items"
         ]
         mine = [item["code"] for item in items]
-        said = told(client, topup(client, DATA | code("D20L") | {"account": account, "amount": "21"}))
+        said = diagnosis(client, topup(client, DATA | code("D20L") | {"account": account, "amount": "21"}))
         if "D20L" in mine:
             assert said == "amount of D20L is 20, not 21"
         else:
@@ -240,6 +240,6 @@ def test_a_plan_that_an_account_is_not_offered_is_listed_beside_those_that_it_is
 
 
 def test_the_amounts_of_plans_are_those_that_this_account_is_offered(client: Client) -> None:
-    said = told(client, topup(client, DATA | {"amount": "7"}))
+    said = diagnosis(client, topup(client, DATA | {"amount": "7"}))
     assert said.startswith("DATA sells ")
     assert said.endswith(" to account 0123456789; 7 is none of them")

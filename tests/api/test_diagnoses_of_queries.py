@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.client import Client, Response, running
+from tests.support.client import Client, running
+from tests.support.diagnoses import diagnosis
 
 OPTIONS = "/v2/options?product_code=RELOAD&field_id=amount"
 PLANS = "/v2/options?product_code=DATA&field_id=plan&account_number=0123456789"
@@ -13,17 +14,17 @@ HISTORY = "/v2/transactions?date=2026-11-21&limit=10"
 STATEMENT = "/v2/balance-statement?date=2026-11-21"
 BILL = "/v2/bill-presentment?product=ELECTRIC&account=210012345678"
 DELIVERIES = "/v2/balance-webhook/deliveries"
-CATALOG_HAS = "there are product_code, is_active, include_inactive"
+CATALOG_HAS = "known: product_code, is_active, include_inactive"
 
 NOTED: list[tuple[str, int, str]] = [
-    ("/v2/catalog?is_actve=false", 200, "no parameter is_actve; did you mean is_active?"),
-    ("/v2/catalog?IS_ACTIVE=false", 200, "no parameter IS_ACTIVE; did you mean is_active?"),
-    ("/v2/catalog?+is_active=false", 200, "no parameter ' is_active'; did you mean is_active?"),
-    ("/v2/catalog?colour=red", 200, f"no parameter colour; {CATALOG_HAS}"),
-    ("/v2/catalog?productCode=DATA", 200, "no parameter productCode; did you mean product_code?"),
-    ("/v2/catalog?product_code[]=DATA", 200, "no parameter product_code[]; send product_code itself"),
-    (f"/v2/catalog?{'x' * 199}=1", 200, f"no parameter {'x' * 100}...; {CATALOG_HAS}"),
-    ("/v2/catalog?=1", 200, f"no parameter without a name; {CATALOG_HAS}"),
+    ("/v2/catalog?is_actve=false", 200, "unknown parameter is_actve; did you mean is_active?"),
+    ("/v2/catalog?IS_ACTIVE=false", 200, "unknown parameter IS_ACTIVE; did you mean is_active?"),
+    ("/v2/catalog?+is_active=false", 200, "unknown parameter ' is_active'; did you mean is_active?"),
+    ("/v2/catalog?colour=red", 200, f"unknown parameter colour; {CATALOG_HAS}"),
+    ("/v2/catalog?productCode=DATA", 200, "unknown parameter productCode; did you mean product_code?"),
+    ("/v2/catalog?product_code[]=DATA", 200, "unknown parameter product_code[]; send product_code itself"),
+    (f"/v2/catalog?{'x' * 199}=1", 200, f"unknown parameter {'x' * 100}...; {CATALOG_HAS}"),
+    ("/v2/catalog?=1", 200, f"unknown parameter without a name; {CATALOG_HAS}"),
     ("/v2/catalog?product_code=RELOADX", 200, "no product RELOADX; did you mean RELOAD?"),
     ("/v2/catalog?product_code=retired", 200, "no product retired; did you mean RETIRED?"),
     ("/v2/catalog?product_code=RETIRED", 200, "RETIRED is inactive; include_inactive=true shows it"),
@@ -44,7 +45,7 @@ NOTED: list[tuple[str, int, str]] = [
     (
         "/v2/options?product=RELOAD&field_id=amount",
         400,
-        "no parameter product; did you mean product_code?; product_code is required",
+        "unknown parameter product; did you mean product_code?; product_code is required",
     ),
     ("/v2/options?product_code=RELOADX&field_id=amount", 404, "no product RELOADX; did you mean RELOAD?"),
     (
@@ -74,20 +75,20 @@ NOTED: list[tuple[str, int, str]] = [
     (
         f"{BILLERS}?product_code=INTERBANK",
         200,
-        "no parameter product_code; there are page, limit, biller_code, suggested_category",
+        "unknown parameter product_code; known: page, limit, biller_code, suggested_category",
     ),
     (f"{BILLERS}?biller_code=1045", 200, "biller 1045 is inactive"),
     (f"{BILLERS}?biller_code=1001&suggested_category=Internet", 200, "biller 1001 has the category"),
     (f"{BILLERS}?biller_code=1001X", 200, "no biller 1001X; did you mean 1001?"),
-    (f"{BILLERS}?suggested_category=internet", 200, "no category internet; did you mean Internet?"),
-    (f"{BILLERS}?suggested_category=xyz", 200, "no category xyz; there are "),
+    (f"{BILLERS}?suggested_category=internet", 200, "unknown category internet; did you mean Internet?"),
+    (f"{BILLERS}?suggested_category=xyz", 200, "unknown category xyz; known: "),
     (
         f"{DELIVERIES}?cursor=x",
         400,
         "cursor is not a cursor of this list; send it exactly as the previous",
     ),
-    (f"{HISTORY}&status[]=FAILED", 200, "no parameter status[]; send status itself, once for each value"),
-    (f"{HISTORY}&status%5B%5D=FAILED", 200, "no parameter status[]; send status itself, once for each value"),
+    (f"{HISTORY}&status[]=FAILED", 200, "unknown parameter status[]; send status itself, once for each value"),
+    (f"{HISTORY}&status%5B%5D=FAILED", 200, "unknown parameter status[]; send status itself, once for each value"),
     ("/v2/transactions?date=2026-11-21&limit=1001", 200, "a limit of 1001 was reduced to 1000, the maximum of a page"),
     (
         f"{HISTORY}&status=FAILED&status=FOO",
@@ -95,13 +96,13 @@ NOTED: list[tuple[str, int, str]] = [
         "status must be one or several of SUCCESSFUL, PENDING",
     ),
     (f"{HISTORY}&product=RELAOD", 400, "no product RELAOD; did you mean RELOAD?"),
-    (f"{HISTORY}&page=2", 200, "no parameter page; there are limit, date, status, account, offset, product"),
+    (f"{HISTORY}&page=2", 200, "unknown parameter page; known: limit, date, status, account, offset, product"),
     (f"{STATEMENT}&limit=1001", 200, "a limit of 1001 was reduced to 1000, the maximum of a page"),
-    (f"{STATEMENT}&offset=3", 200, "no parameter offset; there are date, type, page, limit"),
+    (f"{STATEMENT}&offset=3", 200, "unknown parameter offset; known: date, type, page, limit"),
     (f"{DELIVERIES}?status=x", 400, "status must be one of all, success, failed"),
-    (f"{DELIVERIES}?form=2026-11-21", 200, "no parameter form; did you mean from?"),
-    ("/v2/balance?currency=MYR", 200, "no parameter currency; this endpoint reads none"),
-    ("/v2/product-list?product_code=RELOAD", 200, "no parameter product_code; this endpoint reads none"),
+    (f"{DELIVERIES}?form=2026-11-21", 200, "unknown parameter form; did you mean from?"),
+    ("/v2/balance?currency=MYR", 200, "unknown parameter currency; this endpoint reads none"),
+    ("/v2/product-list?product_code=RELOAD", 200, "unknown parameter product_code; this endpoint reads none"),
     (
         "/v2/subproducts?product_code=INTERBANK&account_number=1",
         200,
@@ -118,10 +119,14 @@ NOTED: list[tuple[str, int, str]] = [
     ("/v2/subproducts?product_code=RELOADX", 400, "no product RELOADX; did you mean RELOAD?"),
     ("/v2/subproducts?product_code=RETIRED", 400, "RETIRED is inactive"),
     (f"{BILL}&biller_code=1&ref2=2", 200, "ELECTRIC has no billers: biller_code, ref2 ignored"),
-    (f"{BILL}&acount=1", 200, "no parameter acount; there are account, product, biller_code, ref2, amount"),
-    ("/v2/bill-presentment?product=ELECTRIC&acount=1", 400, "no parameter acount; did you mean account?"),
-    ("/v2/transactions?limit=1&date=2026-11-21&status=FAILED&status[]=REFUND", 200, "no parameter status[]; there are"),
-    ("/v2/networkstatus?product=RELOAD&account=1", 200, "no parameter account; there are product"),
+    (f"{BILL}&acount=1", 200, "unknown parameter acount; known: account, product, biller_code, ref2, amount"),
+    ("/v2/bill-presentment?product=ELECTRIC&acount=1", 400, "unknown parameter acount; did you mean account?"),
+    (
+        "/v2/transactions?limit=1&date=2026-11-21&status=FAILED&status[]=REFUND",
+        200,
+        "unknown parameter status[]; known: limit, date, status",
+    ),
+    ("/v2/networkstatus?product=RELOAD&account=1", 200, "unknown parameter account; known: product"),
 ]
 
 
@@ -131,19 +136,11 @@ def client() -> Iterator[Client]:
         yield client
 
 
-def diagnosed(client: Client, answer: Response) -> str:
-    """The header, which is also what the journal says."""
-    told = answer.headers["x-sim-diagnosis"]
-    entry = client.sim("GET", f"/sandboxes/default/requests/{answer.headers['x-sim-request-id']}").json
-    assert entry["diagnosis"] == told
-    return told
-
-
 @pytest.mark.parametrize(("target", "status", "text"), NOTED, ids=[target for target, _, _ in NOTED])
 def test_ignored_and_reinterpreted_parameters_are_noted(client: Client, target: str, status: int, text: str) -> None:
     answer = client.call("GET", target)
     assert answer.status == status
-    assert diagnosed(client, answer).startswith(text)
+    assert diagnosis(client, answer).startswith(text)
 
 
 GOOD = [
@@ -172,48 +169,48 @@ def test_a_valid_request_has_no_diagnosis(client: Client, target: str) -> None:
 @pytest.mark.parametrize(
     ("version", "text"),
     [
-        ("newest", "X-API-Version 'newest' is no date of the form yyyy-MM-dd and was ignored"),
-        ("2026-9-16", "X-API-Version '2026-9-16' is no date of the form yyyy-MM-dd and was ignored"),
-        ("2026-02-30", "X-API-Version '2026-02-30' is no day of the calendar and was ignored"),
-        ("", "X-API-Version '' is no date of the form yyyy-MM-dd and was ignored"),
+        ("newest", "X-API-Version 'newest' does not have the form yyyy-MM-dd and was ignored"),
+        ("2026-9-16", "X-API-Version '2026-9-16' does not have the form yyyy-MM-dd and was ignored"),
+        ("2026-02-30", "X-API-Version '2026-02-30' is not an existing date and was ignored"),
+        ("", "X-API-Version '' does not have the form yyyy-MM-dd and was ignored"),
     ],
 )
 def test_an_invalid_version_is_noted_at_every_endpoint(client: Client, version: str, text: str) -> None:
     headers = {"X-API-Version": version}
     for target in ("/v2/catalog", OPTIONS, "/v2/balance", BILLERS):
-        assert diagnosed(client, client.call("GET", target, headers=headers)) == text
-    assert diagnosed(client, client.pay(f"version-{version}", headers=headers)) == text
+        assert diagnosis(client, client.call("GET", target, headers=headers)) == text
+    assert diagnosis(client, client.pay(f"version-{version}", headers=headers)) == text
 
 
 def test_an_unread_body_is_noted(client: Client) -> None:
     for target in ("/v2/catalog", "/v2/options?product_code=RELOAD&field_id=amount"):
-        told = diagnosed(client, client.call("GET", target, b'{"is_active": false}'))
-        assert told == "a body was sent, but the parameters belong in the query"
-    told = diagnosed(client, client.call("GET", "/v2/balance", b"{}"))
-    assert told == "a body was sent, but this endpoint reads none"
+        expected = diagnosis(client, client.call("GET", target, b'{"is_active": false}'))
+        assert expected == "a body was sent, but the parameters belong in the query"
+    expected = diagnosis(client, client.call("GET", "/v2/balance", b"{}"))
+    assert expected == "a body was sent, but this endpoint reads none"
 
 
 def test_a_query_beside_a_body_is_noted(client: Client) -> None:
     body = {"refid": "query", "product": "RELOAD", "account": "0123456789", "amount": "10"}
     answer = client.call("POST", "/v2/topup?amount=20", body)
     assert (answer.status, answer.data["amount"]) == (200, 10)
-    assert diagnosed(client, answer) == "no parameter amount; this endpoint reads none"
+    assert diagnosis(client, answer) == "unknown parameter amount; this endpoint reads none"
 
 
 def test_a_query_that_sets_something_is_noted_alike(client: Client) -> None:
     answer = client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST&mehtod=GET")
-    assert (answer.status, diagnosed(client, answer)) == (200, "no parameter mehtod; there are url, method")
+    assert (answer.status, diagnosis(client, answer)) == (200, "unknown parameter mehtod; known: url, method")
     answer = client.call("POST", "/v2/low-balance-threshold", {"amount": "10"})
-    told = "a body was sent, but the parameters belong in the query; amount is required"
-    assert (answer.status, diagnosed(client, answer)) == (400, told)
+    expected = "a body was sent, but the parameters belong in the query; amount is required"
+    assert (answer.status, diagnosis(client, answer)) == (400, expected)
 
 
 def test_several_notes_are_joined_and_few(client: Client) -> None:
-    told = diagnosed(client, client.call("GET", "/v2/catalog?" + "&".join(f"zz{n}=1" for n in range(30))))
-    assert told.count("no parameter") == 5
-    assert told.endswith("and 25 more that are unknown")
-    both = diagnosed(client, client.call("GET", "/v2/catalog?is_actve=1", headers={"X-API-Version": "x"}))
-    assert [part[:13] for part in both.split("; ")] == ["X-API-Version", "no parameter ", "did you mean "]
+    expected = diagnosis(client, client.call("GET", "/v2/catalog?" + "&".join(f"zz{n}=1" for n in range(30))))
+    assert expected.count("unknown parameter") == 5
+    assert expected.endswith("and 25 more that are unknown")
+    both = diagnosis(client, client.call("GET", "/v2/catalog?is_actve=1", headers={"X-API-Version": "x"}))
+    assert [part[:13] for part in both.split("; ")] == ["X-API-Version", "unknown param", "did you mean "]
 
 
 def test_a_rule_with_a_non_ascii_name_can_be_selected_by_the_header_of_an_answer() -> None:
@@ -240,18 +237,18 @@ SAID_ONCE = [
 
 @pytest.mark.parametrize(("target", "text"), SAID_ONCE)
 def test_a_refusal_says_a_thing_once(client: Client, target: str, text: str) -> None:
-    assert diagnosed(client, client.call("GET", target)) == text
+    assert diagnosis(client, client.call("GET", target)) == text
 
 
 def test_a_hidden_product_is_reported_as_hidden_and_never_suggested() -> None:
     hidden = {"code": "VOUCHER", "is_hidden": True}
     with running({"catalog": {"products": [hidden]}}) as client:
-        assert diagnosed(client, client.call("GET", "/v2/subproducts?product_code=VOUCHER")) == "VOUCHER is hidden"
-        assert diagnosed(client, client.call("GET", "/v2/catalog?product_code=VOUCHER")) == "VOUCHER is hidden"
+        assert diagnosis(client, client.call("GET", "/v2/subproducts?product_code=VOUCHER")) == "VOUCHER is hidden"
+        assert diagnosis(client, client.call("GET", "/v2/catalog?product_code=VOUCHER")) == "VOUCHER is hidden"
         options = client.call("GET", "/v2/options?product_code=VOUCHER&field_id=amount")
-        assert diagnosed(client, options) == "VOUCHER is hidden; include_hidden=true shows it"
+        assert diagnosis(client, options) == "VOUCHER is hidden; include_hidden=true shows it"
         for target in ("/v2/subproducts?product_code=VOUCHERS", "/v2/options?product_code=VOUCHERS&field_id=a"):
-            assert diagnosed(client, client.call("GET", target)) == "no product VOUCHERS"
+            assert diagnosis(client, client.call("GET", target)) == "no product VOUCHERS"
 
 
 def test_a_product_that_is_hidden_and_inactive_is_shown_by_what_the_diagnosis_advises() -> None:
@@ -259,20 +256,20 @@ def test_a_product_that_is_hidden_and_inactive_is_shown_by_what_the_diagnosis_ad
     hidden, inactive = "&include_hidden=true", "&include_inactive=true"
     with running({"catalog": {"products": [{"code": "RETIRED", "is_hidden": True}]}}) as client:
         both = "RETIRED is hidden and inactive; include_hidden=true and include_inactive=true show it"
-        assert diagnosed(client, client.call("GET", options)) == both
+        assert diagnosis(client, client.call("GET", options)) == both
         said = "RETIRED is hidden; include_hidden=true shows it"
-        assert diagnosed(client, client.call("GET", options + inactive)) == said
+        assert diagnosis(client, client.call("GET", options + inactive)) == said
         said = "RETIRED is inactive; include_inactive=true shows it"
-        assert diagnosed(client, client.call("GET", options + hidden)) == said
+        assert diagnosis(client, client.call("GET", options + hidden)) == said
         assert client.call("GET", options + hidden + inactive).status == 200
-        assert diagnosed(client, client.call("GET", "/v2/catalog?product_code=RETIRED")) == "RETIRED is hidden"
+        assert diagnosis(client, client.call("GET", "/v2/catalog?product_code=RETIRED")) == "RETIRED is hidden"
 
 
 def test_a_catalog_without_a_biller_product_is_noted() -> None:
     with running({"catalog": {"products": [{"code": "INTERBANK", "is_active": False}]}}) as client:
         for query in ("?biller_code=1001", "", "", "?limit=5"):
             answer = client.call("GET", BILLERS + query)
-            assert diagnosed(client, answer) == "no product that is paid to billers is on sale"
+            assert diagnosis(client, answer) == "no product that is paid to billers is on sale"
 
 
 @pytest.mark.parametrize("query", [f"limit={'9' * 18}", f"limit={'9' * 18}&page={'9' * 18}"])
@@ -285,5 +282,5 @@ def test_a_whole_number_of_18_digits_is_read(client: Client, path: str, query: s
 def test_a_product_that_history_does_not_know_is_noted_where_it_is_no_mistake() -> None:
     with running({"assume": {"history-unknown-product": "empty"}}) as client:
         answer = client.call("GET", f"{HISTORY}&product=RELAOD")
-        assert (answer.status, diagnosed(client, answer)) == (200, "no product RELAOD; did you mean RELOAD?")
+        assert (answer.status, diagnosis(client, answer)) == (200, "no product RELAOD; did you mean RELOAD?")
         assert "x-sim-diagnosis" not in client.call("GET", f"{HISTORY}&product=RETIRED").headers

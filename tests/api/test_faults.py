@@ -143,5 +143,7 @@ def test_a_denial_leaves_the_nonce(then: dict[str, Any], status: int, error: str
         nonce = "nonce-of-a-denied-request"
         denied = client.pay(nonce=nonce)
         assert (denied.status, denied.json["error"]) == (status, error)
+        [row] = client.sim("GET", "/sandboxes/default/requests").json["requests"]
+        assert row["reseller"] == "", "a caller who was denied is nobody yet"
         assert client.pay(nonce=nonce).status == 200
         assert client.pay(nonce=nonce).json["error"] == "nonce_reused"

@@ -56,9 +56,9 @@ def refids(client: Client, **wanted: Any) -> list[str]:
 
 def test_a_record_has_every_field_as_a_string(client: Client) -> None:
     (record,) = ask(client, account="0123456748").data
-    (told,) = client.sim("GET", "/sandboxes/default/transactions?refid=bad-1").json["transactions"]
+    (transaction,) = client.sim("GET", "/sandboxes/default/transactions?refid=bad-1").json["transactions"]
     assert record == {
-        "trxid": told["trxid"],
+        "trxid": transaction["trxid"],
         "date": "2026-11-20 23:59:51.000",
         "product_code": "RELOAD",
         "product_name": record["product_name"],
@@ -253,12 +253,12 @@ def test_a_scenario_may_assume_otherwise(choice: dict[str, str], wanted: dict[st
         assert expected(answer), answer.body
 
 
-@pytest.mark.parametrize("told", ["name", "id"])
-def test_a_category_is_a_name_or_an_id(told: str) -> None:
-    with running(SCENARIO | {"assume": {"history-category": told}}) as client:
+@pytest.mark.parametrize("value", ["name", "id"])
+def test_a_category_is_a_name_or_an_id(value: str) -> None:
+    with running(SCENARIO | {"assume": {"history-category": value}}) as client:
         client.pay()
         category = client.live.core.state.catalog.categories["RELOAD"]
-        assert ask(client).data[0]["category"] == getattr(category, told)
+        assert ask(client).data[0]["category"] == getattr(category, value)
 
 
 @pytest.mark.slow

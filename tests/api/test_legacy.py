@@ -1,6 +1,5 @@
 """Username, password and tokens in place of a signature (SPEC 4.2, 4.3, 5.3, 5.4)."""
 
-import json
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,42 +8,14 @@ import pytest
 from simulator.api.authentication import realm_of
 from simulator.auth.tokens import Holder, Use, issue
 from tests.support.client import Client, Response, running
+from tests.support.tokens import CREDENTIALS, PASSWORD, USER, get, login, pay_by_token, post, refresh
 
-USER, PASSWORD = "test_user_RS001", "test_password_RS001"
-CREDENTIALS = {"username": USER, "password": PASSWORD}
 FIVE = {"AccessToken", "ExpiresIn", "TokenType", "RefreshToken", "IdToken"}
 FORM = "application/x-www-form-urlencoded"
 HOUR = 3600
 DAYS_30 = 30 * 86400
 SETTINGS = "/sandboxes/default/resellers/RS001/settings"
 NARROW: dict[str, Any] = {"assume": {"bearer-endpoints": "legacy"}}
-
-
-def post(client: Client, path: str, body: Any, *, at: str = "", **headers: str) -> Response:
-    """An unsigned POST with a JSON body, or with bytes as they are."""
-    content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return client.send("POST", at + path, "", content, {name.replace("_", "-"): text for name, text in headers.items()})
-
-
-def login(client: Client, at: str = "", username: str = USER) -> dict[str, Any]:
-    response = post(client, "/v2/token", CREDENTIALS | {"username": username}, at=at)
-    assert response.status == 200, response.body
-    result: dict[str, Any] = response.json
-    return result
-
-
-def refresh(client: Client, token: Any, at: str = "") -> Response:
-    return post(client, "/v2/token/refresh", {"refresh_token": token}, at=at)
-
-
-def get(client: Client, token: str, target: str = "/v2/balance", **headers: str) -> Response:
-    path, _, query = target.partition("?")
-    return client.send("GET", path, query, b"", {"authorization": f"Bearer {token}", **headers})
-
-
-def pay(client: Client, token: str, refid: str = "r-1") -> Response:
-    body = {"refid": refid, "product": "RELOAD", "account": "0123456789", "amount": "10"}
-    return post(client, "/v2/topup", body, authorization=f"Bearer {token}")
 
 
 def diagnosis(response: Response) -> str:
@@ -209,8 +180,8 @@ def test_the_id_token_lets_in_and_no_other() -> None:
 def test_a_payment_by_token_is_the_same_payment() -> None:
     with running() as client:
         token = login(client)["IdToken"]
-        assert pay(client, token).data["status"] == "Accepted"
-        assert client.pay("r-1").data == pay(client, token).data
+        assert pay_by_token(client, token).data["status"] == "Accepted"
+        assert client.pay("r-1").data == pay_by_token(client, token).data
 
 
 @pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "BEARER   "])
@@ -308,7 +279,7 @@ def test_a_token_needs_no_nonce_but_has_the_same_bound_on_the_body() -> None:
 def test_a_nonce_fault_that_looks_into_the_body_passes_tokens_by() -> None:
     fault = {"when": {"path": "/v2/topup", "product": "RELOAD"}, "then": {"nonce_service": "down"}}
     with running({"faults": [fault]}) as client:
-        assert pay(client, login(client)["IdToken"]).status == 200
+        assert pay_by_token(client, login(client)["IdToken"]).status == 200
         assert client.pay("r-2").status == 503
 
 
@@ -344,7 +315,7 @@ def test_a_scenario_may_keep_tokens_to_the_legacy_endpoints() -> None:
         refused = get(client, token)
         assert (refused.status, refused.json["error"]) == (401, "missing_api_key")
         assert diagnosis(refused) == "a bearer token is not accepted here"
-        assert pay(client, token).status == 200
+        assert pay_by_token(client, token).status == 200
         assert get(client, token, "/v1/interbank/billers?limit=1&page=1").status == 200
 
 
@@ -361,18 +332,18 @@ def test_topup_closes_to_tokens_five_minutes_after_the_setting_was_changed_and_o
         token = login(client)["IdToken"]
         restrict(client, True)
         client.advance(299)
-        assert pay(client, token).status == 200
+        assert pay_by_token(client, token).status == 200
         client.advance(1)
-        refused = pay(client, token)
+        refused = pay_by_token(client, token)
         assert (refused.status, refused.json["error"]) == (403, "api_key_required")
         assert "API-key authentication for topup" in refused.json["message"]
         assert client.pay("r-1").status == get(client, token).status == 200
         restrict(client, True)
         restrict(client, False)
         client.advance(299)
-        assert pay(client, token).status == 403
+        assert pay_by_token(client, token).status == 403
         client.advance(1)
-        assert pay(client, token).status == 200
+        assert pay_by_token(client, token).status == 200
 
 
 def test_each_change_acts_five_minutes_after_it_was_made() -> None:
@@ -384,7 +355,7 @@ def test_each_change_acts_five_minutes_after_it_was_made() -> None:
         seen = []
         for seconds in (179, 1, 119, 1):
             client.advance(seconds)
-            seen.append(pay(client, token).status)
+            seen.append(pay_by_token(client, token).status)
         assert seen == [200, 403, 403, 200]
 
 
@@ -392,14 +363,14 @@ def test_the_delay_is_a_scenarios_to_set() -> None:
     with running({"limits": {"settings_delay": "0s"}}) as client:
         token = login(client)["IdToken"]
         restrict(client, True)
-        assert pay(client, token).status == 403
+        assert pay_by_token(client, token).status == 403
 
 
 def test_a_setting_of_the_scenario_acts_from_the_start() -> None:
     resellers = [{"code": "RS001", "settings": {"require_api_key_for_topup": True}}]
     with running({"resellers": resellers}) as client:
         token = login(client)["IdToken"]
-        assert pay(client, token).status == 403
+        assert pay_by_token(client, token).status == 403
         assert post(client, "/v2/topup", b"no JSON", authorization=f"Bearer {token}").status == 403
         assert client.pay().status == 200
 
@@ -429,10 +400,10 @@ def test_answers_that_come_before_the_token_is_read_are_deprecated_too() -> None
             get(client, "x", "/v2/balance"),
             client.call("GET", "/v2/product-list"),
         ]
-        told = [(answer.status, answer.headers.get("deprecation")) for answer in answers]
+        found = [(answer.status, answer.headers.get("deprecation")) for answer in answers]
     with running() as client:
         signed = [client.call("GET", target).headers for target in ("/v2/balance", "/v2/nowhere")]
-    assert told == [(status, "@1789516800") for status in (404, 405, 400, 504, 405, 403, 403)]
+    assert found == [(status, "@1789516800") for status in (404, 405, 400, 504, 405, 403, 403)]
     assert all("deprecation" not in headers for headers in signed)
 
 

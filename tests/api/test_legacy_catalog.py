@@ -44,7 +44,7 @@ def test_the_product_list_is_the_catalog_in_its_order_with_inactive_products_too
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "expected"),
     [
         (
             "RELOAD",
@@ -96,10 +96,10 @@ def test_the_product_list_is_the_catalog_in_its_order_with_inactive_products_too
         ("ABROAD", {"denomination_currency": "IDR", "denomination_unit_price": 0.00028}),
     ],
 )
-def test_a_product_has_the_members_of_the_legacy_list(code: str, told: dict[str, Any]) -> None:
+def test_a_product_has_the_members_of_the_legacy_list(code: str, expected: dict[str, Any]) -> None:
     with running() as client:
         record = products(client)[code]
-        assert {name: record[name] for name in told} == told
+        assert {name: record[name] for name in expected} == expected
 
 
 def own(**more: Any) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def amount_field(**more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "expected"),
     [
         ([amount_field()], {"denomination": "", "denomination_data_type": "Decimal"}),
         ([amount_field(validation={"min": "0.50"})], {"denomination": "0.5-"}),
@@ -134,10 +134,12 @@ def amount_field(**more: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_denominations_come_from_the_form_where_the_catalog_has_none(fields: list[Any], told: dict[str, Any]) -> None:
+def test_denominations_come_from_the_form_where_the_catalog_has_none(
+    fields: list[Any], expected: dict[str, Any]
+) -> None:
     with running(own(fields=fields)) as client:
         record = products(client)["OWN"]
-        assert {name: record[name] for name in told} == told
+        assert {name: record[name] for name in expected} == expected
         assert (record["product_group"], record["category"]) == ("", "")
 
 
@@ -320,8 +322,8 @@ def test_a_refusal_of_a_legacy_endpoint_is_deprecated_like_its_answers(target: s
         ]
         client.sim("PATCH", "/sandboxes/default/resellers/RS001/settings", {"ip_allowlist": ["10.0.0.0/8"]})
         refused.append(client.call("GET", target))
-        told = [(answer.status, answer.json["error"], answer.headers.get("deprecation")) for answer in refused]
-    assert told == [
+        found = [(answer.status, answer.json["error"], answer.headers.get("deprecation")) for answer in refused]
+    assert found == [
         (504, "integration_timeout", "@1789516800"),
         (401, "missing_api_key", "@1789516800"),
         (401, "invalid_api_key", "@1789516800"),

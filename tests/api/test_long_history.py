@@ -107,8 +107,8 @@ class Day:
         if self.costs:
             refid = self.random.choice(list(self.costs))
             one = self.reseller.refids[refid]
-            told = self.client.pay(refid, str(one.amount), one.product, account=one.account).data
-            assert (told["refid"], exact(told["amount"])) == (refid, one.amount)
+            payment = self.client.pay(refid, str(one.amount), one.product, account=one.account).data
+            assert (payment["refid"], exact(payment["amount"])) == (refid, one.amount)
 
     def advance(self) -> None:
         self.client.advance(self.random.choice([0, 0.5, 1, 3, 5, 60, 3_600, 40_000]))
@@ -168,9 +168,9 @@ class Day:
         """Name the payment in one of three ways; `trxid` wins over a refid that means nothing."""
         trxid = self.reseller.refids[refid].trxid
         names = self.random.choice([{"refid": refid}, {"trxid": trxid}, {"refid": "nothing", "trxid": trxid}])
-        told = self.client.call("POST", f"/v2/transactions/{path}", body | names).data
-        assert told["refid"] == refid
-        return str(told["status"])
+        data = self.client.call("POST", f"/v2/transactions/{path}", body | names).data
+        assert data["refid"] == refid
+        return str(data["status"])
 
     def look_up(self) -> None:
         """What is outstanding is the bill less what history says was paid."""
@@ -198,29 +198,29 @@ class Day:
         """All of the control API's, newest first."""
         rows, cursor = [], "0"
         while cursor:
-            told = self.client.sim("GET", f"/sandboxes/default/transactions?limit=200&cursor={cursor}").json
-            rows += told["transactions"]
-            cursor = told["cursor"]
+            page = self.client.sim("GET", f"/sandboxes/default/transactions?limit=200&cursor={cursor}").json
+            rows += page["transactions"]
+            cursor = page["cursor"]
         return rows
 
     def history(self, query: str = THIS_YEAR, limit: int = 37) -> tuple[list[Any], Any]:
         """All records of a search, page by page, and its meta."""
         records: list[Any] = []
         while True:
-            told = self.get(f"/v2/transactions?{query}&limit={limit}&offset={len(records)}").json
-            records += told["data"]
-            if len(told["data"]) < limit:
-                return records, told["meta"]
+            page = self.get(f"/v2/transactions?{query}&limit={limit}&offset={len(records)}").json
+            records += page["data"]
+            if len(page["data"]) < limit:
+                return records, page["meta"]
 
     def statement(self) -> tuple[list[Any], Any]:
         """All entries, oldest first, by following the links; and the summary."""
         entries: list[Any] = []
         target = f"/v2/balance-statement?{THIS_YEAR}&limit=41"
         while target:
-            told = self.get(target).json
-            entries += told["data"]
-            target = told["links"]["next"]
-        return entries[::-1], told["summary"]
+            page = self.get(target).json
+            entries += page["data"]
+            target = page["links"]["next"]
+        return entries[::-1], page["summary"]
 
 
 def exact(value: Any) -> Decimal:

@@ -74,7 +74,7 @@ def test_an_alert_says_who_what_and_when(client: Client) -> None:
 
 def test_there_is_one_alert_each_time_the_balance_falls_below(client: Client) -> None:
     set_threshold(client, "80")
-    told = []
+    counts = []
     for act in (
         lambda: client.pay("one", "10"),  # about 90: not below
         lambda: client.pay("two", "20"),  # below
@@ -85,8 +85,8 @@ def test_there_is_one_alert_each_time_the_balance_falls_below(client: Client) ->
         lambda: client.pay("five", "50"),  # below again
     ):
         act()
-        told.append(len(alerts(client)))
-    assert told == [0, 1, 1, 1, 1, 1, 2]
+        counts.append(len(alerts(client)))
+    assert counts == [0, 1, 1, 1, 1, 1, 2]
 
 
 def test_a_balance_at_the_threshold_is_not_below_it(client: Client) -> None:

@@ -111,12 +111,12 @@ CALLBACKS: list[tuple[str, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("outcome", "told"), CALLBACKS)
+@pytest.mark.parametrize(("outcome", "expected"), CALLBACKS)
 @pytest.mark.parametrize("digit", ["0", "3"])
-def test_callbacks_come_as_the_outcome_says(client: Client, outcome: str, told: list[str], digit: str) -> None:
+def test_callbacks_come_as_the_outcome_says(client: Client, outcome: str, expected: list[str], digit: str) -> None:
     story(client, "RELOAD", f"0120000{digit}{outcome}", "10")
     items = client.sim("GET", "/sandboxes/default/inbox/callbacks").json["items"]
-    assert [json.loads(item["body"])["data"]["status"] for item in items] == told
+    assert [json.loads(item["body"])["data"]["status"] for item in items] == expected
 
 
 def statuses(client: Client) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.client import Client, running
+from tests.support.loans import IC, loan
 from tests.support.refusals import pay, refuse
 
 
@@ -15,19 +16,10 @@ def client() -> Iterator[Client]:
         yield made
 
 
-IC = "900101145678"
-
-
 def interbank(amount: Any = "25.50", **extras: Any) -> dict[str, Any]:
     named = {"biller_code": "1001", "ic_number": IC} | extras
     kept = {name: value for name, value in named.items() if value is not ...}
     return {"product": "INTERBANK", "account": "12345678", "amount": amount, "extras": kept}
-
-
-def loan(account: str = "1029384756", **extras: Any) -> dict[str, Any]:
-    named = {"subproduct_code": "K", "ic_number": IC} | extras
-    kept = {name: value for name, value in named.items() if value is not ...}
-    return {"product": "STUDENTLOAN", "account": account, "amount": "50", "extras": kept}
 
 
 WRONG: list[tuple[str, Any]] = [

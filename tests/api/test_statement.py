@@ -116,14 +116,14 @@ def link(page: int, limit: int, more: str = "") -> str:
 def test_links_and_meta_say_where_a_page_stands(
     client: Client, page: int, before: int | None, after: int | None, first_row: int, last_row: int
 ) -> None:
-    told = ask(client, limit="2", page=str(page)).json
-    assert told["links"] == {
+    content = ask(client, limit="2", page=str(page)).json
+    assert content["links"] == {
         "first": link(1, 2),
         "last": link(3, 2),
         "prev": link(before, 2) if before else None,
         "next": link(after, 2) if after else None,
     }
-    assert told["meta"] == {
+    assert content["meta"] == {
         "current_page": page,
         "from": first_row,
         "last_page": 3,
@@ -137,16 +137,16 @@ def test_links_and_meta_say_where_a_page_stands(
 def test_links_lead_through_all_pages(client: Client) -> None:
     found, target = [], "/v2/balance-statement?limit=1&type=TRANSACTION&date=2026-11-20%20-%202026-11-21"
     while target:
-        told = client.call("GET", target).json
-        found += [entry["id"] for entry in told["data"]]
-        target = told["links"]["next"]
+        content = client.call("GET", target).json
+        found += [entry["id"] for entry in content["data"]]
+        target = content["links"]["next"]
     assert found == [5, 2]
 
 
 def test_an_empty_statement_has_one_page(client: Client) -> None:
-    told = ask(client, date="2020-01-01").json
-    assert (told["meta"]["last_page"], told["meta"]["total"], told["meta"]["from"]) == (1, 0, 0)
-    assert (told["links"]["prev"], told["links"]["next"]) == (None, None)
+    content = ask(client, date="2020-01-01").json
+    assert (content["meta"]["last_page"], content["meta"]["total"], content["meta"]["from"]) == (1, 0, 0)
+    assert (content["links"]["prev"], content["links"]["next"]) == (None, None)
 
 
 def test_a_page_has_a_hundred_entries_by_default(client: Client) -> None:

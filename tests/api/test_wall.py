@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from simulator.server.message import HttpRequest
 from tests.support.client import running
 from tests.support.wall import Wall
 
@@ -33,7 +34,9 @@ def test_a_request_reads_the_wall_once(clock: str, method: str, target: str, bod
         headers = client.signature(method, "", content)
         pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         before = wall.reads
-        making = client.app.prompt(method, target, b"", pairs, dict(pairs), "127.0.0.1", content)
+        making = client.app.answer_now(
+            HttpRequest(method, target.encode(), pairs, dict(pairs), body=content), "127.0.0.1"
+        )
         assert making is not None
         status = client.run(making)[0]
         assert (status, wall.reads - before) == (200, 1)

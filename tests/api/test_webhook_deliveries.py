@@ -62,8 +62,8 @@ def test_an_event_is_a_post_that_standard_webhooks_verifies() -> None:
         headers = dict(item["headers"])
         assert (item["method"], headers["content-type"]) == ("POST", "application/json")
         assert headers["x-forwarded-for"] == "3.1.120.89"
-        told = Webhook(bytes.fromhex(secret)).verify(item["body"], headers)
-        assert told["id"] == headers["webhook-id"]
+        event = Webhook(bytes.fromhex(secret)).verify(item["body"], headers)
+        assert event["id"] == headers["webhook-id"]
         with pytest.raises(WebhookVerificationError):
             Webhook(bytes.fromhex(secret)).verify(item["body"] + " ", headers)
         with pytest.raises(WebhookVerificationError):
@@ -101,17 +101,17 @@ def test_a_scheduled_deposit_is_published_too() -> None:
         (got,) = receiver.got
         assert json.loads(got.body)["data"]["description"] == "monthly"
         assert [fired["kind"] for fired in done["fired"]] == ["deposit", "webhook"]
-        told = done["fired"][1]
-        assert (told["state"], told["attempt"], told["answered"]) == ("success", 1, 200)
-        assert (told["type"], told["reseller"]) == ("balance.added", "RS001")
+        attempt = done["fired"][1]
+        assert (attempt["state"], attempt["attempt"], attempt["answered"]) == ("success", 1, 200)
+        assert (attempt["type"], attempt["reseller"]) == ("balance.added", "RS001")
 
 
-@pytest.mark.parametrize(("assume", "told"), [({}, 0), ({"webhook-credits": "deposits_and_commissions"}, 1)])
-def test_commissions_are_published_when_the_scenario_says_so(assume: dict[str, str], told: int) -> None:
+@pytest.mark.parametrize(("assume", "count"), [({}, 0), ({"webhook-credits": "deposits_and_commissions"}, 1)])
+def test_commissions_are_published_when_the_scenario_says_so(assume: dict[str, str], count: int) -> None:
     with hooked(assume=assume) as (client, receiver, _):
         deposit(client, type="COMMISSION")
         client.advance()
-        assert len(receiver.got) == told
+        assert len(receiver.got) == count
 
 
 def test_without_an_enabled_webhook_nothing_is_sent() -> None:
@@ -121,9 +121,9 @@ def test_without_an_enabled_webhook_nothing_is_sent() -> None:
         client.call("PATCH", WEBHOOK + "/enabled", {"enabled": False})
         deposit(client)
         client.call("PATCH", WEBHOOK + "/enabled", {"enabled": True})
-        deposit(client, description="told")
+        deposit(client, description="seen")
         client.advance()
-        assert [item["json"]["data"]["description"] for item in client.inbox("webhooks")] == ["told"]
+        assert [item["json"]["data"]["description"] for item in client.inbox("webhooks")] == ["seen"]
 
 
 def test_payments_and_refunds_publish_no_events() -> None:
@@ -457,8 +457,8 @@ def test_a_fast_clock_tries_again_by_itself() -> None:
         put(client)
         answering(client, 500, 500, 500, 200)
         deposit(client)
-        told = client.sim("GET", "/sandboxes/default/deliveries?wait_for=1&timeout=5").json
-        (one,) = told["deliveries"]
+        page = client.sim("GET", "/sandboxes/default/deliveries?wait_for=1&timeout=5").json
+        (one,) = page["deliveries"]
         assert [attempt["status"] for attempt in one["attempts"]] == [500, 500, 500, 200]
         assert one["state"] == "success"
 
@@ -468,6 +468,6 @@ def test_an_event_under_a_running_clock_goes_out_by_itself() -> None:
         put(client)
         deposit(client)
         path = "/sandboxes/default/deliveries?wait_for=1&timeout=5"
-        told = client.sim("GET", path).json
-        assert told["complete"]
-        assert [one["state"] for one in told["deliveries"]] == ["success"]
+        page = client.sim("GET", path).json
+        assert page["complete"]
+        assert [one["state"] for one in page["deliveries"]] == ["success"]

@@ -332,8 +332,8 @@ def test_the_log_is_bounded_by_count_and_bytes() -> None:
             delivered(client, 9)
             rows = listed(client)
             assert amounts(rows) == [9, 8, 7, 6][:kept]
-            told = client.sim("GET", "/sandboxes/default/deliveries").json
-            assert told["left_out"] == 9 - kept
+            page = client.sim("GET", "/sandboxes/default/deliveries").json
+            assert page["left_out"] == 9 - kept
             gone = client.live.core.state
             assert len(gone.deliveries) == kept
 

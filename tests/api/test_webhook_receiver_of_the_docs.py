@@ -39,10 +39,10 @@ def test_the_receiver_of_the_docs_accepts_each_genuine_event_once_and_nothing_el
         try:
             deposit(client, "12.50")
             client.advance()
-            told = client.sim("POST", "/sandboxes/default/probes", {"reseller": "RS001"}).json["probes"]
+            results = client.sim("POST", "/sandboxes/default/probes", {"reseller": "RS001"}).json["probes"]
         finally:
             server.shutdown()
             thread.join()
-        assert {one["verdict"] for one in told if one["probe"].startswith("webhook-")} == {"ok"}
+        assert {one["verdict"] for one in results if one["probe"].startswith("webhook-")} == {"ok"}
         assert capsys.readouterr().out.splitlines()[0] == "12.5 added, balance 5012.5"
         assert len(names["seen"]) == 2

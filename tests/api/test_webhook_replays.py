@@ -40,9 +40,9 @@ def test_a_replay_is_a_new_job_for_the_same_event() -> None:
         job = failed_job(client)
         event = record(client, job)["eventId"]
         answering(client, 200)
-        told = replay(client, job)
-        new = told.json["jobId"]
-        assert (told.status, told.json) == (200, {"jobId": new, "originalJobId": job, "eventId": event})
+        replayed = replay(client, job)
+        new = replayed.json["jobId"]
+        assert (replayed.status, replayed.json) == (200, {"jobId": new, "originalJobId": job, "eventId": event})
         assert new != job
         client.advance()
         row = record(client, new)
@@ -238,8 +238,8 @@ def test_the_control_api_lists_deliveries_under_filters() -> None:
         event = new["event_id"]
 
         def ids(query: str) -> list[str]:
-            told = client.sim("GET", f"/sandboxes/default/deliveries{query}").json
-            return [one["id"] for one in told["deliveries"]]
+            page = client.sim("GET", f"/sandboxes/default/deliveries{query}").json
+            return [one["id"] for one in page["deliveries"]]
 
         assert ids("") == [job, new["id"]]
         assert ids("?state=failed") == [job]
@@ -256,8 +256,8 @@ def test_walking_the_control_apis_list_skips_nothing_that_is_kept_while_old_ones
         put(client)
 
         def page(query: str) -> tuple[list[int], str | None]:
-            told = client.sim("GET", f"/sandboxes/default/deliveries?limit=2{query}").json
-            return [one["event"]["data"]["amount"] for one in told["deliveries"]], told["cursor"]
+            listed = client.sim("GET", f"/sandboxes/default/deliveries?limit=2{query}").json
+            return [one["event"]["data"]["amount"] for one in listed["deliveries"]], listed["cursor"]
 
         for amount in range(1, 7):
             deposit(client, amount)

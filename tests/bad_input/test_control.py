@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from tests.bad_input.test_queries import STRANGE_QUERIES, VALUES
 from tests.support.bad_requests import (
     Operation,
     ask,
@@ -13,6 +12,7 @@ from tests.support.bad_requests import (
     ids,
     said,
 )
+from tests.support.bad_values import STRANGE_QUERIES, VALUES
 from tests.support.client import Client
 
 pytestmark = pytest.mark.slow

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.bad_input.test_json import NOT_AN_OBJECT
 from tests.support.bad_requests import ask, ids, said
+from tests.support.bad_values import NOT_AN_OBJECT
 from tests.support.client import Client
 
 NAMES: list[tuple[str, str, str]] = [

@@ -12,67 +12,11 @@ from tests.support.bad_requests import (
     operations,
     said,
 )
+from tests.support.bad_values import GOOD, NOT_AN_OBJECT
 from tests.support.client import Client
 
 pytestmark = pytest.mark.slow
 
-PAYMENT = {"refid": "json", "product": "RELOAD", "account": "0123456789", "amount": "10"}
-GOOD = json.dumps(PAYMENT)
-
-NOT_AN_OBJECT: list[tuple[str, bytes]] = [
-    ("nothing but blanks", b"   "),
-    ("null", b"null"),
-    ("true", b"true"),
-    ("a number", b"17"),
-    ("a string", b'"refid"'),
-    ("a list", b"[]"),
-    ("a list of objects", b"[{}]"),
-    ("no JSON", b"refid=a&product=RELOAD"),
-    ("XML", b"<?xml version='1.0'?><topup/>"),
-    ("a form", b"--x\r\nContent-Disposition: form-data; name=refid\r\n\r\na\r\n--x--"),
-    ("single quotes", b"{'refid': 'a'}"),
-    ("keys without quotes", b"{refid: 1}"),
-    ("a comment", b"/* */ {}"),
-    ("a trailing comma", b'{"refid": "a",}'),
-    ("a missing brace", GOOD.encode()[:-1]),
-    ("an extra brace", GOOD.encode() + b"}"),
-    ("two objects", GOOD.encode() * 2),
-    ("an object and a line", GOOD.encode() + b"\n{}"),
-    ("only an opening brace", b"{"),
-    ("only a closing brace", b"}"),
-    ("a byte order mark", b"\xef\xbb\xbf" + GOOD.encode()),
-    ("UTF-16", GOOD.encode("utf-16")),
-    ("UTF-32", GOOD.encode("utf-32")),
-    ("Latin-1", b'{"refid": "\xe9"}'),
-    ("a cut UTF-8 sequence", b'{"refid": "\xe2\x82"}'),
-    ("an overlong UTF-8 sequence", b'{"refid": "\xc0\xaf"}'),
-    ("a surrogate in UTF-8", b'{"refid": "\xed\xa0\x80"}'),
-    ("a lone surrogate escape", b'{"refid": "\\ud800"}'),
-    ("a reversed surrogate pair", b'{"refid": "\\udc00\\ud800"}'),
-    ("a bad escape", b'{"refid": "\\x41"}'),
-    ("a cut escape", b'{"refid": "\\u12"}'),
-    ("a bare NUL", b'{"refid": "\x00"}'),
-    ("a bare line feed in a string", b'{"refid": "a\nb"}'),
-    ("zeros", bytes(100)),
-    ("every byte", bytes(range(256))),
-    ("gzip", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03"),
-    ("NaN", b'{"amount": NaN}'),
-    ("Infinity", b'{"amount": Infinity}'),
-    ("-Infinity", b'{"amount": -Infinity}'),
-    ("undefined", b'{"amount": undefined}'),
-    ("a leading zero", b'{"amount": 010}'),
-    ("a plus sign", b'{"amount": +1}'),
-    ("a bare fraction", b'{"amount": .5}'),
-    ("a bare point", b'{"amount": 5.}'),
-    ("hexadecimal", b'{"amount": 0x10}'),
-    ("5,000 digits", b'{"amount": ' + b"9" * 5000 + b"}"),
-    ("5,000 decimals", b'{"amount": 0.' + b"9" * 5000 + b"}"),
-    ("65 levels of lists", b'{"a": ' + b"[" * 65 + b"]" * 65 + b"}"),
-    ("10,000 levels of lists", b'{"a": ' + b"[" * 10_000 + b"]" * 10_000 + b"}"),
-    ("10,000 levels of objects", b'{"a": ' * 10_000 + b"1" + b"}" * 10_000),
-    ("100,000 opening brackets", b"[" * 100_000),
-    ("100,000 opening objects", b'{"a":' * 100_000),
-]
 
 BODILY = [one for one in operations() if one.needs_body]
 CONTROLLED = [one for one in control_operations() if one.takes_body]

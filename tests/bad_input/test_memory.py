@@ -24,7 +24,7 @@ def unharmed() -> None:
 
 
 def kept_bytes(one: Exchange) -> int:
-    parts = (one.packed_headers, one.path, one.query, one.body, one.content, one.diagnosis, one.wanted_rule)
+    parts = (one.packed_headers, one.path, one.query, one.body, one.content, one.diagnosis, one.selected_rule)
     return sum(map(len, parts))
 
 

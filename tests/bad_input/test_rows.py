@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from simulator.api.routes import routes
-from simulator.control.app import INBOX_PREFIX, ROUTES
+from simulator.control.app import ROUTES
+from simulator.runtime.inboxes import INBOX_PATH
 from tests.support.bad_requests import (
     ask,
     control_operations,
@@ -46,5 +47,5 @@ def test_the_tables_cover_every_route() -> None:
     assert {(one.method, one.template) for one in operations()} == {
         (method, path) for path, methods in routes().items() for method in methods
     }
-    templates = {route.path for route in ROUTES if not route.path.startswith(INBOX_PREFIX)}
+    templates = {route.path for route in ROUTES if not route.path.startswith(INBOX_PATH)}
     assert {one.template for one in control_operations()} == templates

@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.api.test_bills import look_up
-from tests.api.test_cases import cases, void
+from tests.support.bills import look_up
+from tests.support.cases import cases, void
 from tests.support.client import running
 from tests.support.play import (
     balance,
     buy,
+    callback_statuses,
     settle,
-    told,
 )
 
 # scenario, the account's ending, HTTP status, data.message and whether the client may go on and pay
@@ -80,7 +80,7 @@ def test_a_void_goes_as_the_scenario_says(
             assert balance(client) == 4900.30
         settle(client)
         assert balance(client) == (5000 if refunded_after else 4900.30)
-        assert told(client, refid) == ["Processing", "Succesful"] + (["Failed"] if refunded_after else [])
+        assert callback_statuses(client, refid) == ["Processing", "Succesful"] + (["Failed"] if refunded_after else [])
         if refunded_after:
             assert client.inbox()[-1]["json"]["data"]["statusCode"] == 53
 

@@ -29,10 +29,10 @@ def test_the_catalog_changes_every_hour_and_publishes_it() -> None:
         assert seen == sorted(set(seen))
         assert now.keys() == whole.keys()
         events = [item["json"] for item in client.inbox("catalog")]
-        told = [f"{event['type']} {event['data'].get('code') or event['data']['id']}" for event in events]
+        published = [f"{event['type']} {event['data'].get('code') or event['data']['id']}" for event in events]
         games = ["group.updated leisure", "category.updated games", "product.updated GAME"]
         reloads = ["group.updated everyday", "category.updated mobile-reload", "product.updated RELOAD"]
-        assert told == [
+        assert published == [
             *games,
             "product.updated WATER",
             "option.deleted D30",
@@ -41,7 +41,7 @@ def test_the_catalog_changes_every_hour_and_publishes_it() -> None:
             "option.created D30",
             *reloads,
         ]
-        mine = [name for event, name in zip(events, told, strict=True) if "resellerCode" in event["data"]]
+        mine = [name for event, name in zip(events, published, strict=True) if "resellerCode" in event["data"]]
         assert mine == reloads * 2
 
 

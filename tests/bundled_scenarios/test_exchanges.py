@@ -3,8 +3,6 @@
 import pytest
 
 from simulator.domain.model.faults import DrippingAnswer
-from tests.api.test_legacy import login, refresh
-from tests.api.test_legacy import pay as pay_with_token
 from tests.support.client import running
 from tests.support.play import (
     balance,
@@ -12,6 +10,7 @@ from tests.support.play import (
     settle,
     status,
 )
+from tests.support.tokens import login, pay_by_token, refresh
 
 # the account's ending, the first answer (0: none, or not whole), whether the payment is made, the second answer
 LOST = [
@@ -114,9 +113,9 @@ def test_a_client_that_polls_gently_is_not_blocked() -> None:
 def test_payments_want_the_api_key_and_tokens_live_ten_minutes() -> None:
     with running("api-key-only") as client:
         tokens = login(client)
-        refused = pay_with_token(client, tokens["IdToken"])
+        refused = pay_by_token(client, tokens["IdToken"])
         assert (refused.status, refused.json["error"]) == (403, "api_key_required")
         assert client.pay("r-1").status == 200
         client.advance(600)
-        assert pay_with_token(client, tokens["IdToken"]).status == 401
+        assert pay_by_token(client, tokens["IdToken"]).status == 401
         assert refresh(client, tokens["RefreshToken"]).status == 200

@@ -6,9 +6,9 @@ from tests.support.client import running
 from tests.support.play import (
     balance,
     buy,
+    callback_statuses,
     settle,
     status,
-    told,
 )
 
 DAY = 86_400
@@ -87,7 +87,7 @@ def test_the_cost_of_a_stuck_payment_comes_back_a_day_late() -> None:
         assert balance(client) == 4900.30
         client.advance(1)
         assert balance(client) == 5000
-        assert told(client, refid) == ["Processing", "Failed"]
+        assert callback_statuses(client, refid) == ["Processing", "Failed"]
 
 
 REFUSALS = [

@@ -7,9 +7,9 @@ import pytest
 from tests.support.client import Client, running
 from tests.support.play import (
     buy,
+    callback_statuses,
     settle,
     status,
-    told,
 )
 from tests.support.webhooks import listed, replay
 
@@ -32,7 +32,7 @@ def test_callbacks_arrive_as_the_scenario_says(scenario: str, product: str, endi
     with running(scenario) as client:
         refid, _ = buy(client, product, ending)
         settle(client)
-        assert told(client, refid) == expected
+        assert callback_statuses(client, refid) == expected
         assert status(client, refid) == "Succesful"
 
 
@@ -41,9 +41,9 @@ def test_callbacks_are_a_minute_late(scenario: str, product: str) -> None:
     with running(scenario) as client:
         refid, _ = buy(client, product)
         client.advance(61)
-        assert told(client, refid) == []
+        assert callback_statuses(client, refid) == []
         client.advance(4)
-        assert "Succesful" in told(client, refid)
+        assert "Succesful" in callback_statuses(client, refid)
 
 
 def attempts(client: Client) -> list[Any]:
@@ -55,11 +55,14 @@ def test_a_flaky_receiver_accepts_the_fourth_attempt_and_refuses_the_next_callba
     with running("flaky-receiver") as client:
         first, _ = buy(client)
         client.advance(184)
-        assert told(client, first) == ["Succesful"] * 3
+        assert callback_statuses(client, first) == ["Succesful"] * 3
         client.advance(1)
         second, _ = buy(client)
         settle(client)
-        assert (told(client, first), told(client, second)) == (["Succesful"] * 4, ["Succesful"])
+        assert (callback_statuses(client, first), callback_statuses(client, second)) == (
+            ["Succesful"] * 4,
+            ["Succesful"],
+        )
         assert [item["status"] for item in client.inbox()] == [500, 429, 200, 200, 404]
         assert len(attempts(client)) == 5
 

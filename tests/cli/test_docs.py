@@ -32,8 +32,8 @@ def test_the_page_has_every_flag_with_its_variable(verb: str) -> None:
         for name in option.opts:
             assert f"`{name}" in SECTIONS[verb], f"{verb} {name}"
         if option.allow_from_autoenv:
-            told = SECTIONS["serve"] + SECTIONS["exec"] if verb == "exec" else SECTIONS[verb]
-            assert f"`{VARIABLES}_{str(option.name).upper()}`" in told
+            section = SECTIONS["serve"] + SECTIONS["exec"] if verb == "exec" else SECTIONS[verb]
+            assert f"`{VARIABLES}_{str(option.name).upper()}`" in section
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -41,8 +41,8 @@ def test_the_page_has_no_flag_that_does_not_exist(verb: str) -> None:
     known = {name for option in options_of(verb) for name in option.opts}
     if verb == "exec":
         known |= {"--json", "--watch"}  # said to be missing
-    told = set(re.findall(r"`(--?[a-z][a-z-]*)", SECTIONS[verb]))
-    assert told <= known | ELSEWHERE
+    named = set(re.findall(r"`(--?[a-z][a-z-]*)", SECTIONS[verb]))
+    assert named <= known | ELSEWHERE
 
 
 @pytest.mark.parametrize("verb", VERBS)

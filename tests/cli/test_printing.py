@@ -38,8 +38,8 @@ def test_an_unknown_scenario_is_answered_with_the_nearest() -> None:
 
 
 def test_an_unknown_scenario_that_is_near_to_none_is_answered_with_all() -> None:
-    told = refusal(invoke("scenarios", "show", "nope"), 1)
-    assert all(name in told for name in names())
+    text = refusal(invoke("scenarios", "show", "nope"), 1)
+    assert all(name in text for name in names())
 
 
 @pytest.mark.parametrize("arguments", [("show",), ("default",), ("show", "default", "more")])
@@ -111,16 +111,16 @@ README = (Path(__file__).parents[2] / "README.md").read_text()
 def test_the_magic_accounts_are_the_same_in_scenario_command_and_readme() -> None:
     outcomes = dict(load_scenario("default").magic.outcomes)
     printed = invoke("scenarios", "magic").stdout.partition("OO  what happens\n")[2]
-    told = json.loads(invoke("scenarios", "magic", "--json").stdout)
+    as_json = json.loads(invoke("scenarios", "magic", "--json").stdout)
     table = README.partition("| OO | what happens |\n|---|---|\n")[2].partition("\n\n")[0]
     assert dict(line.split("  ", 1) for line in printed.splitlines()) == outcomes
-    assert {one["digits"]: one["outcome"] for one in told["outcomes"]} == outcomes
+    assert {one["digits"]: one["outcome"] for one in as_json["outcomes"]} == outcomes
     assert dict(line.strip("| ").split(" | ", 1) for line in table.splitlines()) == outcomes
 
 
 def test_the_durations_of_magic_accounts_are_printed() -> None:
-    told = json.loads(invoke("scenarios", "magic", "--json").stdout)["durations"]
-    assert {one["digit"]: one["seconds"] for one in told} == {"0": None, "1": 3, "2": 30, "3": 300, "4": 3600}
+    durations = json.loads(invoke("scenarios", "magic", "--json").stdout)["durations"]
+    assert {one["digit"]: one["seconds"] for one in durations} == {"0": None, "1": 3, "2": 30, "3": 300, "4": 3600}
     printed = invoke("scenarios", "magic").stdout
     assert all(line in printed.splitlines() for line in ("0   as usual", "3   300 seconds"))
     assert "1 three seconds, 2 thirty seconds, 3 five minutes, 4 an hour" in " ".join(README.split())

@@ -45,16 +45,16 @@ def test_the_canonical_string_comes_first(arguments: tuple[str, ...], expected: 
 
 
 def test_the_signature_is_the_hmac_of_the_canonical_string() -> None:
-    told = json.loads(invoke("sign", "POST", "/v2/topup", "-d", "{}", *FIXED, "--json").stdout)
-    mac = hmac.new(base64.b64decode(SECRET), told["canonical_string"].encode(), "sha256").digest()
-    assert told["headers"] == {
+    printed = json.loads(invoke("sign", "POST", "/v2/topup", "-d", "{}", *FIXED, "--json").stdout)
+    mac = hmac.new(base64.b64decode(SECRET), printed["canonical_string"].encode(), "sha256").digest()
+    assert printed["headers"] == {
         "X-Api-Key": "test-key",
         "X-Timestamp": "1800000000",
         "X-Nonce": "nonce-0123456789",
         "X-Signature": "v1=" + base64.b64encode(mac).decode(),
         "Content-Type": "application/json",
     }
-    assert (told["method"], told["url"]) == ("POST", "http://127.0.0.1:8080/v2/topup")
+    assert (printed["method"], printed["url"]) == ("POST", "http://127.0.0.1:8080/v2/topup")
 
 
 def test_headers_follow_and_the_curl_command_is_the_last_line() -> None:
@@ -73,14 +73,14 @@ def test_every_signature_has_a_nonce_of_its_own() -> None:
 
 @pytest.mark.parametrize("prefix", ["http://host:9000/s/mine", "http://host:9000/s/mine/", "https://host:9000/s/mine"])
 def test_a_path_in_the_url_goes_in_front_and_is_not_signed(prefix: str) -> None:
-    told = json.loads(invoke("sign", "GET", "/v2/balance?a=1", *FIXED, "--url", prefix, "--json").stdout)
-    assert told["url"] == f"{prefix.rstrip('/')}/v2/balance?a=1"
-    assert told["canonical_string"] == canonical("a=1", b"", "GET")
+    printed = json.loads(invoke("sign", "GET", "/v2/balance?a=1", *FIXED, "--url", prefix, "--json").stdout)
+    assert printed["url"] == f"{prefix.rstrip('/')}/v2/balance?a=1"
+    assert printed["canonical_string"] == canonical("a=1", b"", "GET")
 
 
 def test_without_flags_the_default_scenario_signs() -> None:
-    told = json.loads(invoke("sign", "GET", "/v2/balance", "--json").stdout)
-    assert told["headers"]["X-Api-Key"] == load_scenario("default").resellers[0].keys[0].key
+    printed = json.loads(invoke("sign", "GET", "/v2/balance", "--json").stdout)
+    assert printed["headers"]["X-Api-Key"] == load_scenario("default").resellers[0].keys[0].key
 
 
 def test_flags_can_be_variables() -> None:
@@ -91,8 +91,8 @@ def test_flags_can_be_variables() -> None:
         RESELLER_SIM_URL="http://h:1/_sim",
         RESELLER_SIM_JSON="1",
     )
-    told = json.loads(result.stdout)
-    assert (told["headers"]["X-Api-Key"], told["url"]) == ("k", "http://h:1/x")
+    printed = json.loads(result.stdout)
+    assert (printed["headers"]["X-Api-Key"], printed["url"]) == ("k", "http://h:1/x")
 
 
 @pytest.mark.parametrize("data", ["-", "@"])

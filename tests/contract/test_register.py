@@ -2,10 +2,12 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 import pytest
+import yaml
 
 from simulator.contract.files import data_dir
 from simulator.contract.register import Assumption, assumptions, rows
@@ -80,14 +82,20 @@ def walk(value: Any) -> Any:
             yield from walk(member)
 
 
-@pytest.mark.parametrize("one", assumptions(), ids=lambda one: one.id)
-def test_an_entry_is_whole(one: Assumption) -> None:
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", one.id)
-    assert re.fullmatch(r"[1-9](\.[0-9]+)?", one.spec)
-    assert one.question.endswith("?")
-    assert one.choice.endswith(".")
-    assert one.why.endswith(".")
-    assert (one.knob is None or one.knob in SECTIONS) == (not one.values)
+def test_each_entry_is_whole() -> None:
+    assert {one.id: faults for one in assumptions() if (faults := list(faults_of(one)))} == {}
+
+
+def faults_of(one: Assumption) -> Iterator[str]:
+    is_whole = {
+        "id": re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", one.id),
+        "spec": re.fullmatch(r"[1-9](\.[0-9]+)?", one.spec),
+        "question": one.question.endswith("?"),
+        "choice": one.choice.endswith("."),
+        "why": one.why.endswith("."),
+        "values": (one.knob is None or one.knob in SECTIONS) == (not one.values),
+    }
+    return (member for member, holds in is_whole.items() if not holds)
 
 
 def test_entries_are_unique_and_follow_the_specification() -> None:
@@ -137,3 +145,8 @@ def test_a_knob_accepts_its_values_and_an_object_each_of_its_members() -> None:
 def test_the_register_is_an_answer_of_the_control_api() -> None:
     body = json.loads(json.dumps({"assumptions": [asdict(one) for one in assumptions()]}))
     assert validator("assumptions-answer").problems(body) == {}
+
+
+@pytest.mark.parametrize("one", assumptions(), ids=lambda one: one.id)
+def test_a_knobs_values_are_spelled_as_a_scenario_writes_them(one: Assumption) -> None:
+    assert tuple(yaml.safe_load(text) for text in one.spellings) == one.values

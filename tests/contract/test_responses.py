@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI
-from tests.contract.test_schemas import PAYMENT, catalog, product
 from tests.support.contract_check import assert_in_contract
 from tests.support.responses import response_problems
+from tests.support.shapes import PAYMENT, catalog, product
 
 JSON = "application/json"
 NOW = "2026-11-21T04:00:00.123456Z"

@@ -8,7 +8,8 @@ from starlette.routing import Route
 from simulator.api.routes import routes
 from simulator.contract.openapi import CONTROL, OPENAPI, load
 from simulator.contract.schemas import names
-from simulator.control.app import INBOX_PREFIX, ROUTES
+from simulator.control.app import ROUTES
+from simulator.runtime.inboxes import INBOX_PATH
 
 METHODS = {"GET", "PUT", "POST", "DELETE", "PATCH"}
 
@@ -43,7 +44,7 @@ def test_the_control_api_is_described_whole() -> None:
     routed = {
         (method, re.sub(r":[a-z]+\}", "}", route.path))
         for route in ROUTES
-        if isinstance(route, Route) and not route.path.startswith(INBOX_PREFIX)
+        if isinstance(route, Route) and not route.path.startswith(INBOX_PATH)
         for method in (route.methods or set()) - {"HEAD"}
     }
     assert described(CONTROL) == routed

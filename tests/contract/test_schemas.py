@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import jsonschema_rs
@@ -11,26 +12,10 @@ from simulator.contract import schemas
 from simulator.contract.files import data_dir
 from simulator.contract.schemas import BASE_URI, at_pointer, schema, schema_at
 from simulator.contract.validate import validator
+from simulator.domain.model.instants import EARLIEST, LATEST
+from tests.support.shapes import PAYMENT, SOURCE, catalog, field, product
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-PAYMENT = {
-    "statusCode": 20,
-    "status": "Succesful",
-    "account": "0123456789",
-    "product": "P",
-    "productName": "Product",
-    "amount": 10,
-    "sn": "SN-1",
-    "pin": "",
-    "expiry": "20271231",
-    "cost": 9.7,
-    "balance": 4990.3,
-    "remarks": "",
-    "refid": "ref-1",
-    "timestamp": "2026-11-21 12:00:05",
-    "note": "",
-    "voucherlink": "",
-}
 
 
 def parts(value: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -48,33 +33,46 @@ def refusals(name: str, value: Any) -> dict[str, list[str]]:
     return validator(name).problems(value)
 
 
-@pytest.mark.parametrize("name", schemas.names())
-def test_a_schema_is_valid_and_named_like_its_file(name: str) -> None:
-    source = schema(name)
-    jsonschema_rs.meta.validate(source)
-    assert source["$schema"] == DRAFT
-    assert source["$id"] == f"{BASE_URI}schemas/{name}.json"
-    validator(name)
+def test_each_schema_is_valid_and_named_like_its_file() -> None:
+    problems = {name: found for name in schemas.names() if (found := problem_of(name))}
+    assert problems == {}
 
 
-@pytest.mark.parametrize("name", schemas.names())
-def test_every_schema_and_every_member_is_described(name: str) -> None:
+def problem_of(name: str) -> str:
     source = schema(name)
-    assert source["description"]
+    try:
+        jsonschema_rs.meta.validate(source)
+        validator(name)
+    except Exception as error:
+        return repr(error)
+    expected = {"$schema": DRAFT, "$id": f"{BASE_URI}schemas/{name}.json"}
+    return "" if source.items() >= expected.items() else f"it should have {expected}"
+
+
+def test_every_schema_and_every_member_is_described() -> None:
+    assert [place for name in schemas.names() for place in places_without_description(name)] == []
+
+
+def places_without_description(name: str) -> Iterator[str]:
+    source = schema(name)
+    if not source["description"]:
+        yield f"{name}.json"
     for pointer, part in parts(source):
         for key, member in part.get("properties", {}).items() if not pointer.endswith("/properties") else ():
-            assert member.get("description"), f"{name}.json: {pointer}/properties/{key} has no description"
+            if not member.get("description"):
+                yield f"{name}.json: {pointer}/properties/{key}"
         for key, member in part.get("$defs", {}).items():
-            assert member.get("description"), f"{name}.json: $defs/{key} has no description"
+            if not member.get("description"):
+                yield f"{name}.json: $defs/{key}"
 
 
-@pytest.mark.parametrize("name", schemas.names())
-def test_every_reference_of_a_schema_leads_somewhere(name: str) -> None:
-    for pointer, part in parts(schema(name)):
-        if isinstance(ref := part.get("$ref"), str):
-            file, _, inner = ref.partition("#")
-            target = at_pointer(schema(file.removesuffix(".json") or name), inner)
-            assert isinstance(target, dict), f"{name}.json: {pointer}"
+def test_every_reference_of_a_schema_leads_somewhere() -> None:
+    for name in schemas.names():
+        for pointer, part in parts(schema(name)):
+            if isinstance(ref := part.get("$ref"), str):
+                file, _, inner = ref.partition("#")
+                target = at_pointer(schema(file.removesuffix(".json") or name), inner)
+                assert isinstance(target, dict), f"{name}.json: {pointer}"
 
 
 def test_every_file_is_written_the_same_way() -> None:
@@ -132,61 +130,10 @@ def test_the_message_of_a_get_callback_has_milliseconds_and_no_wrapper() -> None
     assert "data" not in schema("callback-message")["properties"]
 
 
-def product(**changes: Any) -> dict[str, Any]:
-    return {
-        "code": "P",
-        "name": "Product",
-        "note": None,
-        "image_url": "https://example.com/p.png",
-        "processing_time": "instant",
-        "is_active": True,
-        "denomination": "5,10",
-        "denomination_currency": "MYR",
-        "denomination_unit_price": 1,
-        "fields": [field(), field(id="plan", type="select", role="pricing", data_source=SOURCE)],
-        "fulfillment": {
-            "account": {"from_field": "phone"},
-            "amount": {"from_field": "plan", "path": "denomination"},
-            "extras": {"subproduct_code": {"from_field": "plan", "path": "code", "omit_if_empty": True}},
-        },
-        "pricing": {
-            "unit_price": "0.97",
-            "currency": "MYR",
-            "discount": {"type": "percentage", "value": "3%"},
-            "price_adjustment": {"type": "fixed", "value": 0.5, "currency": "MYR"},
-            "has_loss_risk": False,
-        },
-        "min_amount": None,
-        "max_amount": {"amount": "100.00", "currency": "MYR"},
-    } | changes
-
-
-def field(**changes: Any) -> dict[str, Any]:
-    return {
-        "id": "phone",
-        "type": "text",
-        "input_mode": "tel",
-        "label": "Phone",
-        "placeholder": "",
-        "required": True,
-        "order": 1,
-        "role": "account",
-        "validation": {"pattern": "^01", "message": "begins with 01"},
-    } | changes
-
-
-SOURCE = {
-    "type": "dynamic",
-    "endpoint": "/options",
-    "depends_on": ["phone"],
-    "params": {"product_code": {"static": "P"}, "account_number": {"from_field": "phone"}},
-}
-
-
-def catalog(**products: Any) -> dict[str, Any]:
-    category = {"id": "c", "name": "C", "product_codes": ["P"]}
-    group = {"id": "g", "name": "G", "icon_url": "https://example.com/g.png", "categories": [category]}
-    return {"last_updated": "2026-11-21T04:00:00.000Z", "tree": {"groups": [group]}, "products": products}
+def test_the_days_of_a_scenario_are_those_that_a_clock_may_show() -> None:
+    days = json.loads((data_dir("contracts") / "scenario.schema.json").read_text())["definitions"]["date"]
+    last = LATEST - timedelta(days=1)
+    assert (days["minimum"], days["maximum"]) == (int(f"{EARLIEST:%Y%m%d}"), int(f"{last:%Y%m%d}"))
 
 
 @pytest.mark.parametrize(

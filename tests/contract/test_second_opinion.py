@@ -96,7 +96,7 @@ def test_both_validators_agree(name: str) -> None:
     @settings(max_examples=5)
     @given(seed=st.integers(0, 2**64), vocabulary=words(name))
     def compare(seed: int, vocabulary: Words) -> None:
-        maker = Maker(Random(seed), vocabulary)  # noqa: S311 - a test's values, from a seed that is told
+        maker = Maker(Random(seed), vocabulary)  # noqa: S311 - a test's values, from a seed that is printed
         for _ in range(VALUES_A_SEED):
             value = maker.value(wanted)
             seen[judge(name, value, opinion)] += 1

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.sandboxes import Sandboxes, SandboxSpec
+from simulator.runtime.live_sandbox import SandboxSpec
+from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.library import load_scenario
 from tests.support.client import Client, running
 from tests.support.wall import Wall
@@ -17,19 +18,19 @@ def coverage(client: Client, sandbox: str = "default") -> Any:
     return answer.json
 
 
-def endpoint(told: Any, method: str, path: str) -> Any:
-    return next(one for one in told["endpoints"] if (one["method"], one["path"]) == (method, path))
+def endpoint(report: Any, method: str, path: str) -> Any:
+    return next(one for one in report["endpoints"] if (one["method"], one["path"]) == (method, path))
 
 
-def met(told: Any) -> set[str]:
-    return {one["id"] for one in told["outcomes"] if one["met"]}
+def met(report: Any) -> set[str]:
+    return {one["id"] for one in report["outcomes"] if one["met"]}
 
 
 def test_nothing_was_met_before_anything_happened() -> None:
     with running() as client:
-        told = coverage(client)
-    assert {name: share["met"] for name, share in told["summary"].items()} == dict.fromkeys(told["summary"], 0)
-    assert min(share["total"] for share in told["summary"].values()) >= 3
+        report = coverage(client)
+    assert {name: share["met"] for name, share in report["summary"].items()} == dict.fromkeys(report["summary"], 0)
+    assert min(share["total"] for share in report["summary"].values()) >= 3
 
 
 def test_endpoints_are_counted_by_status_and_error() -> None:
@@ -38,8 +39,8 @@ def test_endpoints_are_counted_by_status_and_error() -> None:
         client.pay("ref-2")
         client.pay("ref-3", product="NONE")
         client.call("GET", "/v2/balance", key="nobody")
-        told = coverage(client)
-    topup = endpoint(told, "POST", "/v2/topup")
+        report = coverage(client)
+    topup = endpoint(report, "POST", "/v2/topup")
     assert topup["calls"] == 3
     assert [(one["status"], one["error"], one["count"]) for one in topup["answers"]] == [
         (200, "", 2),
@@ -47,10 +48,10 @@ def test_endpoints_are_counted_by_status_and_error() -> None:
     ]
     assert "401" in topup["never"]
     assert "400" not in topup["never"]
-    assert endpoint(told, "GET", "/v2/balance")["answers"][0]["error"] == "invalid_api_key"
-    assert endpoint(told, "GET", "/v2/catalog")["calls"] == 0
-    assert told["summary"]["endpoints"]["met"] == 2
-    assert {"invalid-product", "invalid-api-key", "status-401", "status-400"} <= met(told)
+    assert endpoint(report, "GET", "/v2/balance")["answers"][0]["error"] == "invalid_api_key"
+    assert endpoint(report, "GET", "/v2/catalog")["calls"] == 0
+    assert report["summary"]["endpoints"]["met"] == 2
+    assert {"invalid-product", "invalid-api-key", "status-401", "status-400"} <= met(report)
 
 
 def test_paths_with_parameters_count_as_one_endpoint_and_unknown_paths_as_another() -> None:
@@ -60,13 +61,13 @@ def test_paths_with_parameters_count_as_one_endpoint_and_unknown_paths_as_anothe
             client.call("GET", f"/v2/nothing/{number}")
             client.call(f"METHOD{number}", "/v2/topup")
             client.call("PATCH", f"/v2/balance-webhook/deliveries/{number}")
-        told = coverage(client)
+        report = coverage(client)
     job = "/v2/balance-webhook/deliveries/{jobId}"
-    assert endpoint(told, "GET", job)["calls"] == 3
-    assert endpoint(told, "*", job)["calls"] == 3
-    assert endpoint(told, "*", "*")["calls"] == 3
-    assert endpoint(told, "*", "/v2/topup")["answers"] == [{"status": 405, "error": "", "ending": "", "count": 3}]
-    assert told["summary"]["endpoints"]["met"] == 1
+    assert endpoint(report, "GET", job)["calls"] == 3
+    assert endpoint(report, "*", job)["calls"] == 3
+    assert endpoint(report, "*", "*")["calls"] == 3
+    assert endpoint(report, "*", "/v2/topup")["answers"] == [{"status": 405, "error": "", "ending": "", "count": 3}]
+    assert report["summary"]["endpoints"]["met"] == 1
 
 
 def test_answers_are_counted_even_when_the_journal_has_evicted_them() -> None:
@@ -80,19 +81,19 @@ def test_a_closed_connection_does_not_count_as_an_answer() -> None:
     fault = {"when": {"path": "/v2/topup"}, "then": {"after_commit": True, "disconnect": True}}
     with running({"faults": [fault]}) as client:
         client.pay()
-        told = coverage(client)
-    [answer] = endpoint(told, "POST", "/v2/topup")["answers"]
+        report = coverage(client)
+    [answer] = endpoint(report, "POST", "/v2/topup")["answers"]
     assert (answer["status"], answer["ending"]) == (0, "abort")
-    assert "connection-closed" in met(told)
-    assert (told["rules"][-1]["section"], told["rules"][-1]["chosen"]) == ("faults", 1)
+    assert "connection-closed" in met(report)
+    assert (report["rules"][-1]["section"], report["rules"][-1]["chosen"]) == ("faults", 1)
 
 
 def test_an_answer_that_drips_is_an_answer_like_any_other() -> None:
     fault = {"when": {"path": "/v2/balance"}, "then": {"drip": {"bytes_per_second": 1000}}}
     with running({"faults": [fault]}) as client:
         client.call("GET", "/v2/balance")
-        told = coverage(client)
-    [answer] = endpoint(told, "GET", "/v2/balance")["answers"]
+        report = coverage(client)
+    [answer] = endpoint(report, "GET", "/v2/balance")["answers"]
     assert (answer["status"], answer["ending"], answer["count"]) == (200, "", 1)
 
 
@@ -101,12 +102,12 @@ def test_rules_tell_how_often_they_matched_and_decided() -> None:
     with running({"payments": rules}) as client:
         client.pay()
         client.pay("ref-2")
-        told = coverage(client)
-    [once] = [one for one in told["rules"] if one["name"] == "once"]
+        report = coverage(client)
+    [once] = [one for one in report["rules"] if one["name"] == "once"]
     assert once == {
         "scenario": "test", "section": "payments", "id": "payments-1", "name": "once", "matched": 2, "chosen": 1,
     }  # fmt: skip
-    assert told["summary"]["rules"]["met"] == 2
+    assert report["summary"]["rules"]["met"] == 2
 
 
 @pytest.mark.parametrize(

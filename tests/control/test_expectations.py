@@ -11,9 +11,9 @@ from tests.support.receivers import refused_url
 def verdicts(client: Client, sandbox: str = "default") -> list[Any]:
     answer = client.sim("GET", f"/sandboxes/{sandbox}/expectations")
     assert answer.status == 200, answer.body
-    told: list[Any] = answer.json["expectations"]
-    assert answer.json["ok"] is all(one["ok"] for one in told)
-    return told
+    results: list[Any] = answer.json["expectations"]
+    assert answer.json["ok"] is all(one["ok"] for one in results)
+    return results
 
 
 def counts(client: Client) -> list[Any]:

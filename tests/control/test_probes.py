@@ -44,10 +44,10 @@ class Careful:
         return self._callback(got) if b"refid" in got.body or "refid" in got.query else self._event(got)
 
     def _callback(self, got: Got) -> Answer:
-        told = got.data if got.body else json.loads(got.query["message"])
-        if self.amounts.get(told["refid"]) != told["amount"]:
+        data = got.data if got.body else json.loads(got.query["message"])
+        if self.amounts.get(data["refid"]) != data["amount"]:
             return 422
-        self.statuses.setdefault(told["refid"], told["status"])
+        self.statuses.setdefault(data["refid"], data["status"])
         return 204
 
     def _event(self, got: Got) -> Answer:
@@ -82,8 +82,8 @@ def probe(client: Client, **body: Any) -> Any:
     return answer.json
 
 
-def verdicts(told: Any) -> dict[str, str]:
-    return {one["probe"]: one["verdict"] for one in told["probes"]}
+def verdicts(report: Any) -> dict[str, str]:
+    return {one["probe"]: one["verdict"] for one in report["probes"]}
 
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
@@ -91,19 +91,19 @@ def test_a_careful_receiver_passes_every_probe(method: str) -> None:
     careful = Careful()
     with receiving(careful, method) as (client, _, secret):
         careful.secret = bytes.fromhex(secret)
-        told = probe(client)
-        assert verdicts(told) == dict.fromkeys(NAMES, "ok")
-        assert (told["reseller"], told["findings"]) == ("RS001", 0)
+        report = probe(client)
+        assert verdicts(report) == dict.fromkeys(NAMES, "ok")
+        assert (report["reseller"], report["findings"]) == ("RS001", 0)
         assert careful.statuses == {"ref-1": "Succesful"}
         assert len(careful.events) == 1
 
 
 def test_a_receiver_that_accepts_everything_is_reported() -> None:
     with receiving(lambda got: 200) as (client, receiver, _):
-        told = probe(client)
-        assert [name for name, verdict in verdicts(told).items() if verdict == "finding"] == FORGED
-        assert told["findings"] == len(FORGED)
-        first = told["probes"][0]
+        report = probe(client)
+        assert [name for name, verdict in verdicts(report).items() if verdict == "finding"] == FORGED
+        assert report["findings"] == len(FORGED)
+        first = report["probes"][0]
         assert first["about"]
         assert first["requests"] == [
             {
@@ -121,16 +121,16 @@ def test_a_receiver_that_accepts_everything_is_reported() -> None:
 
 def test_a_receiver_that_refuses_repeated_callbacks_is_reported() -> None:
     with receiving(lambda got: 409) as (client, _, _):
-        told = verdicts(probe(client))
+        found = verdicts(probe(client))
         repeated = {"callback-duplicate", "callback-out-of-order", "webhook-repeated-event"}
-        assert {name for name, verdict in told.items() if verdict == "finding"} == repeated
+        assert {name for name, verdict in found.items() if verdict == "finding"} == repeated
 
 
 @pytest.mark.parametrize("answer", [500, 302, b"garbage\r\n\r\n"])
 def test_an_unclear_answer_to_a_forged_callback_is_inconclusive(answer: Answer) -> None:
     with receiving(lambda got: answer) as (client, _, _):
-        told = verdicts(probe(client))
-        assert {told[name] for name in FORGED} == {"inconclusive"}
+        found = verdicts(probe(client))
+        assert {found[name] for name in FORGED} == {"inconclusive"}
 
 
 def test_each_probe_sends_the_request_that_it_describes() -> None:
@@ -164,29 +164,29 @@ def test_probes_leave_no_trace_in_the_sandbox() -> None:
 
 def test_probes_without_anything_to_build_on_are_skipped() -> None:
     with running({"resellers": [{"code": "RS002"}]}) as client:
-        told = probe(client, reseller="RS002")
-        assert set(verdicts(told).values()) == {"skipped"}
-        assert all(one["reason"] and one["requests"] == [] for one in told["probes"])
-        told = probe(client)
-        assert "make one" in told["probes"][0]["reason"]
+        report = probe(client, reseller="RS002")
+        assert set(verdicts(report).values()) == {"skipped"}
+        assert all(one["reason"] and one["requests"] == [] for one in report["probes"])
+        report = probe(client)
+        assert "make one" in report["probes"][0]["reason"]
 
 
 def test_a_plain_hmac_has_no_timestamp_to_be_old() -> None:
     with running({"webhooks": {"signature": {"header": "X-Signature"}}}) as client:
         put(client)
-        told = verdicts(probe(client, probes=["webhook-old-timestamp", "webhook-changed-body"]))
-        assert told == {"webhook-old-timestamp": "skipped", "webhook-changed-body": "finding"}
+        found = verdicts(probe(client, probes=["webhook-old-timestamp", "webhook-changed-body"]))
+        assert found == {"webhook-old-timestamp": "skipped", "webhook-changed-body": "finding"}
 
 
 def test_a_receiver_that_is_not_there_or_silent_is_inconclusive() -> None:
     with receiving(lambda got: None, limits={"callback_timeout_manual": "50ms"}) as (client, _, _):
-        told = probe(client, probes=["webhook-wrong-signature", "webhook-repeated-event"], timeout=0.05)
-        assert set(verdicts(told).values()) == {"inconclusive"}
-        assert told["probes"][0]["requests"][0]["ending"] == "timeout"
+        report = probe(client, probes=["webhook-wrong-signature", "webhook-repeated-event"], timeout=0.05)
+        assert set(verdicts(report).values()) == {"inconclusive"}
+        assert report["probes"][0]["requests"][0]["ending"] == "timeout"
         with refused_url() as refused:
             put(client, refused)
-            told = probe(client, probes=["webhook-repeated-event"])
-        assert verdicts(told) == {"webhook-repeated-event": "inconclusive"}
+            report = probe(client, probes=["webhook-repeated-event"])
+        assert verdicts(report) == {"webhook-repeated-event": "inconclusive"}
 
 
 @pytest.mark.parametrize(

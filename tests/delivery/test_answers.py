@@ -5,7 +5,7 @@ import gzip
 
 import pytest
 
-from simulator.domain.model.effects import Outcome, OutcomeKind, Outgoing
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from tests.support.broken_receivers import (
     OK,
     RUNNERS,
@@ -23,9 +23,11 @@ pytestmark = pytest.mark.parametrize("run", RUNNERS)
 BODY_BYTES = 16 * 1024
 
 
-def deliver(run: Run, answer: Answer, *, method: str = "POST", timeout_s: float = 5.0) -> tuple[Outcome, Receiver]:
+def deliver(
+    run: Run, answer: Answer, *, method: str = "POST", timeout_s: float = 5.0
+) -> tuple[AttemptResult, Receiver]:
     """One delivery to a receiver that answers like this."""
-    ends: list[tuple[Outcome, Receiver]] = []
+    ends: list[tuple[AttemptResult, Receiver]] = []
 
     async def main() -> None:
         async with sender() as http, Receiver(answer) as receiver:
@@ -40,7 +42,9 @@ def deliver(run: Run, answer: Answer, *, method: str = "POST", timeout_s: float 
 def test_any_status_is_an_answer(run: Run, status: int) -> None:
     head = f"HTTP/1.1 {status} Whatever\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"
     outcome, receiver = deliver(run, says(head.encode()))
-    assert outcome == Outcome(OutcomeKind.ANSWERED, status, headers=(("Retry-After", "7"), ("Content-Length", "0")))
+    assert outcome == AttemptResult(
+        AttemptEnd.ANSWERED, status, headers=(("Retry-After", "7"), ("Content-Length", "0"))
+    )
     assert len(receiver.requests) == 1
 
 
@@ -48,7 +52,7 @@ def test_any_status_is_an_answer(run: Run, status: int) -> None:
 def test_the_body_of_an_answer_is_kept(run: Run, method: str) -> None:
     body = "grüß".encode()
     outcome, _ = deliver(run, says(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n" + body), method=method)
-    assert (outcome.kind, outcome.status, outcome.body) == (OutcomeKind.ANSWERED, 200, "grüß")
+    assert (outcome.kind, outcome.status, outcome.body) == (AttemptEnd.ANSWERED, 200, "grüß")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +67,7 @@ def test_the_body_of_an_answer_is_kept(run: Run, method: str) -> None:
 )
 def test_bodies_come_in_every_framing(run: Run, answer: bytes, body: str) -> None:
     outcome, _ = deliver(run, says(answer, close=True))
-    assert (outcome.kind, outcome.status, outcome.body) == (OutcomeKind.ANSWERED, 200, body)
+    assert (outcome.kind, outcome.status, outcome.body) == (AttemptEnd.ANSWERED, 200, body)
 
 
 @pytest.mark.parametrize("status", [204, 304])
@@ -75,7 +79,7 @@ def test_a_body_behind_a_status_that_has_none_is_left_alone(run: Run, status: in
         async with sender() as http, Receiver(says(head + b"ok")) as receiver:
             for _ in range(3):
                 outcome = await http.send(post(receiver.url), 5)
-                assert (outcome.kind, outcome.status, outcome.body) == (OutcomeKind.ANSWERED, status, "")
+                assert (outcome.kind, outcome.status, outcome.body) == (AttemptEnd.ANSWERED, status, "")
                 assert outcome.error == f"status {status} came with a body, which HTTP forbids; the status counts"
 
     run(main())
@@ -84,7 +88,7 @@ def test_a_body_behind_a_status_that_has_none_is_left_alone(run: Run, status: in
 @pytest.mark.parametrize("length", [b"Content-Length: 2\r\n", b"Content-Length: 0\r\n", b""])
 def test_a_content_length_without_a_body_is_no_error_of_a_204(run: Run, length: bytes) -> None:
     outcome, _ = deliver(run, says(b"HTTP/1.1 204 No Content\r\n" + length + b"\r\n"))
-    assert (outcome.kind, outcome.status, outcome.error) == (OutcomeKind.ANSWERED, 204, "")
+    assert (outcome.kind, outcome.status, outcome.error) == (AttemptEnd.ANSWERED, 204, "")
 
 
 def test_cookies_of_an_answer_are_neither_shown_nor_sent_back(run: Run) -> None:
@@ -122,7 +126,7 @@ def test_cookies_of_an_answer_are_neither_shown_nor_sent_back(run: Run) -> None:
 @pytest.mark.parametrize("method", ["POST", "GET"])
 def test_an_answer_without_a_status_line_is_a_connection_failure(run: Run, answer: bytes, method: str) -> None:
     outcome, receiver = deliver(run, says(answer, close=True), method=method)
-    assert (outcome.kind, outcome.status, outcome.body) == (OutcomeKind.CONNECTION, None, "")
+    assert (outcome.kind, outcome.status, outcome.body) == (AttemptEnd.CONNECTION, None, "")
     assert outcome.error
     assert len(receiver.requests) == 1
 
@@ -149,7 +153,7 @@ def test_the_status_line_decides_even_when_the_rest_fails(
     run: Run, interim: bytes, status: int, rest: bytes, body: str
 ) -> None:
     outcome, receiver = deliver(run, says(b"%sHTTP/1.1 %d X\r\n%s" % (interim, status, rest), close=True))
-    assert (outcome.kind, outcome.status, outcome.body) == (OutcomeKind.ANSWERED, status, body)
+    assert (outcome.kind, outcome.status, outcome.body) == (AttemptEnd.ANSWERED, status, body)
     assert outcome.error.startswith(f"status {status} came, ")
     assert "yyy" not in outcome.error
     assert len(receiver.requests) == 1
@@ -170,7 +174,7 @@ def test_the_status_line_decides_for_an_answer_in_any_pieces(run: Run, rest: byt
         exchange.close()
 
     outcome, _ = deliver(run, answer)
-    assert (outcome.kind, outcome.status, outcome.body) == (OutcomeKind.ANSWERED, 404, body)
+    assert (outcome.kind, outcome.status, outcome.body) == (AttemptEnd.ANSWERED, 404, body)
 
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
@@ -179,7 +183,7 @@ def test_a_reset_without_a_status_line_is_a_connection_failure(run: Run, method:
         exchange.reset()
 
     outcome, receiver = deliver(run, answer, method=method)
-    assert (outcome.kind, outcome.status) == (OutcomeKind.CONNECTION, None)
+    assert (outcome.kind, outcome.status) == (AttemptEnd.CONNECTION, None)
     assert len(receiver.requests) == 1
 
 
@@ -192,7 +196,7 @@ def test_a_reset_behind_a_status_line_leaves_the_status(run: Run, method: str) -
         exchange.reset()
 
     outcome, receiver = deliver(run, answer, method=method)
-    assert (outcome.kind, outcome.status, outcome.body) == (OutcomeKind.ANSWERED, 404, "half")
+    assert (outcome.kind, outcome.status, outcome.body) == (AttemptEnd.ANSWERED, 404, "half")
     assert outcome.error == "status 404 came, then the answer broke off"
     assert len(receiver.requests) == 1
 
@@ -203,7 +207,7 @@ def test_a_closed_port_is_a_connection_failure(run: Run) -> None:
             url = receiver.url
         async with sender() as http:
             outcome = await http.send(post(url), 5.0)
-            assert outcome.kind is OutcomeKind.CONNECTION
+            assert outcome.kind is AttemptEnd.CONNECTION
             assert outcome.error == f"no connection to 127.0.0.1:{receiver.port}: Connection refused"
 
     run(main())
@@ -224,15 +228,16 @@ def test_silence_lasts_until_the_timeout(run: Run) -> None:
             patient = asyncio.ensure_future(http.send(post(receiver.url), 30.0))
             asyncio.get_running_loop().call_later(0.2, nearly.set)
             outcome = await http.send(post(receiver.url), 0.25)
-            assert outcome == Outcome(OutcomeKind.TIMEOUT, error="connected, but no answer within 0.25 s")
+            assert outcome == AttemptResult(AttemptEnd.TIMEOUT, error="connected, but no answer within 0.25 s")
             assert nearly.is_set()
             assert not patient.done()
             given_up.set()
-            assert (await patient).kind is OutcomeKind.ANSWERED
+            assert (await patient).kind is AttemptEnd.ANSWERED
 
     run(main())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [200, 404])
 def test_a_slow_body_is_read_until_the_timeout_and_the_status_counts(run: Run, status: int) -> None:
     async def answer(exchange: Exchange) -> None:
@@ -240,13 +245,13 @@ def test_a_slow_body_is_read_until_the_timeout_and_the_status_counts(run: Run, s
 
     outcome, _ = deliver(run, answer, timeout_s=0.25)
     error = f"status {status} came, but not its whole answer within 0.25 s"
-    assert outcome == Outcome(OutcomeKind.ANSWERED, status, "slow", error, (("Content-Length", "1000"),))
+    assert outcome == AttemptResult(AttemptEnd.ANSWERED, status, "slow", error, (("Content-Length", "1000"),))
 
 
 def test_a_head_that_does_not_end_leaves_the_status(run: Run) -> None:
     outcome, _ = deliver(run, says(b"HTTP/1.1 404 X\r\nX: "), timeout_s=0.25)
     error = "status 404 came, but not its whole answer within 0.25 s"
-    assert outcome == Outcome(OutcomeKind.ANSWERED, 404, "", error)
+    assert outcome == AttemptResult(AttemptEnd.ANSWERED, 404, "", error)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +274,7 @@ def test_an_endless_body_is_an_answer_of_which_the_start_is_kept(run: Run, start
             written += len(rest)
 
     outcome, _ = deliver(run, answer)
-    assert (outcome.kind, outcome.status, outcome.body) == (OutcomeKind.ANSWERED, 200, "x" * BODY_BYTES)
+    assert (outcome.kind, outcome.status, outcome.body) == (AttemptEnd.ANSWERED, 200, "x" * BODY_BYTES)
     assert written < 50_000_000
 
 
@@ -284,7 +289,7 @@ def test_an_endless_head_is_given_up(run: Run, endless: bytes, status: int | Non
             await exchange.writer.drain()
 
     outcome, _ = deliver(run, answer)
-    assert (outcome.kind, outcome.status) == (OutcomeKind.ANSWERED if status else OutcomeKind.CONNECTION, status)
+    assert (outcome.kind, outcome.status) == (AttemptEnd.ANSWERED if status else AttemptEnd.CONNECTION, status)
     assert "the answer is not HTTP: " in outcome.error
 
 
@@ -292,7 +297,7 @@ def test_a_compressed_body_is_not_expanded(run: Run) -> None:
     bomb = gzip.compress(bytes(50_000_000), compresslevel=1)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(bomb)}\r\n\r\n"
     outcome, _ = deliver(run, says(head.encode() + bomb))
-    assert (outcome.kind, outcome.status) == (OutcomeKind.ANSWERED, 200)
+    assert (outcome.kind, outcome.status) == (AttemptEnd.ANSWERED, 200)
     assert len(outcome.body) <= BODY_BYTES
 
 
@@ -309,7 +314,7 @@ def test_redirects_are_not_followed(run: Run) -> None:
             location = f"HTTP/1.1 307 Go\r\nLocation: {second.url}\r\nContent-Length: 0\r\n\r\n"
             async with sender() as http, Receiver(says(location.encode())) as first:
                 outcome = await http.send(post(first.url), 5.0)
-                assert (outcome.kind, outcome.status) == (OutcomeKind.ANSWERED, 307)
+                assert (outcome.kind, outcome.status) == (AttemptEnd.ANSWERED, 307)
                 assert ("Location", second.url) in outcome.headers
             assert second.connections == 0
 

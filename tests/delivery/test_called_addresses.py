@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from simulator.delivery.lookup import MAX_LOOKUPS, system_lookup
-from simulator.domain.model.effects import OutcomeKind
+from simulator.domain.model.effects import AttemptEnd
 from tests.support.broken_receivers import (
     OK,
     RUNNERS,
@@ -56,7 +56,7 @@ def test_a_metadata_address_is_blocked_in_every_spelling(run: Run, host: str, sc
     async def main() -> None:
         async with sender(lookup=Zone(["127.0.0.1"])) as http:
             outcome = await http.send(post(f"{scheme}://{host}/latest/meta-data?token=hunter2"), 5.0)
-            assert outcome.kind is OutcomeKind.BLOCKED
+            assert outcome.kind is AttemptEnd.BLOCKED
             assert "metadata" in outcome.error
             assert "hunter2" not in outcome.error
 
@@ -71,7 +71,7 @@ def test_only_public_addresses_are_called_when_that_is_wanted(run: Run, host: st
     async def main() -> None:
         async with sender(public_only=True, lookup=lookup) as http, Receiver(says(OK)) as receiver:
             outcome = await http.send(post(f"http://{host}:{receiver.port}/"), 5.0)
-            assert outcome.kind is OutcomeKind.BLOCKED
+            assert outcome.kind is AttemptEnd.BLOCKED
             assert outcome.error
             assert receiver.connections == 0
 
@@ -83,7 +83,7 @@ def test_this_machine_may_be_called_in_every_spelling(run: Run, host: str) -> No
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             outcome = await http.send(post(f"http://{host}:{receiver.port}/"), 5.0)
-            assert (outcome.kind, outcome.status) == (OutcomeKind.ANSWERED, 200)
+            assert (outcome.kind, outcome.status) == (AttemptEnd.ANSWERED, 200)
 
     run(main())
 
@@ -95,7 +95,7 @@ def test_a_name_that_turns_to_a_metadata_address_is_blocked_on_the_next_connecti
             url = f"http://rebinding.test:{receiver.port}/"
             assert (await http.send(post(url), 5.0)).status == 200
             assert zone.asked == ["rebinding.test"], "one lookup serves both the check and the connection"
-            assert (await http.send(post(url), 5.0)).kind is OutcomeKind.BLOCKED
+            assert (await http.send(post(url), 5.0)).kind is AttemptEnd.BLOCKED
             assert (zone.asked, receiver.connections) == (["rebinding.test"] * 2, 1)
 
     run(main())
@@ -106,7 +106,7 @@ def test_a_name_with_one_refused_address_is_blocked_whole(run: Run, addresses: l
     async def main() -> None:
         async with sender(lookup=Zone(addresses)) as http, Receiver(says(OK)) as receiver:
             outcome = await http.send(post(f"http://mixed.test:{receiver.port}/"), 5.0)
-            assert outcome.kind is OutcomeKind.BLOCKED
+            assert outcome.kind is AttemptEnd.BLOCKED
             assert receiver.connections == 0
 
     run(main())
@@ -127,7 +127,7 @@ def test_a_name_that_does_not_exist_is_a_dns_failure(run: Run, host: str) -> Non
     async def main() -> None:
         async with sender() as http:
             outcome = await http.send(post(f"http://{host}/?token=hunter2"), 5.0)
-            assert outcome.kind is OutcomeKind.DNS
+            assert outcome.kind is AttemptEnd.DNS
             assert outcome.error.startswith(f"the name {host} does not resolve")
             assert "hunter2" not in outcome.error
 
@@ -137,11 +137,12 @@ def test_a_name_that_does_not_exist_is_a_dns_failure(run: Run, host: str) -> Non
 def test_a_name_without_an_address_is_a_dns_failure(run: Run) -> None:
     async def main() -> None:
         async with sender(lookup=Zone([])) as http:
-            assert (await http.send(post("http://empty.test/"), 5.0)).kind is OutcomeKind.DNS
+            assert (await http.send(post("http://empty.test/"), 5.0)).kind is AttemptEnd.DNS
 
     run(main())
 
 
+@pytest.mark.slow
 def test_lookups_that_hang_hold_up_neither_other_names_nor_the_end(run: Run) -> None:
     release = threading.Event()
     asked: list[str] = []
@@ -161,7 +162,7 @@ def test_lookups_that_hang_hold_up_neither_other_names_nor_the_end(run: Run) -> 
             good = await http.send(post(f"http://good.test:{receiver.port}/"), 5.0)
             assert good.status == 200
             outcomes = await asyncio.gather(*hanging)
-            assert {outcome.kind for outcome in outcomes} == {OutcomeKind.TIMEOUT}
+            assert {outcome.kind for outcome in outcomes} == {AttemptEnd.TIMEOUT}
             assert asked.count("hanging0.test") == 1, "those who ask for a name under way share its lookup"
 
     try:
@@ -178,7 +179,7 @@ def test_a_target_that_is_not_an_http_address_is_blocked(run: Run, url: str) -> 
     async def main() -> None:
         async with sender() as http:
             outcome = await http.send(post(url), 5.0)
-            assert outcome.kind is OutcomeKind.BLOCKED
+            assert outcome.kind is AttemptEnd.BLOCKED
             assert outcome.error
             assert "hunter2" not in outcome.error
 

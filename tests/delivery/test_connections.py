@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from simulator.delivery.sender import HttpSender
-from simulator.domain.model.effects import Outcome, OutcomeKind, Outgoing
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from tests.support.broken_receivers import (
     OK,
     RUNNERS,
@@ -101,7 +101,7 @@ def test_a_request_that_http_does_not_allow_is_not_sent(
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             outcome = await http.send(Outgoing(method, receiver.url, headers, b"{}"), 5.0)
-            assert outcome.kind is OutcomeKind.BLOCKED
+            assert outcome.kind is AttemptEnd.BLOCKED
             assert "hunter2" not in outcome.error
             assert not receiver.requests
 
@@ -135,9 +135,9 @@ def test_a_request_that_a_kept_connection_took_is_sent_once(run: Run, method: st
         async with sender() as http, Receiver(answer) as receiver:
             outcomes = [await http.send(Outgoing(method, receiver.url, (), b"{}"), 5.0) for _ in range(3)]
             assert [outcome.kind for outcome in outcomes] == [
-                OutcomeKind.ANSWERED,
-                OutcomeKind.CONNECTION,
-                OutcomeKind.ANSWERED,
+                AttemptEnd.ANSWERED,
+                AttemptEnd.CONNECTION,
+                AttemptEnd.ANSWERED,
             ]
             assert [exchange.on_connection for exchange in receiver.requests] == [1, 1, 2]
 
@@ -154,7 +154,7 @@ def test_a_receiver_that_drops_every_connection_gets_each_attempt_once(run: Run,
     async def main() -> None:
         async with sender() as http, Receiver(answer) as receiver:
             for _ in range(3):
-                assert (await http.send(Outgoing(method, receiver.url, (), b"{}"), 5.0)).kind is OutcomeKind.CONNECTION
+                assert (await http.send(Outgoing(method, receiver.url, (), b"{}"), 5.0)).kind is AttemptEnd.CONNECTION
             assert len(receiver.requests) == 3
 
     run(main())
@@ -164,13 +164,13 @@ def test_a_receiver_that_drops_every_connection_gets_each_attempt_once(run: Run,
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("is_noticed", [False, True])
 def test_a_kept_connection_that_was_closed_before_is_replaced(run: Run, method: str, is_noticed: bool) -> None:
-    """Nothing of the request has left by then, not even when our event loop has not been told of the end yet."""
+    """Nothing of the request has left by then, not even when our event loop does not know of the end yet."""
 
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             for number in (1, 2):
                 outcome = await http.send(Outgoing(method, receiver.url, (), b"{}"), 5.0)
-                assert (outcome.kind, outcome.status, outcome.body) == (OutcomeKind.ANSWERED, 200, "ok")
+                assert (outcome.kind, outcome.status, outcome.body) == (AttemptEnd.ANSWERED, 200, "ok")
                 receiver.requests[-1].end_at_once()
                 if is_noticed:
                     await until(lambda: receiver.open_connections == 0)
@@ -214,7 +214,7 @@ def test_an_answer_that_breaks_off_on_a_kept_connection_is_a_failure(run: Run, h
     async def main() -> None:
         async with sender() as http, Receiver(answer) as receiver:
             assert (await http.send(post(receiver.url), 5.0)).status == 200
-            assert (await http.send(post(receiver.url), 5.0)).kind is OutcomeKind.CONNECTION
+            assert (await http.send(post(receiver.url), 5.0)).kind is AttemptEnd.CONNECTION
             assert len(receiver.requests) == 2
 
     run(main())
@@ -245,7 +245,7 @@ def test_dead_receivers_do_not_hold_up_another(run: Run) -> None:
             assert {answer.status for answer in answers} == {200}
             assert not any(each.done() for each in lost)
             outcomes = await asyncio.gather(*lost)
-            assert {outcome.kind for outcome in outcomes} == {OutcomeKind.TIMEOUT}
+            assert {outcome.kind for outcome in outcomes} == {AttemptEnd.TIMEOUT}
             assert len(dead.requests) == 100, "none was given up before it was sent"
 
     run(main())
@@ -281,7 +281,7 @@ def test_a_cancelled_delivery_ends_at_once_and_leaves_nothing_behind(run: Run) -
             ends = await asyncio.gather(first, second, return_exceptions=True)
             assert [type(end) for end in ends] == [asyncio.CancelledError] * 2
             await until(lambda: receiver.open_connections == 0)
-            assert (await http.send(post(receiver.url), 0.1)).kind is OutcomeKind.TIMEOUT
+            assert (await http.send(post(receiver.url), 0.1)).kind is AttemptEnd.TIMEOUT
 
     run(main())
 
@@ -298,7 +298,7 @@ def test_tls_certificates_are_verified_by_default(run: Run, tmp_path: Path) -> N
             url = receiver.url.replace("http:", "https:")
             async with sender() as http:
                 outcome = await http.send(post(url), 5.0)
-                assert outcome.kind is OutcomeKind.CONNECTION
+                assert outcome.kind is AttemptEnd.CONNECTION
                 assert outcome.error.startswith(f"TLS with 127.0.0.1:{receiver.port} failed: ")
                 assert not receiver.requests
             async with sender(verify_tls=False) as http:
@@ -317,7 +317,7 @@ def test_a_receiver_that_closes_during_the_tls_handshake_is_said_to(run: Run) ->
         async with sender() as http, await asyncio.start_server(hang_up, "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
             outcome = await http.send(post(f"https://127.0.0.1:{port}/"), 5.0)
-        assert outcome.kind is OutcomeKind.CONNECTION
+        assert outcome.kind is AttemptEnd.CONNECTION
         assert not outcome.error.endswith(": ")
 
     run(main())
@@ -328,7 +328,7 @@ def test_tls_to_a_receiver_that_speaks_http_is_a_connection_failure(run: Run) ->
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             outcome = await http.send(post(receiver.url.replace("http:", "https:")), 0.2)
-            assert outcome.kind in (OutcomeKind.CONNECTION, OutcomeKind.TIMEOUT)
+            assert outcome.kind in (AttemptEnd.CONNECTION, AttemptEnd.TIMEOUT)
             assert outcome.status is None
 
     run(main())
@@ -375,8 +375,8 @@ def test_closing_ends_the_deliveries_that_are_under_way(run: Run, earlier: int) 
                     await http.send(post(receiver.url), 5.0)
                 under_way = asyncio.ensure_future(http.send(post(receiver.url), 30.0))
                 await until(lambda: len(receiver.requests) == earlier + 1)
-            outcome: Outcome = await asyncio.wait_for(under_way, 5)
-            assert outcome.kind is OutcomeKind.CONNECTION
+            outcome: AttemptResult = await asyncio.wait_for(under_way, 5)
+            assert outcome.kind is AttemptEnd.CONNECTION
 
     run(main())
 

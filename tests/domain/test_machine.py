@@ -13,9 +13,9 @@ from hypothesis.stateful import rule as step_rule
 from simulator.domain.commands import Credit, OpenCase
 from simulator.domain.model.answers import NoSuchTransaction, PaymentAnswer, PaymentRefused
 from simulator.domain.model.cases import CaseKind, CaseThen
-from simulator.domain.model.effects import Outcome, OutcomeKind, Send
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
 from simulator.domain.model.rules import Fields, Rule
-from simulator.domain.model.transactions import CallbackPlan, Status, Step, may_follow
+from simulator.domain.model.transactions import Distortion, Status, Step, may_follow
 from tests.support.worlds import (
     ACCEPTED,
     START,
@@ -45,7 +45,7 @@ ENDINGS = {
     "6": (ACCEPTED, Step(Status.SUCCESSFUL, requery=2), after(30, Status.FAILED)),
     "7": (ACCEPTED, after(1, Status.SUCCESSFUL)),
 }
-PLANS = {"7": CallbackPlan(duplicates=1), "0": CallbackPlan(reverse=True)}
+PLANS = {"7": Distortion(duplicates=1), "0": Distortion(reverse=True)}
 RULES = [
     rule(
         *steps,
@@ -130,7 +130,7 @@ class Payments(RuleBasedStateMachine):
     @step_rule(data=st.data(), status=st.sampled_from([200, 204, 302, 404, 408, 429, 500, 503, None]))
     def receiver_answers(self, data: st.DataObject, status: int | None) -> None:
         send = self.in_air.pop(data.draw(st.integers(0, len(self.in_air) - 1)))
-        outcome = Outcome(OutcomeKind.ANSWERED, status) if status else Outcome(OutcomeKind.TIMEOUT)
+        outcome = AttemptResult(AttemptEnd.ANSWERED, status) if status else AttemptResult(AttemptEnd.TIMEOUT)
         delivered(self.box, send, outcome, self.now)
 
     @invariant()
@@ -166,7 +166,7 @@ class Payments(RuleBasedStateMachine):
     def callbacks_have_at_most_four_attempts(self) -> None:
         for callback in self.box.state.callbacks:
             assert len(callback.attempts) <= 4
-            unfinished = [attempt for attempt in callback.attempts if attempt.outcome is None]
+            unfinished = [attempt for attempt in callback.attempts if attempt.result is None]
             assert len(unfinished) <= 1
 
     def status(self, refid: str) -> Status:

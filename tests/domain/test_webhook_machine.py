@@ -17,7 +17,7 @@ from simulator.domain.commands import (
     RotateWebhookSecret,
     SetWebhook,
 )
-from simulator.domain.model.effects import Outcome, OutcomeKind, Send
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
@@ -31,7 +31,7 @@ RESELLERS = st.sampled_from(["R1", "R2"])
 
 
 class Webhooks(RuleBasedStateMachine):
-    """The model: whether each reseller has an enabled webhook, what was told, replayed and is in the air."""
+    """The model: whether each reseller has an enabled webhook, what was published, replayed and is in flight."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -128,7 +128,11 @@ class Webhooks(RuleBasedStateMachine):
     @step_rule(data=st.data(), status=st.sampled_from([200, 204, 302, 404, 500, None]))
     def receiver_answers(self, data: st.DataObject, status: int | None) -> None:
         send = self.in_air.pop(data.draw(st.integers(0, len(self.in_air) - 1)))
-        outcome = Outcome(OutcomeKind.ANSWERED, status) if status else Outcome(OutcomeKind.TIMEOUT, error="no answer")
+        outcome = (
+            AttemptResult(AttemptEnd.ANSWERED, status)
+            if status
+            else AttemptResult(AttemptEnd.TIMEOUT, error="no answer")
+        )
         due_before = self.box.next_due
         delivered(self.box, send, outcome, self.now)
         job = send.job

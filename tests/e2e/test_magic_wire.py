@@ -20,5 +20,5 @@ def test_a_magic_account_loses_the_answer(
 ) -> None:
     body: dict[str, Any] = {"refid": "r", "product": product, "account": f"{before}0{outcome}", "amount": amount}
     sandbox = sandbox_with(server)
-    told = [sandbox.pay(body, nonce * 16)[9:12] for nonce in "ab"]
-    assert (told, sandbox.payments) == ([first, second], made)
+    found = [sandbox.pay(body, nonce * 16)[9:12] for nonce in "ab"]
+    assert (found, sandbox.payments) == ([first, second], made)

@@ -163,8 +163,8 @@ def test_the_quick_start_as_readme_has_it(started: Started) -> None:
     assert started.shell(f"{activate} && reseller-sim --version").stdout.startswith("reseller-sim ")
     assert started.json(started.banner[-1])["data"]["status"] == "Accepted"
 
-    told = [one["path"].removeprefix("/v2/") for one in started.json(journal)["requests"]]
-    assert told == ["topup", "callback-url", "catalog", "topup", "balance", "topup"]
+    paths = [one["path"].removeprefix("/v2/") for one in started.json(journal)["requests"]]
+    assert paths == ["topup", "callback-url", "catalog", "topup", "balance", "topup"]
 
 
 def five_seconds_later(started: Started, inbox: str) -> list[tuple[str, str]]:
@@ -172,5 +172,5 @@ def five_seconds_later(started: Started, inbox: str) -> list[tuple[str, str]]:
     (printed,) = [line.strip() for line in started.banner if line.startswith("              curl ")]
     assert printed == inbox.replace(ADDRESS, started.url)
     started.json(f"curl -X POST {ADDRESS}/_sim/sandboxes/default/clock/advance " + """-d '{"seconds": 5}'""")
-    told = [item["json"]["data"] for item in started.json(inbox)["items"]]
-    return [(one["refid"], one["status"]) for one in told]
+    reported = [item["json"]["data"] for item in started.json(inbox)["items"]]
+    return [(one["refid"], one["status"]) for one in reported]

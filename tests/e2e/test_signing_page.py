@@ -54,12 +54,12 @@ def test_the_numbers_of_the_page_equal_the_output_of_sign(request_line: str, bod
     method, _, path = request_line.partition(" ")
     assert request_line in PAGE
     assert body in PAGE
-    told = next(found for found in map(numbers, blocks("text")) if f":{method}:" in found.get("string", ""))
+    vector = next(found for found in map(numbers, blocks("text")) if f":{method}:" in found.get("string", ""))
     flags = [*(["-d", body] if body else []), "--timestamp", "1795250000", "--nonce", "0123456789abcdef"]
     printed = run("sign", method, path, *flags).out
-    assert printed.splitlines()[0] == told["string"]
-    assert f"X-Signature: {told['signature']}\n" in printed
-    assert told["string"].endswith(f":{told['body hash']}")
+    assert printed.splitlines()[0] == vector["string"]
+    assert f"X-Signature: {vector['signature']}\n" in printed
+    assert vector["string"].endswith(f":{vector['body hash']}")
 
 
 def test_the_shell_client_of_the_page_pays(service: dict[str, str]) -> None:

@@ -78,7 +78,7 @@ def assert_shown(expected: str, shown: str) -> None:
 def await_line(server: Serving, wanted: str) -> None:
     assert server.process.stderr is not None
     while wanted not in (line := server.process.stderr.readline()):
-        assert line, f"{wanted!r} was not told"
+        assert line, f"{wanted!r} was not printed"
 
 
 def test_the_tutorial_works_from_an_empty_folder(folder: Path) -> None:

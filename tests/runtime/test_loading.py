@@ -105,9 +105,9 @@ def test_a_load_replaces_expectations_and_keeps_coverage() -> None:
         load(client, expect=[called, {"name": "failed", "payments": {"status": "Failed"}}])
         client.pay("second", account="0120000001")
         client.advance()
-        told = client.sim("GET", "/sandboxes/default/expectations").json
-        assert [(one["name"], one["actual"]) for one in told["expectations"]] == [("paid", 2), ("failed", 2)]
-        assert told["ok"]
+        report = client.sim("GET", "/sandboxes/default/expectations").json
+        assert [(one["name"], one["actual"]) for one in report["expectations"]] == [("paid", 2), ("failed", 2)]
+        assert report["ok"]
         magic = client.sim("GET", "/sandboxes/default/coverage").json["magic"]
         assert next(one for one in magic if one["digits"] == "01")["met"] == 2
 
@@ -145,9 +145,9 @@ def test_a_catalog_that_differs_replaces_the_old_one_and_is_announced() -> None:
         assert after["products"]["WATER"]["name"] == "Cold Water"
         assert after["last_updated"] > before
         client.advance(0)
-        told = [(item["json"]["type"], item["json"]["data"]) for item in client.inbox("catalog")]
+        events = [(item["json"]["type"], item["json"]["data"]) for item in client.inbox("catalog")]
         of_tree = [("group.updated", "leisure"), ("category.updated", "games")]
-        assert [(type_, data.get("code") or data["id"]) for type_, data in told] == [
+        assert [(type_, data.get("code") or data["id"]) for type_, data in events] == [
             *of_tree,
             ("product.updated", "GAME"),
             *of_tree,
@@ -221,7 +221,7 @@ def test_a_load_keeps_entries_that_are_due_now() -> None:
 def test_new_resellers_keys_and_users_are_added_and_others_follow_the_file() -> None:
     secret = "bm90LWEtc2VjcmV0LW9ubHktZm9yLXRlc3RpbmctMDk="
     with running({}) as client:
-        told = load(
+        deferred = load(
             client,
             resellers=[
                 {
@@ -241,7 +241,7 @@ def test_new_resellers_keys_and_users_are_added_and_others_follow_the_file() -> 
                 {"code": "RS002", "balance": "7.00", "api_keys": [{"key": "other", "secret": secret}]},
             ],
         )
-        assert told == ()
+        assert deferred == ()
         assert client.call("GET", "/v2/balance", key="second", secret=secret).data["balance"] == 5000
         assert client.call("GET", "/v2/balance", key="other", secret=secret).data["balance"] == 7
         revoked = client.app.scenario.resellers[0].keys[1]
@@ -295,8 +295,8 @@ WAIT: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("keys", "line"), WAIT, ids=lambda value: str(value)[:40])
 def test_deferred_parts_are_reported(keys: dict[str, Any], line: str) -> None:
     with running({}) as client:
-        told = load(client, **keys)
-        assert any(one.startswith(line) for one in told), told
+        deferred = load(client, **keys)
+        assert any(one.startswith(line) for one in deferred), deferred
         assert client.live.core.violations() == []
 
 
@@ -305,8 +305,8 @@ def test_keys_and_users_that_the_file_no_longer_names_stay_and_are_reported() ->
         api_keys=[{"key": "second", "secret": "bm90LWEtc2VjcmV0"}], users=[{"username": "u", "password": "p"}]
     )
     with running({"resellers": extra}) as client:
-        told = load(client)
-        assert [line.split(";")[0] for line in told] == [
+        deferred = load(client)
+        assert [line.split(";")[0] for line in deferred] == [
             "resellers: RS001 keeps the API key 'second'",
             "resellers: RS001 keeps the user 'u' until the sandbox is reset",
         ]

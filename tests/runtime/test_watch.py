@@ -16,8 +16,8 @@ class Watched:
 
     def __init__(self, path: Path) -> None:
         self.loaded: list[Scenario] = []
-        self.told: list[str] = []
-        self.watch = Watch(str(path), self._load, self.told.extend)
+        self.reported: list[str] = []
+        self.watch = Watch(str(path), self._load, self.reported.extend)
 
     def _load(self, scenario: Scenario) -> tuple[str, ...]:
         if scenario.name == "refused":
@@ -26,11 +26,11 @@ class Watched:
         return ("seed: waits",) if scenario.seed == 9 else ()
 
     def look(self, times: int = 2) -> list[str]:
-        """Look so often, and what was told then, without the path."""
-        self.told.clear()
+        """Look so often, and what was reported then, without the path."""
+        self.reported.clear()
         for _ in range(times):
             self.watch.poll()
-        return [line.rpartition("/")[2] for line in self.told]
+        return [line.rpartition("/")[2] for line in self.reported]
 
 
 @pytest.fixture

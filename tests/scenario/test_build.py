@@ -28,7 +28,7 @@ from simulator.domain.model.scenario import (
     ScheduledDeposit,
     ScheduledTreeChange,
 )
-from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Reason, Refusal, Status
+from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal, Status
 from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
@@ -197,7 +197,7 @@ def test_a_payment_rule_is_built_with_all_its_keys(scenario: Scenario) -> None:
     assert (first.id, first.name, second.id, second.name) == ("rule-1", "first", "payments-2", "")
     assert (first.nth, first.every, first.times, first.chance) == (1, 2, 3, Decimal("0.5"))
     assert (second.nth, second.every, second.times, second.chance) == (2, 3, 4, Decimal(1))
-    assert first.then.callbacks == CallbackPlan(True, 2, timedelta(seconds=5), True)
+    assert first.then.callbacks == Distortion(True, 2, timedelta(seconds=5), True)
     answer, later, asked = first.then.steps
     assert (answer.status, answer.after, answer.requery, answer.code) == (Status.PROCESSING, None, None, 7)
     assert answer.expiry == date(2027, 12, 31)

@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from simulator.scenario import build
-from tests.scenario.test_lint import VAIN
-from tests.scenario.test_load import BAD_OBJECTS, HOSTILE, REFUSED
-from tests.scenario.test_mistakes import MISTAKES
-from tests.scenario.test_sections import MISTAKES as MORE
+from tests.support.bad_scenarios import BAD_OBJECTS, HOSTILE, MISTAKES, REFUSED, SECTION_MISTAKES, USELESS_PARTS
 
 # Where a code stands among the arguments of what reports it.
 PLACES = {"problem": 0, "parsed": 1, "_read": 2, "_stop": 2, "add": 2, "Problem": 4, "_error": 3}
@@ -32,9 +29,9 @@ def codes() -> Iterator[str]:
 
 
 def test_every_code_is_in_a_table() -> None:
-    expected = [place for _, _, places in (*MISTAKES, *VAIN) for place in places]
-    expected += [place for _, place in MORE] + [place for *_, place in (*REFUSED, *HOSTILE, *BAD_OBJECTS)]
-    told = {place.rpartition(" ")[2] for place in expected}
+    expected = [place for _, _, places in (*MISTAKES, *USELESS_PARTS) for place in places]
+    expected += [place for _, place in SECTION_MISTAKES] + [place for *_, place in (*REFUSED, *HOSTILE, *BAD_OBJECTS)]
+    listed = {place.rpartition(" ")[2] for place in expected}
     written = set(codes())
     assert len(written) > 25
-    assert written - told - ELSEWHERE == set()
+    assert written - listed - ELSEWHERE == set()

@@ -8,8 +8,9 @@ import yaml
 
 from simulator.contract.files import data_dir
 from simulator.scenario.reading import load
-from simulator.scenario.reading.document import DEPTH_MAX, Document, Position, Problem, ScenarioError
-from simulator.scenario.reading.load import BYTES_MAX, load_file, load_object, load_text, scalar
+from simulator.scenario.reading.document import Document, Position, Problem, ScenarioError
+from simulator.scenario.reading.load import load_file, load_object, load_text, scalar
+from tests.support.bad_scenarios import BAD_OBJECTS, REFUSED
 
 SCALARS: list[tuple[str, object]] = [
     ("true", True),
@@ -119,36 +120,6 @@ def first_problem(text: str | bytes) -> Problem:
         return error.problems[0]
 
 
-NESTED = "a: " + "[" * (DEPTH_MAX + 1)
-REFUSED: list[tuple[str, str | bytes, str]] = [
-    ("duplicate key", "a: 1\nb: 2\na: 3\n", "3:1: duplicate_key"),
-    ("duplicate key in flow", "{a: 1, a: 2}", "1:8: duplicate_key"),
-    ("duplicate key, once quoted", "a: 1\n'a': 2\n", "2:1: duplicate_key"),
-    ("anchor", "a: &x 1\n", "1:4: anchor"),
-    ("alias", "a: *x\n", "1:4: alias"),
-    ("merge key", "b: &x {}\n<<: *x\n", "1:4: anchor"),
-    ("tag", "a: !!int 3\n", "1:4: tag"),
-    ("python tag", "a: !!python/object/apply:os.system [ls]\n", "1:4: tag"),
-    ("tag on text", 'a: ! "x"\n', "1:4: tag"),
-    ("second document", "a: 1\n---\nb: 2\n", "2:1: documents"),
-    ("number as key", "a: 1\n7: 2\n", "2:1: key_not_text"),
-    ("true as key", "true: 1\n", "1:1: key_not_text"),
-    ("null as key", "null: 1\n", "1:1: key_not_text"),
-    ("list as key", "? [a]\n: 1\n", "1:3: key_not_text"),
-    ("too deep", NESTED, f"1:{3 + DEPTH_MAX}: too_deep"),
-    ("number of many digits", "a: " + "9" * 41, "1:4: bad_number"),
-    ("NUL by escape", 'a: "\\0"', "1:4: bad_text"),
-    ("NUL", "a: 1\nb: \0\n", "2:4: syntax"),
-    ("surrogate by escape", 'a: "\\ud800"', "1:7: syntax"),
-    ("surrogate", "a: \ud800", "1:1: encoding"),
-    ("broken flow", "a: [1, 2\nb: 3\n", "2:2: syntax"),
-    ("tab for indentation", "a:\n\tb: 1\n", "2:1: syntax"),
-    ("Latin-1", "seed: 1\nä: 2".encode("latin-1"), "2:1: encoding"),
-    ("UTF-16", "a: 1".encode("utf-16"), "1:1: encoding"),
-    ("UTF-16 without its mark", "a: 1".encode("utf-16-le"), "1:2: syntax"),
-]
-
-
 @pytest.mark.parametrize(("text", "expected"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
 def test_a_surprising_form_of_yaml_is_a_problem_at_its_line(text: str | bytes, expected: str) -> None:
     assert str(first_problem(text)).startswith(f"f:{expected} ")
@@ -172,20 +143,6 @@ def test_without_libyaml_the_bundled_scenarios_are_the_same(monkeypatch: pytest.
         assert pure.key_position(("payments",)) == document.key_position(("payments",))
 
 
-# See also `test_work`, which counts.
-HOSTILE: list[tuple[str, str | bytes, str]] = [
-    ("ten megabytes", "a: " + "x" * 10_000_000, "too_big"),
-    ("ten megabytes of lists", b"[" * 10_000_000, "too_big"),
-    ("a megabyte of lists", "[" * (BYTES_MAX - 1), "too_deep"),
-    ("a megabyte of objects", "{a: " * (BYTES_MAX // 4 - 1), "too_deep"),
-    ("a megabyte of dashes", "- " * (BYTES_MAX // 2 - 1), "too_deep"),
-    ("a megabyte of question marks", "? " * (BYTES_MAX // 2 - 1), "too_deep"),
-    ("half a million values", "[" + "a," * (BYTES_MAX // 2 - 4) + "]", "too_big"),
-    ("a billion laughs", "a: &a [x]\n" + "".join(f"k{i}: &k{i} [*a,*a]\n" for i in range(1000)), "anchor"),
-    ("a hundred thousand documents", "--- a\n" * 100_000, "documents"),
-]
-
-
 def test_a_thousand_problems_are_cut_at_a_hundred() -> None:
     assert len(load_text("a: &a x\n" + "".join(f"k{i}: *a\n" for i in range(1000)), "f").problems) == 100
 
@@ -202,27 +159,6 @@ def test_an_object_has_paths_in_place_of_lines() -> None:
     assert [str(problem) for problem in document.problems] == [
         "b.c: bad_text text has no control characters but tab and line feed"
     ]
-
-
-def deep(levels: int) -> object:
-    value: object = 1
-    for _ in range(levels):
-        value = [value]
-    return value
-
-
-BAD_OBJECTS: list[tuple[str, object, str]] = [
-    ("deep", {"a": deep(200)}, "too_deep"),
-    ("wide", [0] * 60_000, "too_big"),
-    ("number as key", {1: 2}, "key_not_text"),
-    ("control character in a key", {"a\nb\x00": 2}, "key_not_text"),
-    ("lone surrogate", {"a": "\ud800"}, "bad_text"),
-    ("not a number", {"a": float("nan")}, "bad_number"),
-    ("infinite", {"a": float("inf")}, "bad_number"),
-    ("vast", {"a": Decimal("1e400")}, "bad_number"),
-    ("vast integer", {"a": 10**5000}, "bad_number"),
-    ("bytes", {"a": object()}, "type"),
-]
 
 
 @pytest.mark.parametrize(("value", "code"), [row[1:] for row in BAD_OBJECTS], ids=[row[0] for row in BAD_OBJECTS])

@@ -124,5 +124,5 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("text", "problem"), MISTAKES)
 def test_a_mistake_is_reported_with_its_position(text: str, problem: str) -> None:
-    [told] = problems(text + "\n")
-    assert told.startswith(problem)
+    [found] = problems(text + "\n")
+    assert found.startswith(problem)

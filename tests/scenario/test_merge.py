@@ -111,7 +111,7 @@ catalog:
     assert list(scenario.catalog.products) == ["X", "Y", "Z"]
 
 
-def told(tmp_path: Path, over: str) -> list[str]:
+def reported(tmp_path: Path, over: str) -> list[str]:
     with pytest.raises(ScenarioError) as raised:
         laid_over(tmp_path, over)
     return [str(problem).replace(f"{tmp_path}/", "") for problem in raised.value.problems]
@@ -127,17 +127,17 @@ def test_a_mistake_is_reported_with_the_file_that_it_is_in(tmp_path: Path) -> No
 
 
 def test_a_repeated_code_is_found_after_merging(tmp_path: Path) -> None:
-    [problem] = told(tmp_path, "resellers: [{ code: A }, { code: A }]\n")
+    [problem] = reported(tmp_path, "resellers: [{ code: A }, { code: A }]\n")
     assert problem.startswith("over.yaml:2:34: duplicate reseller 'A' exists already, on line 2")
 
 
 def test_a_rule_name_is_unique_over_all_files(tmp_path: Path) -> None:
-    [problem] = told(tmp_path, "payments: [{ name: below, then: [{ status: Failed }] }]\n")
+    [problem] = reported(tmp_path, "payments: [{ name: below, then: [{ status: Failed }] }]\n")
     assert problem == "over.yaml:2:20: duplicate rule called 'below' exists already, in base.yaml:20"
 
 
 def test_an_item_of_the_wrong_shape_is_reported_and_not_dropped(tmp_path: Path) -> None:
-    assert told(tmp_path, "resellers: [5, { balance: 1 }]\n") == [
+    assert reported(tmp_path, "resellers: [5, { balance: 1 }]\n") == [
         "over.yaml:2:13: type must be an object, not 5",
         "over.yaml:2:16: missing_key 'code' is missing",
     ]
@@ -168,9 +168,9 @@ def test_a_catalog_may_be_in_a_file_of_its_own(tmp_path: Path) -> None:
     scenario = laid_over(tmp_path, "catalog: goods.yaml\n")
     assert list(scenario.catalog.products) == ["X", "Y", "Q"]
     (tmp_path / "goods.yaml").write_text("\nproducs: []\n")
-    [problem] = told(tmp_path, "catalog: goods.yaml\n")
+    [problem] = reported(tmp_path, "catalog: goods.yaml\n")
     assert problem == "goods.yaml:2:1: unknown_key there is no key 'producs' here (did you mean 'products'?)"
-    assert told(tmp_path, "catalog: absent.yaml\n") == [
+    assert reported(tmp_path, "catalog: absent.yaml\n") == [
         "over.yaml:2:10: no_file there is no file 'absent.yaml' beside this one"
     ]
 

@@ -12,7 +12,7 @@ from simulator.scenario.reading.check import COMPARED_MAX, suggestion
 from simulator.scenario.reading.document import NODES_MAX, PROBLEMS_MAX, ScenarioError
 from simulator.scenario.reading.load import BYTES_MAX, load_text
 from simulator.scenario.sections.options import GENERATED_MAX
-from tests.scenario.test_load import HOSTILE
+from tests.support.bad_scenarios import HOSTILE
 
 pytestmark = pytest.mark.slow
 

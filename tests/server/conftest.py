@@ -5,16 +5,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.echo_server import LOOPS, Echo, Served, serving
-from tests.support.prompt_echo import PromptEcho
+from tests.support.echo_at_once import EchoAtOnce
+from tests.support.echo_server import Echo, Served, serving
 
 
-@pytest.fixture(scope="module", params=[*LOOPS, "prompt"])
+@pytest.fixture(scope="module", params=["uvloop", pytest.param("asyncio", marks=pytest.mark.slow), "at_once"])
 def served(request: pytest.FixtureRequest) -> Iterator[Served]:
     """A server with the limits that users get, on each kind of event loop, and with an app that answers at once."""
-    is_prompt = request.param == "prompt"
-    loop = "uvloop" if is_prompt else request.param
-    with serving(loop, app=PromptEcho() if is_prompt else Echo()) as server:
+    is_at_once = request.param == "at_once"
+    loop = "uvloop" if is_at_once else request.param
+    with serving(loop, app=EchoAtOnce() if is_at_once else Echo()) as server:
         yield server
 
 

@@ -108,6 +108,7 @@ def half_closed_answers(served: Served, raw: bytes) -> list[Response]:
     return asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_client_that_closed_its_sending_side_gets_a_dripping_answer_whole(served: Served) -> None:
     first, second = half_closed_answers(served, request("GET", "/drip") + request("GET", "/drip"))
     assert (first.body, second.body) == (LETTERS, LETTERS)

@@ -25,12 +25,13 @@ async def half_close(client: Client, *pieces: bytes) -> None:
 def raw_answers(served: Served, *pieces: bytes) -> bytes:
     """Every byte that comes back until the server closes, which it must do by itself."""
 
-    async def main() -> bytes:
-        async with await served.connect() as client:
-            await half_close(client, *pieces)
-            return await client.to_end()
+    return asyncio.run(araw_answers(served, *pieces))
 
-    return asyncio.run(main())
+
+async def araw_answers(served: Served, *pieces: bytes) -> bytes:
+    async with await served.connect() as client:
+        await half_close(client, *pieces)
+        return await client.to_end()
 
 
 CHUNKED = b"POST /unread HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -53,8 +54,11 @@ DECIDED = [
 def test_an_answer_that_needs_no_more_of_the_body_is_sent_whole(
     served: Served, what: str, raw: bytes, body: bytes
 ) -> None:
-    for _ in range(5):  # the end may come before, with, or after the turn in which the request is started
-        head, _, rest = raw_answers(served, raw).partition(b"\r\n\r\n")
+    async def main() -> list[bytes]:
+        return await asyncio.gather(*(araw_answers(served, raw) for _ in range(5)))
+
+    for answer in asyncio.run(main()):  # the end may come before, with, or after the turn that starts the request
+        head, _, rest = answer.partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 20")
         assert rest == body
 
@@ -102,6 +106,7 @@ def test_no_connection_waits_for_ever(served: Served, path: str) -> None:
     assert f"left {path}" in served.app.seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "bodies"), [("/unread", [b"slow", b"early"]), ("/asgi", [b"slow"])])
 @pytest.mark.parametrize("first", ["/slow", "/drip"])
 def test_requests_before_it_are_answered(served: Served, first: str, path: str, bodies: list[bytes]) -> None:

@@ -125,12 +125,50 @@ def test_a_refusal_says_what_was_wrong(served: Served, raw: bytes, error: str, s
     assert said in answer.json["message"]
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"HEAD / HTTP/1.1\r\n\r\n",
+        b"HEAD /%zz HTTP/1.1\r\n" + H + b"\r\n",
+        "HEAD /é HTTP/1.1\r\n".encode() + H + b"\r\n",
+        b"HEAD /a b HTTP/1.1\r\n" + H + b"\r\n",
+        b"HEAD / HTTP/1.1\r\n" + H + b"a : b\r\n\r\n",
+        b"HEAD / HTTP/1.1\r\n" + H + b"x: y\r\n" * 200,
+        b"HEAD / HTTP/1.1\r\n" + H + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n",
+        b"HEAD / HTTP/1.1\r\n"
+        + H
+        + b"Upgrade: h2c\r\nConnection: Upgrade\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+    ],
+)
+def test_the_refusal_of_a_head_request_ends_with_its_head(served: Served, raw: bytes) -> None:
+    async def main() -> tuple[Response, bytes]:
+        async with await served.connect() as client:
+            await client.send(raw)
+            return await client.answer(to_head=True), await client.to_end()
+
+    answer, rest = asyncio.run(main())
+    assert (answer.status in (400, 431), rest) == (True, b"")
+    assert int(answer.headers["content-length"]) > 0
+
+
+@pytest.mark.parametrize("bad", [bytes(9), b"FOO / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", b"GET /\xff"])
+def test_a_refusal_after_a_head_request_has_its_body(served: Served, bad: bytes) -> None:
+    async def main() -> Response:
+        async with await served.connect() as client:
+            await client.send(request("HEAD", "/") + bad)
+            await client.answer(to_head=True)
+            return await client.answer()
+
+    assert asyncio.run(main()).json["message"].endswith(".")
+
+
 def test_each_refusal_has_an_id_of_its_own(served: Served) -> None:
     names = ("no Host", "two Hosts", "HTTP/2.0", "no Host")
     seen = [asyncio.run(served.talk(MALFORMED[name][0]))[0].headers["x-sim-request-id"] for name in names]
     assert len(set(seen)) == len(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("behind", [b"!", b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/9.9\r\nHost: a\r\n\r\n"])
 @pytest.mark.parametrize("path", ["/echo", "/slow", "/late-reader"])
 def test_a_body_whose_end_comes_with_bytes_that_are_refused_is_answered_first(

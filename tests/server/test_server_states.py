@@ -5,8 +5,19 @@ from typing import Any
 import pytest
 
 from simulator.server.limits import HttpLimits, HttpRefusal
-from simulator.server.reading import RequestReader
-from simulator.server.states import CLOSED, DEAF, EOF, IDLE, LATE_HEAD, LINGERING, LOST, OPENED, READING, Reading
+from simulator.server.reading import (
+    CLOSED,
+    DRAINING,
+    EOF,
+    IDLE,
+    LATE_HEAD,
+    LINGERING,
+    LOST,
+    OPENED,
+    READING,
+    Reading,
+    RequestReader,
+)
 from tests.support.echo_server import request
 
 
@@ -31,14 +42,14 @@ def test_a_connection_can_be_lost_in_every_state_and_then_nothing_comes(state: R
     assert READING[CLOSED] == {}
 
 
-@pytest.mark.parametrize("state", [DEAF, LINGERING])
+@pytest.mark.parametrize("state", [DRAINING, LINGERING])
 def test_a_connection_that_stopped_reading_never_reads_again(state: Reading) -> None:
-    assert reachable(state) <= {DEAF, LINGERING, CLOSED}
+    assert reachable(state) <= {DRAINING, LINGERING, CLOSED}
 
 
-@pytest.mark.parametrize("state", [state for state in Reading if state <= DEAF])
+@pytest.mark.parametrize("state", [state for state in Reading if state <= DRAINING])
 def test_nothing_is_read_after_the_client_has_closed_its_side(state: Reading) -> None:
-    assert READING[state][EOF] is DEAF
+    assert READING[state][EOF] is DRAINING
 
 
 def read(*packets: bytes, limits: HttpLimits | None = None) -> RequestReader:
@@ -58,9 +69,9 @@ def read(*packets: bytes, limits: HttpLimits | None = None) -> RequestReader:
         ([request("GET", "/a") + request("GET", "/b")], IDLE, [b"/a", b"/b"]),
         ([request("GET", "/a") + b"GE"], LATE_HEAD, [b"/a"]),
         ([request("POST", "/a", body=b"abc")[:-1]], Reading.BODY, [b"/a"]),
-        ([request("GET", "/a", "Connection: close")], DEAF, [b"/a"]),
-        ([request("GET", "/a", "Connection: close") + request("GET", "/b")], DEAF, [b"/a"]),
-        ([b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + request("GET", "/b")], DEAF, [b"/a"]),
+        ([request("GET", "/a", "Connection: close")], DRAINING, [b"/a"]),
+        ([request("GET", "/a", "Connection: close") + request("GET", "/b")], DRAINING, [b"/a"]),
+        ([b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + request("GET", "/b")], DRAINING, [b"/a"]),
         ([request("GET", "/a", "Upgrade: h2c", "Connection: upgrade", body=b"abc")], IDLE, [b"/a"]),
     ],
 )  # fmt: skip
@@ -94,3 +105,16 @@ def test_an_error_of_ours_is_not_blamed_on_the_client(monkeypatch: pytest.Monkey
     with pytest.raises(Exception, match="User callback error") as caught:
         read(b"GET / HTTP/1.1\r\n\r\n")
     assert not isinstance(caught.value, HttpRefusal)
+
+
+def test_bytes_after_the_last_request_reach_none_of_our_callbacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[RequestReader] = []
+    begin = RequestReader.on_message_begin
+
+    def counted(reader: RequestReader) -> None:
+        begun.append(reader)
+        begin(reader)
+
+    monkeypatch.setattr(RequestReader, "on_message_begin", counted)
+    reader = read(b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + request("GET", "/b"))
+    assert begun == [reader]

@@ -12,7 +12,7 @@ PLAIN = (str, bytes, int, float, Decimal, date, timedelta, Enum, type(None))
 
 
 def anatomy(root: object, left_out: Collection[str] = ()) -> Any:
-    """Nested lists, without the members whose names are in `left_out`. What was met before is told by when it was."""
+    """Nested lists, without the members whose names are in `left_out`. A repeated object is a reference."""
     seen: dict[int, int] = {}
     kept: list[object] = []  # what was met, so that no other object gets its id
 
@@ -20,13 +20,14 @@ def anatomy(root: object, left_out: Collection[str] = ()) -> Any:
         kind: Any = type(one)
         if _is_plain(kind):
             return one
-        if isinstance(one, Mapping) and not one:
+        is_mapping = _is_mapping(kind)
+        if is_mapping and not one:
             return []  # whether two have the same empty default or one each is no difference
         if id(one) in seen:
             return f"<{seen[id(one)]}>"
         seen[id(one)] = len(seen)
         kept.append(one)
-        if isinstance(one, Mapping):
+        if is_mapping:
             return [(within(key), within(member)) for key, member in one.items()]
         if isinstance(one, list | tuple | deque):
             return [within(member) for member in one]
@@ -44,6 +45,11 @@ def anatomy(root: object, left_out: Collection[str] = ()) -> Any:
 @cache
 def _is_plain(kind: type) -> bool:
     return issubclass(kind, PLAIN)
+
+
+@cache
+def _is_mapping(kind: type) -> bool:
+    return issubclass(kind, Mapping)
 
 
 def _members(value: Any) -> Iterator[tuple[str, Any]]:

@@ -1,7 +1,5 @@
 """Renders the register of assumptions as a page."""
 
-from typing import Any
-
 from simulator.contract.register import Assumption, assumptions
 
 _FIRST_LINE = "<!-- Generated from contracts/assumptions.yaml by `make docs`; change it there. -->"
@@ -24,7 +22,7 @@ def as_markdown() -> str:
 def _section(one: Assumption) -> str:
     knob = f"`{one.knob}`" if one.knob else "none"
     if one.values:
-        knob += ": " + ", ".join(f"`{_shown(value)}`" for value in one.values)
+        knob += ": " + ", ".join(f"`{text}`" for text in one.spellings)
     return f"""\
 ## {one.id}
 
@@ -35,9 +33,3 @@ def _section(one: Assumption) -> str:
 - Why: {one.why}
 - Knob: {knob}
 """
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {member}" for name, member in value.items()) + "}"
-    return str(value)

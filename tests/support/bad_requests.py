@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from simulator.contract.openapi import CONTROL, OPENAPI, load
-from simulator.runtime.sandboxes import LiveSandbox
+from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.anatomy import anatomy
 from tests.support.client import (
     HOST,
@@ -81,7 +81,7 @@ def ask(
 ) -> Response:
     """Send one request and see that it is answered in time, within the contract, and journaled once if it should be.
 
-    A request of the reseller API is signed unless told otherwise; headers of one name replace those of the signature.
+    A request of the reseller API is signed by default; headers of one name replace those of the signature.
     """
     path, _, query = target.partition("?")
     is_control = path.startswith(CONTROL_PREFIX) and path[len(CONTROL_PREFIX) :][:1] in ("", "/")

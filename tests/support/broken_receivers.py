@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from socket import SO_LINGER, SOL_SOCKET
 from ssl import SSLContext
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
+
+import pytest
 
 from simulator.delivery.lookup import Lookup, system_lookup
 from simulator.delivery.sender import PER_RECEIVER, HttpSender
@@ -21,13 +23,13 @@ from tests.support.connections import hang_up
 
 Run = Callable[[Coroutine[None, None, None]], None]
 
-RUNNERS: list[Run] = [asyncio.run]
+RUNNERS: list[Any] = [asyncio.run]
 """The event loops that the sender has to work on, as functions that run a coroutine."""
 
 if sys.platform != "win32":
     import uvloop
 
-    RUNNERS.append(uvloop.run)
+    RUNNERS[:] = [uvloop.run, pytest.param(asyncio.run, marks=pytest.mark.slow)]  # what users have stays fast
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

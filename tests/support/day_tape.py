@@ -30,15 +30,15 @@ SCENARIO: dict[str, Any] = {
 
 async def play(client: Client, sandbox: str) -> list[bytes]:
     """Pay, ask, advance, and read everything back; nonces and timestamps are the same in every run."""
-    told: list[bytes] = []
+    bodies: list[bytes] = []
 
     async def api(method: str, target: str, body: Any = None) -> None:
-        nonce = f"tape-nonce-{len(told):08d}"
-        told.append((await client.acall(method, target, body, sandbox=sandbox, nonce=nonce)).body)
+        nonce = f"tape-nonce-{len(bodies):08d}"
+        bodies.append((await client.acall(method, target, body, sandbox=sandbox, nonce=nonce)).body)
         await asyncio.sleep(0)
 
     async def sim(method: str, path: str, body: Any = None) -> None:
-        told.append((await client.asim(method, f"/sandboxes/{sandbox}{path}", body)).body)
+        bodies.append((await client.asim(method, f"/sandboxes/{sandbox}{path}", body)).body)
 
     await api("PUT", "/v2/balance-webhook", {"url": "inbox:webhooks"})
     await sim("PUT", "/inbox/webhooks", {"replies": [{"status": 500}, {"status": 200}]})
@@ -60,7 +60,7 @@ async def play(client: Client, sandbox: str) -> list[bytes]:
     for target in ("transactions?limit=5&date=2026-11-21&status=FAILED", "balance-statement?limit=5&date=2026-11-21"):
         await api("GET", f"/v2/{target}")
     await api("GET", "/v2/catalog")
-    return told
+    return bodies
 
 
 def main() -> None:

@@ -22,15 +22,24 @@ LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
 }
 PATIENCE_S = 3.0
 PLAIN = [(b"content-type", b"text/plain")]
+PLAIN_LINES = b"content-type: text/plain\r\n"
 LETTERS = bytes(range(ord("a"), ord("z") + 1)) * 4
 
 
 @dataclass(frozen=True)
-class Ending:
-    """How an answer ends."""
+class AbortEnding:
+    """An answer that is not sent."""
 
-    name: str
-    bytes_per_second: float = 0.0
+    async def send(self, connection: Connection, status: int, lines: bytes, body: bytes) -> None:
+        connection.abort()
+
+
+@dataclass(frozen=True)
+class HalfEnding:
+    """An answer that is cut in the middle."""
+
+    async def send(self, connection: Connection, status: int, lines: bytes, body: bytes) -> None:
+        await connection.cut(status, lines, body, len(body) // 2)
 
 
 Receive = Callable[[], Awaitable[Message]]
@@ -40,8 +49,9 @@ Send = Callable[[Message], Awaitable[None]]
 class Echo:
     """Answers `{"method", "path", "query", "body"}`; some paths do something to their connection instead."""
 
-    def __init__(self) -> None:
+    def __init__(self, late_s: float = 0.2) -> None:
         self.seen: list[str] = []
+        self._late_s = late_s  # after which `/late-reader` asks for its body
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -70,32 +80,32 @@ class Echo:
 
     async def on_cut(self, connection: Connection, receive: Receive, send: Send) -> None:
         await _body(receive)
-        await connection.cut(200, PLAIN, LETTERS, after_bytes=26)
+        await connection.cut(200, PLAIN_LINES, LETTERS, after_bytes=26)
 
     async def on_cut_unread(self, connection: Connection, receive: Receive, send: Send) -> None:
-        await connection.cut(200, [*PLAIN, (b"content-length", b"1")], LETTERS, after_bytes=1000)
+        await connection.cut(200, PLAIN_LINES + b"content-length: 1\r\n", LETTERS, after_bytes=1000)
 
     async def on_cut_nothing(self, connection: Connection, receive: Receive, send: Send) -> None:
-        await connection.cut(200, PLAIN, b"", after_bytes=3)
+        await connection.cut(200, PLAIN_LINES, b"", after_bytes=3)
 
     async def on_drip(self, connection: Connection, receive: Receive, send: Send) -> None:
-        await connection.drip(201, PLAIN, LETTERS, bytes_per_second=400)
+        await connection.drip(201, PLAIN_LINES, LETTERS, bytes_per_second=400)
 
     async def on_drip_for_ever(self, connection: Connection, receive: Receive, send: Send) -> None:
-        await connection.drip(200, PLAIN, LETTERS, bytes_per_second=0.5)
+        await connection.drip(200, PLAIN_LINES, LETTERS, bytes_per_second=0.5)
 
     async def on_drip_for_long(self, connection: Connection, receive: Receive, send: Send) -> None:
-        await connection.drip(200, PLAIN, LETTERS, bytes_per_second=10)
+        await connection.drip(200, PLAIN_LINES, LETTERS, bytes_per_second=10)
 
     async def on_fault_after_answer(self, connection: Connection, receive: Receive, send: Send) -> None:
         await send_text(send, b"answered")
         connection.abort()
-        await connection.cut(500, PLAIN, LETTERS, 3)
+        await connection.cut(500, PLAIN_LINES, LETTERS, 3)
 
     async def on_fault_within_answer(self, connection: Connection, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"7")]})
         try:
-            await connection.drip(500, PLAIN, LETTERS, 3)
+            await connection.drip(500, PLAIN_LINES, LETTERS, 3)
         except RuntimeError:
             await send({"type": "http.response.body", "body": b"refused"})
 
@@ -103,7 +113,7 @@ class Echo:
         await send_text(send, b"early")
 
     async def on_unread_at_once(self, connection: Connection, receive: Receive, send: Send) -> None:
-        await connection.answer(200, [*PLAIN, (b"content-length", b"5")], b"early", None)
+        await connection.answer(200, PLAIN_LINES + b"content-length: 5\r\n", b"early", None)
 
     async def on_unsized(self, connection: Connection, receive: Receive, send: Send) -> None:
         headers = [*PLAIN, (b"transfer-encoding", b"chunked")]
@@ -123,7 +133,7 @@ class Echo:
         await send_text(send, b"slow")
 
     async def on_late_reader(self, connection: Connection, receive: Receive, send: Send) -> None:
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(self._late_s)
         await send_text(send, b"read %d" % len(await _body(receive)))
 
     async def on_sleep(self, connection: Connection, receive: Receive, send: Send) -> None:

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.api.test_cases import pay_bill, void
-from tests.api.test_legacy import get, login, refresh
-from tests.api.test_legacy import pay as pay_by_token
-from tests.api.test_payment_kinds import loan
+from tests.support.cases import pay_bill, void
 from tests.support.client import Client
+from tests.support.loans import loan
 from tests.support.signing import sign
+from tests.support.tokens import get, login, pay_by_token, refresh
 from tests.support.webhooks import answering, deposit, failed_job, put
 
 PHONE = "0123456789"

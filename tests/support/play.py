@@ -24,7 +24,7 @@ def status(client: Client, refid: str) -> str:
     return str(found[0]["status"]) if found else ""
 
 
-def told(client: Client, refid: str) -> list[str]:
+def callback_statuses(client: Client, refid: str) -> list[str]:
     """The statuses that arrived as callbacks of a payment, in their order."""
     items = [item["json"]["data"] for item in client.inbox()]
     return [data["status"] for data in items if data["refid"] == refid]

@@ -70,8 +70,8 @@ class Serving:
     @property
     def ready(self) -> dict[str, Any]:
         """The line of `--json`."""
-        told: dict[str, Any] = json.loads(self.first_line)
-        return told
+        ready: dict[str, Any] = json.loads(self.first_line)
+        return ready
 
     @property
     def out(self) -> IO[str]:

@@ -18,7 +18,7 @@ ODD: tuple[Any, ...] = (
 
 
 def absolute(name: str) -> Schema:
-    """The schema of this name with every reference told by its file."""
+    """The schema of this name with every reference made absolute."""
     made: Schema = _absolute(schema(name), name)
     return made
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.commands import CreatePayment, EndDelivery, PassTime
+from simulator.domain.commands import CreatePayment, EndAttempt, PassTime
 from simulator.domain.due import Fired
 from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.bills import BillField, BillProfile
@@ -21,11 +21,11 @@ from simulator.domain.model.catalog import (
     Receipt,
     Source,
 )
-from simulator.domain.model.effects import Outcome, Send
+from simulator.domain.model.effects import AttemptResult, Send
 from simulator.domain.model.people import NamePool, PersonPools
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import ResellerStart, Scenario
-from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Status, Step
+from simulator.domain.model.transactions import Distortion, PaymentThen, Status, Step
 from simulator.domain.sandbox import Sandbox
 
 START = datetime(2026, 11, 1, 4, 0, tzinfo=UTC)
@@ -81,9 +81,9 @@ def after(count: float, status: Status, **changes: Any) -> Step:
 
 
 def rule(
-    *steps: Step, id_: str = "r1", when: Any = None, callbacks: CallbackPlan | None = None, **more: Any
+    *steps: Step, id_: str = "r1", when: Any = None, callbacks: Distortion | None = None, **more: Any
 ) -> Rule[Any]:
-    then = PaymentThen(steps, callbacks or CallbackPlan())
+    then = PaymentThen(steps, callbacks or Distortion())
     return Rule(id_, when or (lambda facts: True), then, **more)
 
 
@@ -126,6 +126,6 @@ def fire_due(box: Sandbox, now: datetime) -> list[Fired]:
     return fired
 
 
-def delivered(box: Sandbox, send: Send, outcome: Outcome, now: datetime) -> None:
+def delivered(box: Sandbox, send: Send, outcome: AttemptResult, now: datetime) -> None:
     """Take back what became of a delivery."""
-    box.apply(EndDelivery(send.job.id, send.attempt.number, outcome), now)
+    box.apply(EndAttempt(send.job.id, send.attempt.number, outcome), now)

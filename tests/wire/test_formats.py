@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from simulator.domain.model.callbacks import Callback, CallbackConfig
-from simulator.domain.model.transactions import CallbackPlan, Result, Status, Transaction
-from simulator.wire import account, outbound, payment
+from simulator.domain.model.transactions import Distortion, Result, Status, Transaction
+from simulator.wire import callbacks, outbound, payments
 from simulator.wire.json import encode, number
 from simulator.wire.timestamps import day_first, iso_utc, iso_utc_exact, year_first, year_first_ms
 
@@ -48,7 +48,7 @@ def callback(status: Status, method: str = "POST", url: str = "https://shop.exam
         "",
         AT,
         "",
-        CallbackPlan(),
+        Distortion(),
         None,
         "MYR",
         Decimal("10.50"),
@@ -74,7 +74,7 @@ def test_callbacks_know_three_words_and_a_void_is_a_failure(status: Status, word
 
 def test_a_post_callback_has_all_fields_of_a_payment_result() -> None:
     job = callback(Status.SUCCESSFUL)
-    assert payment.callback(job.transaction, job.result)["data"] == {
+    assert payments.callback(job.transaction, job.result)["data"] == {
         "statusCode": 53, "status": "Succesful", "account": "0123", "product": "BILL", "productName": "Bill",
         "amount": Decimal("10.5"), "sn": "SN", "pin": "", "expiry": "20270102", "cost": Decimal("9.7"),
         "balance": Decimal("90.3"), "remarks": "note", "refid": "ref/1?", "timestamp": "2027-01-01 00:05:09",
@@ -98,7 +98,7 @@ def test_a_get_callback_adds_its_four_parameters_behind_the_urls_own(url: str) -
 
 
 def test_an_unset_callback_url_is_empty_and_dated_now() -> None:
-    assert account.callback_url(CallbackConfig(), AT) == {
+    assert callbacks.configuration(CallbackConfig(), AT) == {
         "data": {"Status": "Success", "CallbackUrl": "", "Method": ""},
         "@metadata": {"status_code": 200, "last_updated": "01-01-2027 00:05:09"},
     }

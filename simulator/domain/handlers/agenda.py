@@ -1,12 +1,12 @@
-"""Processes the agenda in order of time, then of insertion. Each entry happens when it was due or at the latest time
+"""Processes the agenda in order of time, then of insertion. Each item happens when it was due or at the latest time
 that the sandbox has seen, whichever is later."""
 
 from datetime import datetime
 
-from simulator.domain.commands import ChangeProduct, ChangeTree, Credit, EndDelivery, PassTime, RecordTime
+from simulator.domain.commands import ChangeProduct, ChangeTree, Credit, EndAttempt, PassTime, RecordTime
 from simulator.domain.due import (
     AgendaItem,
-    AttemptDue,
+    CallbackDue,
     CaseDue,
     DeliveryDue,
     DepositDue,
@@ -23,7 +23,7 @@ from simulator.domain.state import State
 
 
 def pass_time(state: State, command: PassTime, now: datetime) -> list[Fired]:
-    """Process entries that are due by `now`. A step that may not follow the current status is skipped."""
+    """Process items that are due by `now`. A step that may not follow the current status is skipped."""
     fired: list[Fired] = []
     while command.events_max is None or len(fired) < command.events_max:
         due = state.agenda.pop_due(now)
@@ -44,22 +44,22 @@ def record_time(state: State, command: RecordTime, now: datetime) -> None:
     state.advance_to(now)
 
 
-def end_delivery(state: State, command: EndDelivery, now: datetime) -> None:
-    """Record the outcome of an attempt."""
+def end_attempt(state: State, command: EndAttempt, now: datetime) -> None:
+    """Record the result of an attempt."""
     send = state.in_flight.pop(command.job)
     assert send.attempt.number == command.attempt, "a job has one attempt in the air"
     match send.job:
         case Callback() as callback:
-            callbacks.delivered(state, callback, send.attempt, command.outcome, now)
+            callbacks.attempt_ended(state, callback, send.attempt, command.result, now)
         case Delivery() as delivery:
-            deliveries.delivered(state, delivery, send.attempt, command.outcome, now)
+            deliveries.attempt_ended(state, delivery, send.attempt, command.result, now)
 
 
 def _process(state: State, item: AgendaItem, now: datetime) -> Fired | None:
     match item:
         case StepDue():
             return Fired(now, item) if timeline.step_due(state, item, now) else None
-        case AttemptDue(callback):
+        case CallbackDue(callback):
             return _sent(state, now, item, callbacks.attempt_due(state, callback, now))
         case DeliveryDue(delivery):
             return _sent(state, now, item, deliveries.attempt_due(state, delivery, now))

@@ -1,14 +1,14 @@
-"""Which callbacks a status change causes, when their attempts are due, and how an outcome determines the next."""
+"""Which callbacks a status change causes, when their attempts are due, and how a result determines the next."""
 
 from datetime import datetime
 
 import msgspec
 
-from simulator.domain.due import AttemptDue
+from simulator.domain.due import CallbackDue
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
 from simulator.domain.model.effects import (
     Attempt,
-    Outcome,
+    AttemptResult,
     Send,
     is_accepted,
 )
@@ -23,10 +23,10 @@ def schedule(state: State, transaction: Transaction, now: datetime) -> None:
     In reverse order nothing is sent until the transaction is settled; then the latest status goes first. A later void
     is sent alone.
     """
-    plan = transaction.callbacks
+    distortion = transaction.callbacks
     if not state.resellers[transaction.reseller].callback.url:
         return
-    if not plan.reverse or transaction.result.status is Status.REFUNDED:
+    if not distortion.reverse or transaction.result.status is Status.REFUNDED:
         _add_copies(state, transaction, transaction.result, now)
     elif transaction.is_settled:
         state.noted[Noted.CALLBACKS_REVERSED] += 1
@@ -36,8 +36,8 @@ def schedule(state: State, transaction: Transaction, now: datetime) -> None:
 
 def _add_copies(state: State, transaction: Transaction, result: Result, now: datetime) -> None:
     config = state.resellers[transaction.reseller].callback
-    plan = transaction.callbacks
-    for copy in range(plan.duplicates + 1):
+    distortion = transaction.callbacks
+    for copy in range(distortion.duplicates + 1):
         state.callbacks_made += 1
         callback = Callback(
             id=f"cb-{state.callbacks_made}",
@@ -48,11 +48,11 @@ def _add_copies(state: State, transaction: Transaction, result: Result, now: dat
             copy=copy,
         )
         state.callbacks.add(callback)
-        if plan.drop:
+        if distortion.drop:
             callback.state = CallbackState.DROPPED
             state.noted[Noted.CALLBACK_DROPPED] += 1
         else:
-            state.agenda.add(now + plan.delay, AttemptDue(callback))
+            state.agenda.add(now + distortion.delay, CallbackDue(callback))
             if copy:
                 state.noted[Noted.CALLBACK_DUPLICATED] += 1
 
@@ -67,19 +67,19 @@ def attempt_due(state: State, callback: Callback, now: datetime) -> Send:
     return Send(callback, attempt)
 
 
-def delivered(state: State, callback: Callback, attempt: Attempt, outcome: Outcome, now: datetime) -> None:
-    """Record an attempt's outcome; a temporary failure schedules the next attempt (SPEC 6.1)."""
-    assert attempt.outcome is None, "an attempt ends once"
-    attempt.outcome = outcome
+def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: AttemptResult, now: datetime) -> None:
+    """Record an attempt's result; a temporary failure schedules the next attempt (SPEC 6.1)."""
+    assert attempt.result is None, "an attempt ends once"
+    attempt.result = result
     policy = state.scenario.limits.callback_retry
-    retried = is_retried(outcome, redirects=state.assumes("callback-redirect", "retry"))
-    if is_accepted(outcome):
+    retried = is_retried(result, redirects=state.assumes("callback-redirect", "retry"))
+    if is_accepted(result):
         callback.state = CallbackState.DELIVERED
         state.noted[Noted.CALLBACK_DELIVERED] += 1
         if attempt.number > 1:
             state.noted[Noted.CALLBACK_DELIVERED_LATE] += 1
     elif retried and attempt.number <= policy.retries:
-        state.agenda.add(now + policy.after, AttemptDue(callback))
+        state.agenda.add(now + policy.after, CallbackDue(callback))
         state.noted[Noted.CALLBACK_RETRIED] += 1
     else:
         callback.state = CallbackState.FAILED

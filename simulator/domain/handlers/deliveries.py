@@ -9,7 +9,7 @@ from simulator.domain.due import DeliveryDue
 from simulator.domain.model import draw
 from simulator.domain.model.effects import (
     Attempt,
-    Outcome,
+    AttemptResult,
     Send,
     is_accepted,
 )
@@ -80,18 +80,18 @@ def attempt_due(state: State, delivery: Delivery, now: datetime) -> Send | None:
     return Send(delivery, attempt)
 
 
-def delivered(state: State, delivery: Delivery, attempt: Attempt, outcome: Outcome, now: datetime) -> None:
-    """Record an attempt's outcome; anything but 2xx is retried until the retries are exhausted."""
-    assert attempt.outcome is None, "an attempt ends once"
-    attempt.outcome = msgspec.structs.replace(outcome, body=outcome.body[:RESPONSE_CHARS_MAX], headers=())
-    if is_accepted(outcome):
+def attempt_ended(state: State, delivery: Delivery, attempt: Attempt, result: AttemptResult, now: datetime) -> None:
+    """Record an attempt's result; anything but 2xx is retried until the retries are exhausted."""
+    assert attempt.result is None, "an attempt ends once"
+    attempt.result = msgspec.structs.replace(result, body=result.body[:RESPONSE_CHARS_MAX], headers=())
+    if is_accepted(result):
         state.deliveries.end(delivery, DeliveryState.SUCCEEDED, "", now)
         state.noted[Noted.WEBHOOK_DELIVERED] += 1
     elif attempt.number <= delivery.retry_limit:
         state.agenda.add(now + state.scenario.webhooks.wait(attempt.number), DeliveryDue(delivery))
         state.noted[Noted.WEBHOOK_RETRIED] += 1
     else:
-        text = outcome.error or f"the receiver answered {outcome.status}"
+        text = result.error or f"the receiver answered {result.status}"
         state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
         state.noted[Noted.WEBHOOK_FAILED] += 1
     attempt.state = delivery.state

@@ -20,15 +20,13 @@ from simulator.domain.model.catalog import (
     Product,
     Source,
 )
-from simulator.domain.model.details import Detail, DetailKind, detail, nearest
+from simulator.domain.model.details import NAMES_MAX, Detail, DetailKind, detail, nearest
 from simulator.domain.model.money import decimal_text
 from simulator.domain.model.options import PLAN_CODE, account_source, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
 
 SECOND_REFERENCE = "ref2"
 
-# At most this many ignored extras are named, and compared with the known ones to suggest what was meant.
-NAMES_MAX = 5
 CODE_CHARS_MAX = 100
 
 

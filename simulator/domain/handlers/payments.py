@@ -28,12 +28,12 @@ from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.model.transactions import CallbackPlan, Reason, Refusal, Transaction
+from simulator.domain.model.transactions import Distortion, Reason, Refusal, Transaction
 from simulator.domain.model.wallet import TRANSACTION
 from simulator.domain.queries import not_on_sale
 from simulator.domain.state import State
 
-_DEFAULT_CALLBACKS = CallbackPlan()
+_DEFAULT_CALLBACKS = Distortion()
 
 # The documented order (SPEC 4.11); the balance is checked last. A check costs little for a product that it does not
 # concern: most have no extras, no plans and no options of single accounts.

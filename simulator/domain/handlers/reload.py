@@ -1,7 +1,7 @@
 """Replaces the scenario of a running sandbox: new decisions follow the new one, past events stay.
 
-Rules, magic accounts, faults, network plans, limits, the remaining schedule and the knobs are replaced; rules added at
-run time stay in front. New resellers, keys and users are added, and properties that their file changes are set.
+Rules, magic accounts, faults, network timelines, limits, the remaining schedule and the knobs are replaced; rules added
+at run time stay in front. New resellers, keys and users are added, and properties that their file changes are set.
 Wallets, transactions with their original steps, cases, deliveries and the rest of the agenda continue. What cannot be
 changed at run time is left as it is and reported.
 """
@@ -19,7 +19,8 @@ from simulator.domain.due import (
     due_of,
 )
 from simulator.domain.handlers import catalog, webhooks
-from simulator.domain.handlers.reload_resellers import refuse_foreign, update_reseller
+from simulator.domain.handlers.reload_resellers import update_reseller
+from simulator.domain.handlers.resellers import refuse_foreign
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Limits, Scenario
 from simulator.domain.state import (
@@ -51,7 +52,7 @@ def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
     deferred += _rules(state, old, new)
     _limits(state, old.limits, new.limits)
     state.codes = status_codes(new)
-    state.network.plan(new.network)
+    state.network.follow(new.network)
     _catalog(state, old, new, now)
     deferred += _schedule(state, old, new, now)
     if old.webhooks.catalog != new.webhooks.catalog:

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from simulator.domain.commands import ChangeSettings
-from simulator.domain.errors import Conflict
 from simulator.domain.handlers import catalog_events, webhooks
-from simulator.domain.handlers.resellers import add_key, change_settings, open_account
+from simulator.domain.handlers.resellers import add_key, change_settings, create_reseller
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
@@ -20,22 +19,12 @@ from simulator.domain.queries import time_of_change
 from simulator.domain.state import State
 
 
-def refuse_foreign(state: State, start: ResellerStart) -> None:
-    """Raise `Conflict` when a key or username belongs to another reseller."""
-    for key in start.keys:
-        if key.key in state.keys and state.keys[key.key][0].code != start.code:
-            raise Conflict("api_key_exists", f"the API key {key.key!r} belongs to another reseller", "api_keys")
-    for user in start.users:
-        if user.username in state.users and state.users[user.username][0].code != start.code:
-            raise Conflict("username_exists", f"the username {user.username!r} belongs to another reseller", "users")
-
-
 def update_reseller(state: State, was: ResellerStart | None, start: ResellerStart, now: datetime) -> Iterator[str]:
     """Set what `start` changes relative to the previous scenario's `was`, None if absent there; yields one line for
     each change that requires a reset. Creates a missing reseller."""
     reseller = state.resellers.get(start.code)
     if reseller is None:
-        open_account(state, start)
+        create_reseller(state, start)
         return
     if was is None:  # it was added at run time
         was = ResellerStart(start.code, reseller.email, start.balance)

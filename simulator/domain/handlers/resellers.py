@@ -1,4 +1,4 @@
-"""Commands about a reseller's account: opening it, credits, keys, settings, where callbacks go."""
+"""Commands about a reseller: adding it, credits, keys, settings, where callbacks go."""
 
 from base64 import b64decode
 from dataclasses import replace
@@ -27,16 +27,21 @@ from simulator.domain.queries import reseller_of
 from simulator.domain.state import State
 
 
-def open_account(state: State, start: ResellerStart) -> Reseller:
+def refuse_foreign(state: State, start: ResellerStart) -> None:
+    """Raise `Conflict` when a key or username belongs to another reseller."""
+    for key in start.keys:
+        if key.key in state.keys and state.keys[key.key][0].code != start.code:
+            raise Conflict("api_key_exists", f"the API key {key.key!r} belongs to another reseller", "api_keys")
+    for user in start.users:
+        if user.username in state.users and state.users[user.username][0].code != start.code:
+            raise Conflict("username_exists", f"the username {user.username!r} belongs to another reseller", "users")
+
+
+def create_reseller(state: State, start: ResellerStart) -> Reseller:
     """Create a reseller as a scenario describes it. Raises `Conflict` for a code, key or username in use."""
     if start.code in state.resellers:
         raise Conflict("reseller_exists", f"there is a reseller {start.code!r} already", "code")
-    taken = [key.key for key in start.keys if key.key in state.keys]
-    if taken:
-        raise Conflict("api_key_exists", f"the API key {taken[0]!r} belongs to a reseller already", "api_keys")
-    named = [user.username for user in start.users if user.username in state.users]
-    if named:
-        raise Conflict("username_exists", f"the username {named[0]!r} belongs to a reseller already", "users")
+    refuse_foreign(state, start)
     reseller = Reseller(
         code=start.code,
         email=start.email,
@@ -60,7 +65,7 @@ def open_account(state: State, start: ResellerStart) -> Reseller:
 
 def add_reseller(state: State, command: AddReseller, now: datetime) -> Reseller:
     """Add a reseller; without keys of its own it gets a pair drawn from the seed."""
-    reseller = open_account(state, command.start)
+    reseller = create_reseller(state, command.start)
     if not reseller.keys:
         add_api_key(state, AddApiKey(reseller.code), now)
     return reseller

@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 
 
 class Due(msgspec.Struct, Generic[Item], frozen=True, gc=False):
-    """A popped agenda entry: when it was due, and the item."""
+    """An item that was popped, and when it was due."""
 
     at: datetime
     item: Item
@@ -55,14 +55,14 @@ class Agenda(Generic[Item]):
 
     @property
     def next_due(self) -> datetime | None:
-        """When the first entry is due, or None when the agenda is empty."""
+        """When the first item is due, or None when the agenda is empty."""
         heap = self._heap
         while heap and heap[0][1] not in self._items:
             heapq.heappop(heap)
         return heap[0][0] if heap else None
 
     def pop_due(self, now: datetime) -> Due[Item] | None:
-        """Pop the first entry that is due by `now`, or return None."""
+        """Pop the first item that is due by `now`, or return None."""
         due = self.next_due
         if due is None or due > now:
             return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from simulator.domain.model.effects import Attempt, Outcome, OutcomeKind
+from simulator.domain.model.effects import Attempt, AttemptEnd, AttemptResult
 from simulator.domain.model.transactions import Result, Transaction
 
 _TEMPORARY = frozenset({408, 429})
@@ -57,17 +57,17 @@ class RetryPolicy:
     after: timedelta = timedelta(seconds=60)
 
 
-def is_retried(outcome: Outcome, *, redirects: bool = False) -> bool:
+def is_retried(result: AttemptResult, *, redirects: bool = False) -> bool:
     """The retry table of SPEC 6.1: 5xx, 408, 429, connection errors, DNS failures and timeouts are retried.
 
     Statuses from 600 on do not count as 5xx. Redirects are not followed; SPEC does not say whether they are retried.
     """
-    if outcome.kind is OutcomeKind.ANSWERED:
-        assert outcome.status is not None
-        is_redirect = 300 <= outcome.status < 400
-        is_server_error = 500 <= outcome.status < 600
-        return is_server_error or outcome.status in _TEMPORARY or (redirects and is_redirect)
-    return outcome.kind is not OutcomeKind.BLOCKED
+    if result.kind is AttemptEnd.ANSWERED:
+        assert result.status is not None
+        is_redirect = 300 <= result.status < 400
+        is_server_error = 500 <= result.status < 600
+        return is_server_error or result.status in _TEMPORARY or (redirects and is_redirect)
+    return result.kind is not AttemptEnd.BLOCKED
 
 
 class CallbackLog:

@@ -16,6 +16,9 @@ FUZZY_WORDS_MAX = 100
 FOLDED_WORDS_MAX = 2000
 FUZZY_CHARS_MAX = 40
 
+# A diagnosis names at most this many things that are wrong in the same way.
+NAMES_MAX = 5
+
 
 class DetailKind(StrEnum):
     """The kinds of details; each kind's facts are those that its sentence names."""

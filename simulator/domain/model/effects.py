@@ -1,13 +1,10 @@
-"""Network work that leaves the domain as a value, and its outcome."""
+"""Network work that leaves the domain as a value, and the result of each attempt."""
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Protocol
 
 import msgspec
-
-WITHOUT_BODY: Final = (204, 304)
-"""Final statuses whose answers end with their head (RFC 9112 6.3)."""
 
 
 class Outgoing(msgspec.Struct, frozen=True, gc=False):
@@ -19,8 +16,8 @@ class Outgoing(msgspec.Struct, frozen=True, gc=False):
     body: bytes | None = None
 
 
-class OutcomeKind(StrEnum):
-    """How an attempt ended."""
+class AttemptEnd(StrEnum):
+    """How an attempt ended, which the control API calls its `ending`."""
 
     ANSWERED = "answered"  # a status line arrived, even if the rest failed
     TIMEOUT = "timeout"
@@ -29,11 +26,11 @@ class OutcomeKind(StrEnum):
     BLOCKED = "blocked"  # the policy forbids this address
 
 
-class Outcome(msgspec.Struct, frozen=True, gc=False):
-    """The outcome of one attempt. `status` is the receiver's HTTP status; `body` the start of its answer; `error` says
+class AttemptResult(msgspec.Struct, frozen=True, gc=False):
+    """The result of one attempt. `status` is the receiver's HTTP status; `body` the start of its answer; `error` says
     what failed, or what was wrong with the answer after its status line."""
 
-    kind: OutcomeKind
+    kind: AttemptEnd
     status: int | None = None
     body: str = ""
     error: str = ""
@@ -41,12 +38,12 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
 
 
 class Attempt(msgspec.Struct, gc=False):
-    """One attempt. `at` is sandbox time; `outcome` is None while it is in flight. `state` is the job's when this
+    """One attempt. `at` is sandbox time; `result` is None while it is in flight. `state` is the job's when this
     attempt had ended, independent of later ones."""
 
     number: int
     at: datetime
-    outcome: Outcome | None = None
+    result: AttemptResult | None = None
     state: str = "pending"
 
 
@@ -71,12 +68,12 @@ class Job(Protocol):
 
 
 class Send(msgspec.Struct, frozen=True):
-    """Effect: make this attempt now and report its outcome."""
+    """Effect: make this attempt now and report its result."""
 
     job: Job
     attempt: Attempt
 
 
-def is_accepted(outcome: Outcome) -> bool:
+def is_accepted(result: AttemptResult) -> bool:
     """True for any 2xx."""
-    return outcome.kind is OutcomeKind.ANSWERED and outcome.status is not None and 200 <= outcome.status < 300
+    return result.kind is AttemptEnd.ANSWERED and result.status is not None and 200 <= result.status < 300

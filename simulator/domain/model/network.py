@@ -13,23 +13,23 @@ class NetworkStatus(StrEnum):
 
 
 # Offsets from the start of the sandbox and the status from then on, in order of time.
-Plan = tuple[tuple[timedelta, NetworkStatus], ...]
+NetworkTimeline = tuple[tuple[timedelta, NetworkStatus], ...]
 
 
 class Network:
-    """Every product's status at any time. A product without a plan, or before its plan starts, is healthy."""
+    """Every product's status at any time. A product without a timeline, or before its timeline starts, is healthy."""
 
-    def __init__(self, plans: Mapping[str, Plan], started: datetime) -> None:
-        self._plans = plans
+    def __init__(self, timelines: Mapping[str, NetworkTimeline], started: datetime) -> None:
+        self._timelines = timelines
         self._started = started
         self._set: dict[str, NetworkStatus] = {}
 
-    def plan(self, plans: Mapping[str, Plan]) -> None:
-        """Replace the plans; statuses set at run time stay."""
-        self._plans = plans
+    def follow(self, timelines: Mapping[str, NetworkTimeline]) -> None:
+        """Replace the timelines; statuses set at run time stay."""
+        self._timelines = timelines
 
     def set(self, product: str, status: NetworkStatus) -> None:
-        """Set a product's status permanently, overriding its plan."""
+        """Set a product's status permanently, overriding its timeline."""
         self._set[product] = status
 
     def status(self, product: str, now: datetime) -> NetworkStatus:
@@ -37,7 +37,7 @@ class Network:
         if product in self._set:
             return self._set[product]
         current = NetworkStatus.HEALTHY
-        for at, status in self._plans.get(product, ()):
+        for at, status in self._timelines.get(product, ()):
             if self._started + at > now:
                 break
             current = status

@@ -28,7 +28,7 @@ def matches_all(facts: Fields) -> bool:
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Then]):
     """`nth`, `every` and `chance` depend on how often `when` matched, `times` on how often the rule was chosen without
-    being named.
+    being selected by its name.
 
     A `fallback` is tried after all others, the magic accounts included. `before_body` is the part of `when` that can be
     evaluated before a request's body is known; None when all of it can.
@@ -64,12 +64,12 @@ class Rule(Generic[Then]):
 
 @dataclass(slots=True)
 class RuleCount:
-    """How often a rule's `when` matched, how often the rule was chosen, and how often of these a request picked it by
+    """How often a rule's `when` matched, how often the rule was chosen, and how often of these a request selected it by
     its name."""
 
     matched: int = 0
     chosen: int = 0
-    picked: int = 0
+    selected: int = 0
 
 
 class MagicRules(Generic[Then]):
@@ -81,7 +81,7 @@ class MagicRules(Generic[Then]):
 
     def of(self, account: object) -> Rule[Then] | None:
         """The rule for an account; None when it is ordinary."""
-        if isinstance(account, str) and account[-7:-3] == "0000":
+        if type(account) is str and account[-7:-3] == "0000":
             return self._by_digits.get(account[-3:])
         return None
 
@@ -96,12 +96,12 @@ class MagicRules(Generic[Then]):
 
 class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
     """The result of a search in a book. `matched` are the ids of the rules whose `when` matched; `waits` means that the
-    search needs the body to continue; `is_picked` means that the request named the rule, and none was evaluated."""
+    search needs the body to continue; `is_selected` means that the request named the rule, and none was evaluated."""
 
     rule: Rule[Then] | None
     matched: tuple[str, ...] = ()
     waits: bool = False
-    is_picked: bool = False
+    is_selected: bool = False
 
 
 NO_CHOICE: Choice[Any] = Choice(rule=None)
@@ -166,6 +166,11 @@ class RuleBook(Generic[Then]):
         """True when this section has a magic rule for `account`."""
         return self._magic.of(account) is not None
 
+    def may_match(self, account: object = None) -> bool:
+        """False when none of its rules, fallbacks aside, can match a request for this account. Without one those of
+        magic accounts are left out."""
+        return bool(self.rules) or self._magic.of(account) is not None
+
     def choose(self, gather: Callable[[], Fields], wanted: str = "", account: object = None) -> Rule[Then] | None:
         """The first rule that a request matches, or the one that it names in `wanted`; counts it. One that is named is
         chosen whatever its counts, and moves no rule's `nth`, `every`, `times` or `chance`.
@@ -182,7 +187,7 @@ class RuleBook(Generic[Then]):
                 return always
         choice = self.find(gather, wanted, account)
         rule = choice.rule
-        self.count(choice.matched, rule.id if rule is not None else "", picked=choice.is_picked)
+        self.count(choice.matched, rule.id if rule is not None else "", is_selected=choice.is_selected)
         return rule
 
     def find(
@@ -197,7 +202,7 @@ class RuleBook(Generic[Then]):
         """The same without counting. With `before_body` the facts are those known before the body; rules whose ids are
         in `passed` were evaluated then."""
         if wanted and (named := self.named(wanted)):
-            return Choice(rule=named, is_picked=True)
+            return Choice(rule=named, is_selected=True)
         waits = before_body and self._has_magic
         magic = None if before_body else self._magic.of(account)
         if magic is None and not self._has_rules:
@@ -217,7 +222,7 @@ class RuleBook(Generic[Then]):
                     chosen = rule
         return Choice(rule=chosen, matched=tuple(matched), waits=waits and chosen is None)
 
-    def count(self, matched: Collection[str], chosen: str, *, picked: bool = False) -> None:
+    def count(self, matched: Collection[str], chosen: str, *, is_selected: bool = False) -> None:
         """Count the result of `find`: rules by their ids, "" for none."""
         counts = self.counts
         for rule_id in matched:
@@ -225,7 +230,7 @@ class RuleBook(Generic[Then]):
                 counts[rule_id].matched += 1
         if chosen in counts:
             counts[chosen].chosen += 1
-            counts[chosen].picked += picked
+            counts[chosen].selected += is_selected
         elif chosen:
             self.magic_chosen[chosen] += 1
 
@@ -244,6 +249,6 @@ class RuleBook(Generic[Then]):
             return False
         if rule.every is not None and matched % rule.every:
             return False
-        if rule.times is not None and count.chosen - count.picked >= rule.times:
+        if rule.times is not None and count.chosen - count.selected >= rule.times:
             return False
         return rule.chance is None or draw.fraction(self._seed, rule.id, matched) < rule.chance

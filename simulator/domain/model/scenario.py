@@ -14,8 +14,9 @@ from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.catalog import Catalog, Overlay
 from simulator.domain.model.expectations import Expectation
 from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.inboxes import InboxReply
 from simulator.domain.model.magic import NO_MAGIC, Magic
-from simulator.domain.model.network import Plan
+from simulator.domain.model.network import NetworkTimeline
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import PaymentThen
@@ -131,15 +132,6 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class InboxReply:
-    """The answer of a built-in receiver; `delay` is wall time."""
-
-    status: int = 200
-    delay: timedelta = timedelta(0)
-    body: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Scenario:
     """All that a sandbox starts from. `environment` is `staging` or `production`; `assume` holds the choices that
     differ from the register's defaults, by id."""
@@ -157,7 +149,7 @@ class Scenario:
     bills: tuple[Rule[BillThen], ...] = ()
     faults: tuple[Rule[FaultThen], ...] = ()
     magic: Magic = NO_MAGIC
-    network: Mapping[str, Plan] = field(default_factory=dict)
+    network: Mapping[str, NetworkTimeline] = field(default_factory=dict)
     inboxes: Mapping[str, tuple[InboxReply, ...]] = field(default_factory=dict)
     schedule: tuple[Scheduled, ...] = ()
     limits: Limits = Limits()

@@ -34,43 +34,6 @@ class Status(StrEnum):
 # Member access on the enum runs Python code; every payment uses these.
 SUCCESSFUL, FAILED = Status.SUCCESSFUL, Status.FAILED
 
-TRANSITIONS: dict[Status | None, frozenset[Status]] = {
-    None: frozenset({Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED}),
-    Status.ACCEPTED: frozenset({Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED}),
-    Status.PROCESSING: frozenset({Status.SUCCESSFUL, Status.FAILED}),
-    Status.SUCCESSFUL: frozenset({Status.REFUNDED}),
-    Status.FAILED: frozenset(),
-    Status.REFUNDED: frozenset(),
-}
-
-STATUS_CODES: Mapping[str, int] = MappingProxyType(
-    {
-        "accepted": 1,
-        "processing": 2,
-        "successful": 20,
-        "failed": 48,
-        "refunded": 53,
-        "Insufficient_Balance": 40,
-        "Invalid_Product": 41,
-        "Invalid_Account": 42,
-        "Invalid_Extras": 43,
-        "Plan_Code_Required": 44,
-        "Unknown_Plan_Code": 44,
-        "Plan_Code_Mismatch": 44,
-        "Invalid_Request": 45,
-        "Refid_Conflict": 46,
-        "Invalid_Denomination": 58,
-    }
-)
-
-# No provider result can follow one of these.
-SETTLED = frozenset({Status.SUCCESSFUL, Status.FAILED, Status.REFUNDED})
-
-
-def may_follow(before: Status | None, after: Status) -> bool:
-    """True when a transaction may go from `before` to `after`."""
-    return after in TRANSITIONS[before]
-
 
 class Reason(StrEnum):
     """Why a payment was not created (SPEC 4.11); the value is the text of `remarks`, except for plan codes, where that
@@ -88,6 +51,45 @@ class Reason(StrEnum):
     REFID = "Refid_Conflict"
 
 
+TRANSITIONS: dict[Status | None, frozenset[Status]] = {
+    None: frozenset({Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED}),
+    Status.ACCEPTED: frozenset({Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED}),
+    Status.PROCESSING: frozenset({Status.SUCCESSFUL, Status.FAILED}),
+    Status.SUCCESSFUL: frozenset({Status.REFUNDED}),
+    Status.FAILED: frozenset(),
+    Status.REFUNDED: frozenset(),
+}
+
+# The status code of each status and refusal (SPEC 7.3); a scenario may replace them.
+STATUS_CODES: Mapping[str, int] = MappingProxyType(
+    {
+        Status.ACCEPTED: 1,
+        Status.PROCESSING: 2,
+        Status.SUCCESSFUL: 20,
+        Status.FAILED: 48,
+        Status.REFUNDED: 53,
+        Reason.BALANCE: 40,
+        Reason.PRODUCT: 41,
+        Reason.ACCOUNT: 42,
+        Reason.EXTRAS: 43,
+        Reason.PLAN_REQUIRED: 44,
+        Reason.PLAN_UNKNOWN: 44,
+        Reason.PLAN_MISMATCH: 44,
+        Reason.REQUEST: 45,
+        Reason.REFID: 46,
+        Reason.DENOMINATION: 58,
+    }
+)
+
+# No provider result can follow one of these.
+SETTLED = frozenset({Status.SUCCESSFUL, Status.FAILED, Status.REFUNDED})
+
+
+def may_follow(before: Status | None, after: Status) -> bool:
+    """True when a transaction may go from `before` to `after`."""
+    return after in TRANSITIONS[before]
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One dated status of a timeline. `after` and `requery` count from the creation; neither is set on the first.
@@ -102,7 +104,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class CallbackPlan:
+class Distortion:
     """How a rule distorts the callbacks of its transactions. `duplicates` is the number of extra copies of each."""
 
     drop: bool = False
@@ -126,7 +128,7 @@ class PaymentThen:
     its callbacks; or a refusal, and then nothing is created."""
 
     steps: tuple[Step, ...]
-    callbacks: CallbackPlan = CallbackPlan()
+    callbacks: Distortion = Distortion()
     refusal: Refusal | None = None
 
 
@@ -170,7 +172,7 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # no cycle leads through
     sender: str
     created: datetime
     rule: str
-    callbacks: CallbackPlan
+    callbacks: Distortion
     category: Category | None
     currency: str
     face: Decimal

@@ -150,6 +150,6 @@ class Delivery:
     @property
     def size(self) -> int:
         """The approximate memory of an ended job, in bytes."""
-        bodies = sum(len(attempt.outcome.body) for attempt in self.attempts if attempt.outcome)
+        bodies = sum(len(attempt.result.body) for attempt in self.attempts if attempt.result)
         length = len(self.event.data.description) if isinstance(self.event.data, BalanceAdded) else 0
         return 2000 + 500 * len(self.attempts) + 4 * (bodies + length)

@@ -1,1 +1,1 @@
-"""From a file or an object to a checked document with marks for its problems; knows no section by name."""
+"""From a file or an object to a checked document with the positions of its problems; knows no section by name."""

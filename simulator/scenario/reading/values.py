@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from urllib.parse import urlsplit
 
+from simulator.domain.model.inboxes import INBOX_SCHEME
 from simulator.domain.model.instants import iso_day
 from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, is_bounded
 
@@ -21,7 +22,7 @@ _UNITS: Mapping[str, timedelta] = {
     "d": timedelta(days=1),
 }
 _DURATION = re.compile(r"(-?)([0-9]{1,9})(ms|s|m|h|d)", re.ASCII)
-_AMOUNT = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,8})?", re.ASCII)
+_AMOUNT = re.compile(rf"-?[0-9]{{1,{DIGITS_BEFORE_MAX}}}(\.[0-9]{{1,{DIGITS_AFTER_MAX}}})?", re.ASCII)
 
 
 def duration(text: str) -> timedelta:
@@ -66,7 +67,7 @@ def secret_bytes(text: str) -> bytes:
 
 def target(text: str) -> str:
     """A callback target: an http(s) URL with a host, or `inbox:NAME`."""
-    if text.startswith("inbox:"):
+    if text.startswith(INBOX_SCHEME):
         return text
     try:
         parts = urlsplit(text)

@@ -5,15 +5,9 @@ from ipaddress import ip_address
 from types import MappingProxyType
 
 from simulator.scenario.reading.reader import Reader
+from simulator.wire.payments import STATUS_NAMES
 
-# The domain's statuses by their names on the wire.
-STATUS_NAMES: Mapping[str, str] = {
-    "Accepted": "accepted",
-    "Processing": "processing",
-    "Succesful": "successful",
-    "Failed": "failed",
-    "Refund": "refunded",
-}
+_STATUSES: Mapping[str, str] = {name: status for status, name in STATUS_NAMES.items()}
 
 
 def assumptions(section: Reader) -> Mapping[str, object]:
@@ -26,7 +20,7 @@ def assumptions(section: Reader) -> Mapping[str, object]:
 
 
 def _status_codes(entry: Reader) -> Mapping[str, int]:
-    return MappingProxyType({STATUS_NAMES.get(name, name): code.integer(0) for name, code in entry.entries()})
+    return MappingProxyType({_STATUSES.get(name, name): code.integer(0) for name, code in entry.entries()})
 
 
 def _check_address(entry: Reader) -> None:

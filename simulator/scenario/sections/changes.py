@@ -10,8 +10,8 @@ from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import Report
 from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.catalog import product_codes
 from simulator.scenario.sections.pricing import discount, price_adjustment
-from simulator.scenario.sections.products import product_codes
 
 SHARED_ONLY = ("name", "note", "discount", "options")
 

@@ -1,15 +1,13 @@
-"""The replies of built-in receivers: a list for each inbox, the last of which repeats."""
+"""The replies of inboxes: a list for each inbox, the last of which repeats."""
 
-import re
 from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
-from simulator.domain.model.effects import WITHOUT_BODY
-from simulator.domain.model.scenario import InboxReply
+from simulator.domain.model.http_statuses import WITHOUT_BODY
+from simulator.domain.model.inboxes import INBOX_NAME, InboxReply
 from simulator.scenario.reading.reader import Reader
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 DELAY_MAX = timedelta(minutes=5)
 
 
@@ -17,7 +15,7 @@ def inboxes(section: Reader) -> Mapping[str, tuple[InboxReply, ...]]:
     """The replies of each inbox that is named."""
     found: dict[str, tuple[InboxReply, ...]] = {}
     for name, entry in section.entries():
-        if not _NAME.fullmatch(name):
+        if not INBOX_NAME.fullmatch(name):
             text = f"an inbox's name has 1 to 64 letters, digits, '.', '_' or '-', not {name[:100]!r}"
             entry.problem("bad_inbox_name", text, at_key=True)
         found[name] = tuple(_reply(item) for item in entry.items())

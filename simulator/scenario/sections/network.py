@@ -4,32 +4,32 @@ from collections.abc import Collection, Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
-from simulator.domain.model.network import NetworkStatus, Plan
+from simulator.domain.model.network import NetworkStatus, NetworkTimeline
 from simulator.scenario.reading.reader import Reader
 
 
-def network(section: Reader, products: Collection[str]) -> Mapping[str, Plan]:
-    """The plan of each product that has one."""
-    plans: dict[str, Plan] = {}
+def network(section: Reader, products: Collection[str]) -> Mapping[str, NetworkTimeline]:
+    """The timeline of each product that has one."""
+    timelines: dict[str, NetworkTimeline] = {}
     for code, entry in section.entries():
         if code not in products:
             entry.unknown("product", code, "in the catalog", products, at_key=True)
-        plans[code] = _plan(entry)
-    return MappingProxyType(plans)
+        timelines[code] = _timeline(entry)
+    return MappingProxyType(timelines)
 
 
-def _plan(entry: Reader) -> Plan:
+def _timeline(entry: Reader) -> NetworkTimeline:
     if not entry.is_list:
         return ((timedelta(0), _status(entry)),)
     latest = timedelta(0)
-    plan: list[tuple[timedelta, NetworkStatus]] = []
+    timeline: list[tuple[timedelta, NetworkStatus]] = []
     for item in entry.items():
         at = item["at"].duration()
         if at < latest:
             item["at"].problem("timeline", f"{item['at'].text()} is before the one above; 'at' counts from the start")
         latest = max(latest, at)
-        plan.append((at, _status(item["status"])))
-    return tuple(plan)
+        timeline.append((at, _status(item["status"])))
+    return tuple(timeline)
 
 
 def _status(entry: Reader) -> NetworkStatus:

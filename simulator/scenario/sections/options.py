@@ -7,9 +7,9 @@ from types import MappingProxyType
 from simulator.domain.model.catalog import Money, Option, OptionList
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import ONE
-from simulator.scenario.sections.accounts import refuse_repeats
 from simulator.scenario.sections.people import business
 from simulator.scenario.sections.pricing import MYR, money
+from simulator.scenario.sections.resellers import refuse_repeats
 
 FIRST_GENERATED = 100_001
 GENERATED_MAX = 100_000  # total over all fields of a catalog

@@ -9,14 +9,14 @@ from simulator.domain.model.bills import BillThen
 from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.transactions import CallbackPlan, PaymentThen, Reason, Refusal
+from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.bills import bill_then
 from simulator.scenario.sections.cases import dispute, void
 from simulator.scenario.sections.faults import fault
 from simulator.scenario.sections.matchers import BODY_FACTS, COUNTS, When, compile_when, number
-from simulator.scenario.sections.steps import steps
+from simulator.scenario.sections.timeline import steps
 
 Then = TypeVar("Then")
 
@@ -40,22 +40,22 @@ def payment_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[PaymentT
     return _outcome_rule(item, rule_id, known, payment_then(item["then"], item["callbacks"]))
 
 
-def payment_then(then: Reader, plan: Reader | None = None) -> PaymentThen:
-    """What a payment rule does: `then` is a timeline or a refusal, `plan` the handling of its callbacks."""
-    callbacks = _callbacks(plan) if plan is not None else CallbackPlan()
+def payment_then(then: Reader, distortion: Reader | None = None) -> PaymentThen:
+    """What a payment rule does: `then` is a timeline or a refusal, `distortion` the handling of its callbacks."""
+    callbacks = _callbacks(distortion) if distortion is not None else Distortion()
     if not then.is_mapping:
         return PaymentThen(steps(then), callbacks)
-    if plan is not None and plan.is_given:
-        plan.problem("misplaced", "a refused payment has no callbacks", at_key=True)
+    if distortion is not None and distortion.is_given:
+        distortion.problem("misplaced", "a refused payment has no callbacks", at_key=True)
     return PaymentThen((), callbacks, _refusal(then))
 
 
-def _callbacks(plan: Reader) -> CallbackPlan:
-    return CallbackPlan(
-        drop=plan["drop"].boolean(),
-        duplicates=plan["duplicate"].integer(0),
-        delay=plan["delay"].duration(),
-        reverse=plan["reverse"].boolean(),
+def _callbacks(distortion: Reader) -> Distortion:
+    return Distortion(
+        drop=distortion["drop"].boolean(),
+        duplicates=distortion["duplicate"].integer(0),
+        delay=distortion["delay"].duration(),
+        reverse=distortion["reverse"].boolean(),
     )
 
 

@@ -57,7 +57,7 @@ def _part(match: re.Match[str], field_name: str, drawn_before: int) -> str | Tex
     drawn = _DRAWN.fullmatch(name)
     if drawn is None:
         known = ", ".join(f"{{{one}}}" for one in (*NAMES, "digits:N", "alnum:N"))
-        raise ValueError(f"has the unknown placeholder {whole}; there are {known}")
+        raise ValueError(f"has the unknown placeholder {whole}; known: {known}")
     count = int(drawn[2])
     if not 0 < count <= DRAWN_MAX:
         raise ValueError(f"draws {count} characters; N is from 1 to {DRAWN_MAX}")

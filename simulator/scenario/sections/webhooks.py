@@ -1,5 +1,6 @@
 """Webhooks of a scenario: targets of balance and catalog events, signatures and retries."""
 
+from simulator.domain.model.inboxes import INBOX_SCHEME
 from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import target
@@ -61,5 +62,5 @@ def refuse_plain_addresses(resellers: list[Reader], environment: str) -> None:
     if environment != "production":
         return
     for url in (item["balance_webhook"]["url"] for item in resellers):
-        if url.text()[:8].lower() not in ("", "https://") and not url.text().startswith("inbox:"):
+        if url.text()[:8].lower() not in ("", "https://") and not url.text().startswith(INBOX_SCHEME):
             url.problem("bad_url", f"{url.text()!r} must begin with https:// in production")

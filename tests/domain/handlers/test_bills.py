@@ -100,8 +100,8 @@ def test_an_account_holder_is_asked_for_by_those_bills_alone_that_tell_one() -> 
     def nobody() -> PersonPools:
         raise AssertionError("nobody was needed")
 
-    told = frozenset(BillField) - {BillField.CUSTOMER, BillField.ADDRESS}
-    made = draw_bill(replace(PROFILE, returned=told, people=nobody, custom_field={"a": ["b"]}), "B", KEY, 1, NOON)
+    returned = frozenset(BillField) - {BillField.CUSTOMER, BillField.ADDRESS}
+    made = draw_bill(replace(PROFILE, returned=returned, people=nobody, custom_field={"a": ["b"]}), "B", KEY, 1, NOON)
     assert (made.customer_name, made.address, made.custom_field) == (None, None, {"a": ["b"]})
 
 
@@ -112,9 +112,9 @@ def test_the_identity_number_of_the_account_holder_is_in_the_billers_field() -> 
     assert made.custom_field == {"holder": {"ic": number, "all": [f"no. {number}", 1, None]}, "{ic_number}": "plain"}
 
 
-@pytest.mark.parametrize("told", list(BillField))
-def test_a_bill_has_exactly_the_fields_of_its_profile(told: BillField) -> None:
-    made = draw_bill(replace(PROFILE, returned=frozenset({told})), "B", ("P", "1", ""), 1, NOON)
+@pytest.mark.parametrize("field", list(BillField))
+def test_a_bill_has_exactly_the_fields_of_its_profile(field: BillField) -> None:
+    made = draw_bill(replace(PROFILE, returned=frozenset({field})), "B", ("P", "1", ""), 1, NOON)
     fields = {
         BillField.CUSTOMER: made.customer_name,
         BillField.OUTSTANDING: made.outstanding,
@@ -124,7 +124,7 @@ def test_a_bill_has_exactly_the_fields_of_its_profile(told: BillField) -> None:
         BillField.E_BILL: made.e_bill,
         BillField.DUE_DATE: made.due_date,
     }
-    assert {name for name, value in fields.items() if value is not None} == {told}
+    assert {name for name, value in fields.items() if value is not None} == {field}
 
 
 def test_amounts_are_drawn_between_the_bounds_to_the_cent() -> None:

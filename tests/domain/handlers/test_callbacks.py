@@ -11,9 +11,9 @@ from simulator.domain.model.callbacks import (
     CallbackState,
     RetryPolicy,
 )
-from simulator.domain.model.effects import Outcome, OutcomeKind, Send
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
 from simulator.domain.model.scenario import Limits
-from simulator.domain.model.transactions import CallbackPlan, Status, Step
+from simulator.domain.model.transactions import Distortion, Status, Step
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
     ACCEPTED,
@@ -28,7 +28,7 @@ from tests.support.worlds import (
     seconds,
 )
 
-OK = Outcome(OutcomeKind.ANSWERED, 200)
+OK = AttemptResult(AttemptEnd.ANSWERED, 200)
 STEPS = (ACCEPTED, after(2, Status.PROCESSING), after(5, Status.SUCCESSFUL))
 
 
@@ -41,14 +41,14 @@ def callback_of(send: Send) -> Callback:
     return send.job
 
 
-def told(all_: list[Send]) -> list[Status]:
+def statuses_sent(all_: list[Send]) -> list[Status]:
     return [callback_of(send).result.status for send in all_]
 
 
 def test_each_status_after_the_creating_answer_causes_one_callback() -> None:
     box = sandbox(rule(*STEPS))
     pay(box)
-    assert told(sends(box, 60)) == [Status.PROCESSING, Status.SUCCESSFUL]
+    assert statuses_sent(sends(box, 60)) == [Status.PROCESSING, Status.SUCCESSFUL]
 
 
 def test_a_status_that_a_requery_brought_causes_a_callback_too() -> None:
@@ -56,7 +56,7 @@ def test_a_status_that_a_requery_brought_causes_a_callback_too() -> None:
     pay(box)
     assert sends(box, 1) == []
     pay(box, at=2)
-    assert told(sends(box, 2)) == [Status.SUCCESSFUL]
+    assert statuses_sent(sends(box, 2)) == [Status.SUCCESSFUL]
 
 
 def test_the_creating_answer_has_no_callback_even_when_it_is_final() -> None:
@@ -85,14 +85,17 @@ def test_a_callback_keeps_the_target_it_was_decided_for() -> None:
 @pytest.mark.parametrize(
     ("plan", "expected"),
     [
-        (CallbackPlan(drop=True), []),
-        (CallbackPlan(duplicates=1), [(2, "processing"), (2, "processing"), (5, "successful"), (5, "successful")]),
-        (CallbackPlan(delay=timedelta(seconds=10)), [(12, "processing"), (15, "successful")]),
-        (CallbackPlan(reverse=True), [(5, "successful"), (5, "processing")]),
-        (CallbackPlan(reverse=True, duplicates=1), [(5, "successful")] * 2 + [(5, "processing")] * 2),
+        (Distortion(drop=True), []),
+        (
+            Distortion(duplicates=1),
+            [(2, "processing"), (2, "processing"), (5, "successful"), (5, "successful")],
+        ),
+        (Distortion(delay=timedelta(seconds=10)), [(12, "processing"), (15, "successful")]),
+        (Distortion(reverse=True), [(5, "successful"), (5, "processing")]),
+        (Distortion(reverse=True, duplicates=1), [(5, "successful")] * 2 + [(5, "processing")] * 2),
     ],
 )
-def test_a_rule_distorts_callbacks(plan: CallbackPlan, expected: list[tuple[int, str]]) -> None:
+def test_a_rule_distorts_callbacks(plan: Distortion, expected: list[tuple[int, str]]) -> None:
     box = sandbox(rule(*STEPS, callbacks=plan))
     pay(box)
     got = [
@@ -104,33 +107,33 @@ def test_a_rule_distorts_callbacks(plan: CallbackPlan, expected: list[tuple[int,
 
 
 def test_a_dropped_callback_is_recorded_as_such() -> None:
-    box = sandbox(rule(*STEPS, callbacks=CallbackPlan(drop=True)))
+    box = sandbox(rule(*STEPS, callbacks=Distortion(drop=True)))
     pay(box)
     fire_due(box, seconds(10))
     assert [callback.state for callback in box.state.callbacks] == [CallbackState.DROPPED, CallbackState.DROPPED]
 
 
 RETRIED = [
-    (Outcome(OutcomeKind.ANSWERED, 500), True),
-    (Outcome(OutcomeKind.ANSWERED, 503), True),
-    (Outcome(OutcomeKind.ANSWERED, 599), True),
-    (Outcome(OutcomeKind.ANSWERED, 408), True),
-    (Outcome(OutcomeKind.ANSWERED, 429), True),
-    (Outcome(OutcomeKind.TIMEOUT), True),
-    (Outcome(OutcomeKind.CONNECTION), True),
-    (Outcome(OutcomeKind.DNS), True),
-    (Outcome(OutcomeKind.BLOCKED), False),
-    (Outcome(OutcomeKind.ANSWERED, 400), False),
-    (Outcome(OutcomeKind.ANSWERED, 404), False),
-    (Outcome(OutcomeKind.ANSWERED, 410), False),
-    (Outcome(OutcomeKind.ANSWERED, 302), False),
-    (Outcome(OutcomeKind.ANSWERED, 600), False),
-    (Outcome(OutcomeKind.ANSWERED, 999), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 500), True),
+    (AttemptResult(AttemptEnd.ANSWERED, 503), True),
+    (AttemptResult(AttemptEnd.ANSWERED, 599), True),
+    (AttemptResult(AttemptEnd.ANSWERED, 408), True),
+    (AttemptResult(AttemptEnd.ANSWERED, 429), True),
+    (AttemptResult(AttemptEnd.TIMEOUT), True),
+    (AttemptResult(AttemptEnd.CONNECTION), True),
+    (AttemptResult(AttemptEnd.DNS), True),
+    (AttemptResult(AttemptEnd.BLOCKED), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 400), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 404), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 410), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 302), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 600), False),
+    (AttemptResult(AttemptEnd.ANSWERED, 999), False),
 ]
 
 
 @pytest.mark.parametrize(("outcome", "retried"), RETRIED)
-def test_temporary_failures_get_four_attempts_and_permanent_ones_one(outcome: Outcome, retried: bool) -> None:
+def test_temporary_failures_get_four_attempts_and_permanent_ones_one(outcome: AttemptResult, retried: bool) -> None:
     box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)))
     pay(box)
     at, times = 1.0, []
@@ -147,7 +150,7 @@ def test_a_retry_counts_from_the_end_of_the_attempt_before() -> None:
     box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)))
     pay(box)
     (send,) = sends(box, 1)
-    delivered(box, send, Outcome(OutcomeKind.TIMEOUT), seconds(31))
+    delivered(box, send, AttemptResult(AttemptEnd.TIMEOUT), seconds(31))
     assert box.next_due == seconds(91)
 
 
@@ -164,7 +167,7 @@ def test_redirects_are_retried_when_the_scenario_assumes_so() -> None:
     box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)), assume={"callback-redirect": "retry"})
     pay(box)
     (send,) = sends(box, 1)
-    delivered(box, send, Outcome(OutcomeKind.ANSWERED, 302), seconds(1))
+    delivered(box, send, AttemptResult(AttemptEnd.ANSWERED, 302), seconds(1))
     assert box.next_due == seconds(61)
 
 
@@ -174,7 +177,7 @@ def test_the_retry_policy_is_the_scenarios() -> None:
     pay(box)
     for at in (1, 6):
         (send,) = sends(box, at)
-        delivered(box, send, Outcome(OutcomeKind.DNS), seconds(at))
+        delivered(box, send, AttemptResult(AttemptEnd.DNS), seconds(at))
     assert box.next_due is None
 
 

@@ -11,7 +11,7 @@ from simulator.domain.model.answers import CaseAnswer, NoSuchTransaction
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import CaseKind, CaseState, CaseThen
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.transactions import CallbackPlan, Status, Step, Transaction
+from simulator.domain.model.transactions import Distortion, Status, Step, Transaction
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
     ACCEPTED,
@@ -89,7 +89,7 @@ def test_the_cost_of_a_voided_payment_is_a_choice(choice: str | None, cost: str)
 
 
 @pytest.mark.parametrize(
-    ("steps", "told"),
+    ("steps", "expected"),
     [
         ((ACCEPTED,), "still being processed"),
         ((Step(Status.PROCESSING),), "still being processed"),
@@ -97,11 +97,11 @@ def test_the_cost_of_a_voided_payment_is_a_choice(choice: str | None, cost: str)
     ],
 )
 @pytest.mark.parametrize("kind", [VOID, DISPUTE])
-def test_only_a_payment_that_succeeded_has_cases(steps: tuple[Step, ...], told: str, kind: CaseKind) -> None:
+def test_only_a_payment_that_succeeded_has_cases(steps: tuple[Step, ...], expected: str, kind: CaseKind) -> None:
     box, transaction = paid(rule=rule(*steps))
     answer = ask(box, kind)
     assert not answer.is_accepted
-    assert told in answer.message
+    assert expected in answer.message
     assert transaction.trxid not in box.state.cases
 
 
@@ -262,16 +262,19 @@ def statuses_sent(box: Sandbox, until: float) -> list[Status]:
 
 
 @pytest.mark.parametrize(
-    ("plan", "told"),
+    ("plan", "expected"),
     [
-        (CallbackPlan(), [Status.PROCESSING, Status.SUCCESSFUL, Status.REFUNDED]),
-        (CallbackPlan(reverse=True), [Status.SUCCESSFUL, Status.PROCESSING, Status.REFUNDED]),
-        (CallbackPlan(drop=True), []),
-        (CallbackPlan(duplicates=1), [*[Status.PROCESSING] * 2, *[Status.SUCCESSFUL] * 2, *[Status.REFUNDED] * 2]),
+        (Distortion(), [Status.PROCESSING, Status.SUCCESSFUL, Status.REFUNDED]),
+        (Distortion(reverse=True), [Status.SUCCESSFUL, Status.PROCESSING, Status.REFUNDED]),
+        (Distortion(drop=True), []),
+        (
+            Distortion(duplicates=1),
+            [*[Status.PROCESSING] * 2, *[Status.SUCCESSFUL] * 2, *[Status.REFUNDED] * 2],
+        ),
     ],
 )
-def test_a_void_causes_one_callback_after_all_others(plan: CallbackPlan, told: list[Status]) -> None:
+def test_a_void_causes_one_callback_after_all_others(plan: Distortion, expected: list[Status]) -> None:
     box, _ = paid(rule=rule(ACCEPTED, after(1, Status.PROCESSING), after(2, Status.SUCCESSFUL), callbacks=plan))
     sent = statuses_sent(box, 2)
     ask(box, at=2)
-    assert sent + statuses_sent(box, 100) == told
+    assert sent + statuses_sent(box, 100) == expected

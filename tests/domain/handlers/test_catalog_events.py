@@ -131,8 +131,8 @@ def test_each_event_is_a_delivery_to_the_scenarios_target_in_the_shape_of_the_co
     for _, after, expected in CASES:
         box.state.catalog = after
         publish(box.state, before, START)
-        told = [fired.send.job for fired in fire_due(box, seconds(0)) if fired.send]
-        assert len(told) == len(expected)
+        jobs = [fired.send.job for fired in fire_due(box, seconds(0)) if fired.send]
+        assert len(jobs) == len(expected)
         box.state.catalog = before
     deliveries = list(box.state.deliveries)
     assert len({one.event.id for one in deliveries}) == len(deliveries) == sum(len(case[2]) for case in CASES)
@@ -180,8 +180,8 @@ def test_a_published_product_has_the_loss_risk_of_its_options() -> None:
     loss = replace(CARD, price_adjustment=Adjustment("percentage", Decimal("0.1")))
     change, *_ = changes(BEFORE, with_products(CARD=loss))
     box = box_with(WebhookStart("inbox:catalog"))
-    told = emit(box.state, box.state.catalog_webhook, "", change.type, change.entry, START)
-    assert webhooks.event(told.event)["data"]["pricing"]["has_loss_risk"] is True
+    published = emit(box.state, box.state.catalog_webhook, "", change.type, change.entry, START)
+    assert webhooks.event(published.event)["data"]["pricing"]["has_loss_risk"] is True
 
 
 def test_a_loss_risk_that_ends_with_a_plan_is_published_for_the_product() -> None:

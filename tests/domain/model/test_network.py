@@ -6,17 +6,17 @@ import pytest
 
 from simulator.domain.commands import SetNetwork
 from simulator.domain.errors import Unknown
-from simulator.domain.model.network import NetworkStatus, Plan
+from simulator.domain.model.network import NetworkStatus, NetworkTimeline
 from tests.support.worlds import sandbox, seconds
 
 HEALTHY, INTERRUPTION = NetworkStatus.HEALTHY, NetworkStatus.INTERRUPTION
 
 
-def plan(*steps: tuple[float, NetworkStatus]) -> Plan:
+def timeline(*steps: tuple[float, NetworkStatus]) -> NetworkTimeline:
     return tuple((timedelta(seconds=at), status) for at, status in steps)
 
 
-FLAPPING = plan((10, INTERRUPTION), (20, HEALTHY), (20, INTERRUPTION), (30, HEALTHY))
+FLAPPING = timeline((10, INTERRUPTION), (20, HEALTHY), (20, INTERRUPTION), (30, HEALTHY))
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_plan_counts_from_the_start_of_the_sandbox(at: float, status: NetworkS
     assert box.state.network.status("CARD", seconds(at)) is HEALTHY
 
 
-def test_a_status_that_was_set_overrides_the_plan() -> None:
+def test_a_status_that_was_set_overrides_the_timeline() -> None:
     box = sandbox(network={"BILL": FLAPPING})
     box.apply(SetNetwork("BILL", HEALTHY), seconds(5))
     assert {box.state.network.status("BILL", seconds(at)) for at in (5, 10, 25, 100)} == {HEALTHY}

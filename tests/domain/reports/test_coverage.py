@@ -8,11 +8,11 @@ import pytest
 
 from simulator.domain.commands import Credit, OpenCase, PassTime, ReplayDelivery, SetWebhook
 from simulator.domain.model.cases import CaseKind, CaseThen
-from simulator.domain.model.effects import Outcome, OutcomeKind
+from simulator.domain.model.effects import AttemptEnd, AttemptResult
 from simulator.domain.model.outcomes import IDS, OUTCOMES, Noted
 from simulator.domain.model.rules import Rule, RuleCount
 from simulator.domain.model.scenario import Limits
-from simulator.domain.model.transactions import CallbackPlan, Status, Step
+from simulator.domain.model.transactions import Distortion, Status, Step
 from simulator.domain.reports.coverage import Coverage, RuleKey, coverage
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
@@ -29,17 +29,17 @@ from tests.support.worlds import (
 )
 
 PROCESSING, SUCCESSFUL, FAILED = Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED
-OK = Outcome(OutcomeKind.ANSWERED, 200)
-BUSY = Outcome(OutcomeKind.ANSWERED, 503)
-NO = Outcome(OutcomeKind.ANSWERED, 400)
+OK = AttemptResult(AttemptEnd.ANSWERED, 200)
+BUSY = AttemptResult(AttemptEnd.ANSWERED, 503)
+NO = AttemptResult(AttemptEnd.ANSWERED, 400)
 
 
 def met(box: Sandbox, answers: dict[tuple[str, str, int, str, str], int] | None = None) -> set[str]:
     return set(coverage(box.state, answers or {}).outcomes)
 
 
-def run(box: Sandbox, *endings: Outcome, until: float = 100_000) -> None:
-    """Let all happen; deliveries end as told, the last one stays."""
+def run(box: Sandbox, *endings: AttemptResult, until: float = 100_000) -> None:
+    """Let all happen; deliveries end as given, the last one stays."""
     left = list(endings)
     while happened := box.apply(PassTime(1), seconds(until)):
         [fired] = happened
@@ -85,16 +85,20 @@ def test_a_re_query_counts_while_the_payment_is_not_settled() -> None:
 @pytest.mark.parametrize(
     ("plan", "endings", "expected"),
     [
-        (CallbackPlan(), [OK], {Noted.CALLBACK_DELIVERED}),
-        (CallbackPlan(), [BUSY, OK], {Noted.CALLBACK_RETRIED, Noted.CALLBACK_DELIVERED, Noted.CALLBACK_DELIVERED_LATE}),
-        (CallbackPlan(), [BUSY], {Noted.CALLBACK_RETRIED, Noted.CALLBACK_FAILED}),
-        (CallbackPlan(), [NO], {Noted.CALLBACK_FAILED}),
-        (CallbackPlan(duplicates=2), [OK], {Noted.CALLBACK_DELIVERED, Noted.CALLBACK_DUPLICATED}),
-        (CallbackPlan(drop=True), [OK], {Noted.CALLBACK_DROPPED}),
-        (CallbackPlan(reverse=True), [OK], {Noted.CALLBACK_DELIVERED, Noted.CALLBACKS_REVERSED}),
+        (Distortion(), [OK], {Noted.CALLBACK_DELIVERED}),
+        (
+            Distortion(),
+            [BUSY, OK],
+            {Noted.CALLBACK_RETRIED, Noted.CALLBACK_DELIVERED, Noted.CALLBACK_DELIVERED_LATE},
+        ),
+        (Distortion(), [BUSY], {Noted.CALLBACK_RETRIED, Noted.CALLBACK_FAILED}),
+        (Distortion(), [NO], {Noted.CALLBACK_FAILED}),
+        (Distortion(duplicates=2), [OK], {Noted.CALLBACK_DELIVERED, Noted.CALLBACK_DUPLICATED}),
+        (Distortion(drop=True), [OK], {Noted.CALLBACK_DROPPED}),
+        (Distortion(reverse=True), [OK], {Noted.CALLBACK_DELIVERED, Noted.CALLBACKS_REVERSED}),
     ],
 )
-def test_results_of_callbacks_are_counted(plan: CallbackPlan, endings: list[Outcome], expected: set[str]) -> None:
+def test_results_of_callbacks_are_counted(plan: Distortion, endings: list[AttemptResult], expected: set[str]) -> None:
     box = sandbox(rule(ACCEPTED, after(1, FAILED), callbacks=plan))
     pay(box)
     run(box, *endings)
@@ -182,8 +186,8 @@ def test_rules_are_counted_by_section_in_the_order_in_which_they_are_tried() -> 
     box = sandbox(last, first)
     for number in range(3):
         pay(box, order(f"ref-{number}"))
-    told = coverage(box.state, {}).rules
-    assert [(key.section, key.id, key.name, count.matched, count.chosen) for key, count in told.items()] == [
+    rules = coverage(box.state, {}).rules
+    assert [(key.section, key.id, key.name, count.matched, count.chosen) for key, count in rules.items()] == [
         ("payments", "first", "once", 3, 1),
         ("payments", "last", "", 2, 2),
     ]

@@ -58,7 +58,7 @@ def try_too_often(box: Sandbox, _: Transaction) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"),
+    ("damage", "expected"),
     [
         (lose_money, "add up to"),
         (change_an_entry, "add up to"),
@@ -69,10 +69,10 @@ def try_too_often(box: Sandbox, _: Transaction) -> None:
         (try_too_often, "attempts, at most 4"),
     ],
 )
-def test_each_kind_of_damage_is_found(damage: Callable[[Sandbox, Transaction], None], told: str) -> None:
+def test_each_kind_of_damage_is_found(damage: Callable[[Sandbox, Transaction], None], expected: str) -> None:
     box, transaction = done()
     damage(box, transaction)
-    assert any(told in text for text in box.violations()), box.violations()
+    assert any(expected in text for text in box.violations()), box.violations()
 
 
 def test_too_many_attempts_or_replays_are_reported() -> None:

@@ -102,70 +102,70 @@ class BlockCounter:
     A change updates two counters, and a count over a million places adds up 500 of them.
     """
 
-    __slots__ = ("_blocks", "_marks")
+    __slots__ = ("_blocks", "_values")
 
     def __init__(self, kinds: int) -> None:
-        self._marks = bytearray()
+        self._values = bytearray()
         self._blocks: list[list[int]] = [[] for _ in range(kinds)]
 
     def __len__(self) -> int:
-        return len(self._marks)
+        return len(self._values)
 
     def __getitem__(self, place: int) -> int:
-        return self._marks[place]
+        return self._values[place]
 
-    def extend(self, marks: bytes) -> None:
-        """Append the marks of the next places."""
+    def extend(self, values: bytes) -> None:
+        """Append the values of the next places."""
         done = 0
-        while done < len(marks):
-            room = BLOCK - len(self._marks) % BLOCK
-            part = marks[done : done + room]
+        while done < len(values):
+            room = BLOCK - len(self._values) % BLOCK
+            part = values[done : done + room]
             for kind, blocks in enumerate(self._blocks):
                 if room == BLOCK:
                     blocks.append(0)
                 blocks[-1] += part.count(kind)
-            self._marks += part
+            self._values += part
             done += room
 
-    def change(self, place: int, mark: int) -> None:
-        """Change the mark of a place."""
-        self._blocks[self._marks[place]][place // BLOCK] -= 1
-        self._blocks[mark][place // BLOCK] += 1
-        self._marks[place] = mark
+    def change(self, place: int, value: int) -> None:
+        """Change the value of a place."""
+        self._blocks[self._values[place]][place // BLOCK] -= 1
+        self._blocks[value][place // BLOCK] += 1
+        self._values[place] = value
 
-    def count(self, mark: int, low: int, high: int) -> int:
-        """How many places in the half-open range from `low` to `high` have this mark."""
+    def count(self, value: int, low: int, high: int) -> int:
+        """How many places in the half-open range from `low` to `high` have this value."""
         first, last = -(-low // BLOCK), high // BLOCK  # of the whole blocks between them
         if first >= last:
-            return self._marks.count(mark, low, high)
-        ends = self._marks.count(mark, low, first * BLOCK) + self._marks.count(mark, last * BLOCK, high)
-        return ends + sum(self._blocks[mark][first:last])
+            return self._values.count(value, low, high)
+        ends = self._values.count(value, low, first * BLOCK) + self._values.count(value, last * BLOCK, high)
+        return ends + sum(self._blocks[value][first:last])
 
-    def ranked(self, marks: frozenset[int], low: int, begin: int, end: int) -> list[int]:
-        """Of the places from `low` on with one of `marks`, those ranked from `begin` to before `end`, from 0."""
+    def ranked(self, values: frozenset[int], low: int, begin: int, end: int) -> list[int]:
+        """Of the places from `low` on with one of `values`, those ranked from `begin` to before `end`, from 0."""
         if end <= begin:
             return []
-        if len(marks) == len(self._blocks):
+        if len(values) == len(self._blocks):
             return list(range(low + begin, low + end))
-        rank = begin + sum(self.count(mark, 0, low) for mark in marks)
-        first, *others = (self._blocks[mark] for mark in marks)
+        rank = begin + sum(self.count(value, 0, low) for value in values)
+        first, *others = (self._blocks[value] for value in values)
         for blocks in others:
             first = list(map(add, first, blocks))
         totals = list(accumulate(first))
         block = bisect_right(totals, rank)
         skip = rank - (totals[block - 1] if block else 0)
-        found = chain.from_iterable(self._in_block(each, marks) for each in range(block, len(totals)))
+        found = chain.from_iterable(self._in_block(each, values) for each in range(block, len(totals)))
         return list(islice(found, skip, skip + end - begin))
 
-    def _in_block(self, block: int, marks: frozenset[int]) -> Iterator[int]:
+    def _in_block(self, block: int, values: frozenset[int]) -> Iterator[int]:
         start = block * BLOCK
-        wanted = self._marks[start : start + BLOCK].translate(_selecting(marks))
+        wanted = self._values[start : start + BLOCK].translate(_selecting(values))
         return compress(range(start, start + BLOCK), wanted)
 
 
 @cache
-def _selecting(marks: frozenset[int]) -> bytes:
-    return bytes(mark in marks for mark in range(256))
+def _selecting(values: frozenset[int]) -> bytes:
+    return bytes(value in values for value in range(256))
 
 
 def span(total: int, offset: int, limit: int, *, newest_first: bool) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from simulator.domain.model.history.indexes import (
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.wallet import Entry, EntryType, Wallet
 
-_MARKS = {type_: mark for mark, type_ in enumerate(EntryType)}
+_VALUES = {type_: value for value, type_ in enumerate(EntryType)}
 
 
 class Totals(msgspec.Struct, frozen=True):
@@ -60,19 +60,19 @@ class Statement:
         self.catch_up()
         low, high = self._days.between(first, last, len(self._entries))
         totals = {
-            type_: Totals(self._types.count(_MARKS[type_], low, high), self._amounts[type_].between(first, last))
+            type_: Totals(self._types.count(_VALUES[type_], low, high), self._amounts[type_].between(first, last))
             if type_ in types
             else Totals(0, ZERO)
             for type_ in EntryType
         }
         total = sum(each.entries for each in totals.values())
         begin, end = span(total, offset, limit, newest_first=newest_first)
-        marks = frozenset(_MARKS[type_] for type_ in types)
-        page = [self._entries[place] for place in self._types.ranked(marks, low, begin, end)]
+        values = frozenset(_VALUES[type_] for type_ in types)
+        page = [self._entries[place] for place in self._types.ranked(values, low, begin, end)]
         return (page[::-1] if newest_first else page), totals
 
     def _extend(self, latest: list[Entry], day: int) -> None:
-        self._types.extend(bytes([_MARKS[entry.type] for entry in latest]))
+        self._types.extend(bytes([_VALUES[entry.type] for entry in latest]))
         by_type: dict[EntryType, list[Decimal]] = {}
         for entry in latest:
             by_type.setdefault(entry.type, []).append(entry.amount)

@@ -18,12 +18,12 @@ from simulator.domain.model.history.query import (
     HistoryQuery,
     HistoryStatus,
 )
-from simulator.domain.model.transactions import CallbackPlan, Result, Status, Transaction
+from simulator.domain.model.transactions import Distortion, Result, Status, Transaction
 from simulator.domain.model.wallet import EntryType, Wallet
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 FIRST, LAST = date(2026, 11, 1), date(2026, 12, 31)
-PLAN = CallbackPlan()
+PLAN = Distortion()
 PRICE = Decimal("9.70")
 UNIT_PRICE = Decimal("0.045")
 

@@ -1,4 +1,4 @@
-"""The built-in receiver: callbacks can be addressed to it, and its answers can be set."""
+"""Inboxes: callbacks and webhooks can be addressed to them, and their replies can be set."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -6,27 +6,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from simulator.domain.errors import Conflict
-from simulator.domain.model.scenario import InboxReply
+from simulator.domain.model.inboxes import InboxReply
 from simulator.runtime.ring import Ring
+
+INBOX_PATH = "/_sim/inbox/"
+"""Where requests from outside arrive: `/_sim/inbox/{sandbox}/{name}`."""
 
 BODY_BYTES_MAX = 1024 * 1024
 INBOXES_MAX = 1000
 _HEADER_BYTES = 120  # overhead of a stored header beside its text
 
 
-@dataclass(frozen=True, slots=True)
-class InboxAnswer:
-    """An answer of the inbox. `delay_s` is wall time."""
-
-    status: int = 200
-    delay_s: float = 0.0
-    body: bytes = b""
-    headers: tuple[tuple[str, str], ...] = ()
-
-
 @dataclass(slots=True)
 class Received:
-    """One received request. `status` is that of its answer."""
+    """One received request. `status` is that of the reply."""
 
     at: datetime
     method: str
@@ -48,11 +41,11 @@ class Inbox:
     """The requests received under one name, and the replies queued for the next ones; the last reply repeats."""
 
     received: Ring[Received]
-    replies: deque[InboxAnswer] = field(default_factory=lambda: deque([InboxAnswer()]))
+    replies: deque[InboxReply] = field(default_factory=lambda: deque([InboxReply()]))
 
-    def set_replies(self, replies: Iterable[InboxAnswer]) -> None:
-        """Queue these answers for the next requests, in order; the last one repeats."""
-        self.replies = deque(replies) or deque([InboxAnswer()])
+    def set_replies(self, replies: Iterable[InboxReply]) -> None:
+        """Queue these for the next requests, in order; the last one repeats."""
+        self.replies = deque(replies) or deque([InboxReply()])
 
     def take(
         self,
@@ -61,8 +54,8 @@ class Inbox:
         query: bytes,
         headers: tuple[tuple[bytes, bytes], ...],
         body: bytes,
-    ) -> InboxAnswer:
-        """Record a request and return its answer."""
+    ) -> InboxReply:
+        """Record a request and return the reply."""
         reply = self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
         received = Received(at=at, method=method, query=query, headers=headers, body=body, status=reply.status)
         self.received.add(received)
@@ -89,10 +82,7 @@ class Inboxes:
     def follow(self, replies: Mapping[str, tuple[InboxReply, ...]], before: Iterable[str] = ()) -> None:
         """Answer as a scenario says; inboxes of `before` that it omits answer 200 again."""
         for name in {*before, *replies}:
-            queued = replies.get(name, ())
-            self[name].set_replies(
-                InboxAnswer(one.status, one.delay.total_seconds(), one.body.encode()) for one in queued
-            )
+            self[name].set_replies(replies.get(name, ()))
 
     def peek(self, name: str) -> Inbox:
         """The inbox of this name, or an empty one that is not stored when the name is unknown."""

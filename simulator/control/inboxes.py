@@ -24,15 +24,16 @@ from simulator.control.http import (
 )
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
-from simulator.domain.model.effects import WITHOUT_BODY
-from simulator.runtime.inbox import BODY_BYTES_MAX, Inbox, InboxAnswer, Received
+from simulator.domain.model.http_statuses import WITHOUT_BODY
+from simulator.domain.model.inboxes import INBOX_SCHEME, InboxReply
+from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH, Inbox, Received
 
 FRAMING_HEADERS = ("content-length", "transfer-encoding", "connection")
 
 
 def _inbox(request: Request) -> tuple[Inbox, str]:
     name = request.path_params["name"]
-    parse_target(f"inbox:{name}")
+    parse_target(INBOX_SCHEME + name)
     inboxes = sandbox_of(request).inboxes
     is_only_looked_at = request.method in ("GET", "DELETE") and "wait_for" not in request.query_params
     return inboxes.peek(name) if is_only_looked_at else inboxes[name], name
@@ -53,7 +54,7 @@ async def show(request: Request) -> Response:
     return reply(
         {
             "name": name,
-            "url": f"{base_url(request)}/_sim/inbox/{request.path_params['sandbox']}/{name}",
+            "url": f"{base_url(request)}{INBOX_PATH}{request.path_params['sandbox']}/{name}",
             "count": len(inbox.received),
             "left_out": inbox.received.left_out,
             "complete": complete,
@@ -82,16 +83,16 @@ def _item(one: Received) -> dict[str, Any]:
 async def set_replies(request: Request) -> Response:
     """Set the replies to the next requests."""
     name = request.path_params["name"]
-    parse_target(f"inbox:{name}")
+    parse_target(INBOX_SCHEME + name)
     inboxes = sandbox_of(request).inboxes
     wanted = await body_of(request, "inbox-replies-request")
     for place, one in enumerate(wanted["replies"]):
         _refuse_impossible(one, f"replies.{place}")
     inboxes[name].set_replies(
-        InboxAnswer(
+        InboxReply(
             status=one.get("status", 200),
-            delay_s=float(one.get("delay", 0)),
-            body=one.get("body", "").encode(),
+            delay=timedelta(seconds=float(one.get("delay", 0))),
+            body=one.get("body", ""),
             headers=tuple(one.get("headers", {}).items()),
         )
         for one in wanted["replies"]
@@ -118,13 +119,13 @@ async def clear(request: Request) -> Response:
 async def receive(request: Request) -> Response:
     """Accept any request, and answer as programmed."""
     name = request.path_params["name"]
-    parse_target(f"inbox:{name}")
+    parse_target(INBOX_SCHEME + name)
     live = sandboxes_of(request).get(request.path_params["sandbox"])
     request.state.sandbox = live, live.core
     body = await bytes_of(request, BODY_BYTES_MAX)
     query = request.scope["query_string"]
     headers = tuple(request.headers.raw)
-    answer = live.inboxes[name].take(live.clock.now(), request.method, query, headers, body)
-    if answer.delay_s:
-        await asyncio.sleep(live.clock.wall_seconds(timedelta(seconds=answer.delay_s)))
-    return Response(answer.body, answer.status, dict(answer.headers))
+    taken = live.inboxes[name].take(live.clock.now(), request.method, query, headers, body)
+    if taken.delay:
+        await asyncio.sleep(live.clock.wall_seconds(taken.delay))
+    return Response(taken.body, taken.status, dict(taken.headers))

@@ -7,11 +7,11 @@ from simulator.domain.model.catalog import Catalog, Fulfillment, Product, Receip
 from simulator.domain.model.tree import Category, Group
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import ONE
-from simulator.scenario.sections.accounts import refuse_repeats
 from simulator.scenario.sections.bills import bill_profile
 from simulator.scenario.sections.form_fields import form_field, refuse_unknown_field
 from simulator.scenario.sections.options import options, options_for, refuse_too_many, varies_by_account
 from simulator.scenario.sections.pricing import MYR, discount, money, price_adjustment
+from simulator.scenario.sections.resellers import refuse_repeats
 from simulator.scenario.sections.templates import templates
 
 FULFILLED_TEXTS = ("sn", "pin", "note", "voucherlink")

@@ -4,16 +4,15 @@ from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
-from simulator.domain.model.transactions import Status, Step, may_follow
+from simulator.domain.model.transactions import SETTLED, Status, Step, may_follow
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import day
 from simulator.scenario.sections.templates import templates
+from simulator.wire.payments import STATUS_NAMES
 
+# What a step may be; the status of a void is none.
 STATUSES: Mapping[str, Status] = {
-    "Accepted": Status.ACCEPTED,
-    "Processing": Status.PROCESSING,
-    "Succesful": Status.SUCCESSFUL,
-    "Failed": Status.FAILED,
+    name: status for status, name in STATUS_NAMES.items() if status is not Status.REFUNDED
 }
 TEXTS = ("remarks", "sn", "pin", "note", "voucherlink")
 
@@ -71,9 +70,9 @@ def _check_statuses(items: list[Reader], timeline: tuple[Step, ...]) -> None:
         if item["status"].text() not in STATUSES:
             continue
         if not may_follow(reached[track], step.status):
-            before = next(name for name, status in STATUSES.items() if status is reached[track])
-            text = f"{item['status'].text()} cannot follow {before}"
-            final = "; it is final" if before in ("Succesful", "Failed") else ""
+            before = reached[track]
+            text = f"{item['status'].text()} cannot follow {STATUS_NAMES[before]}"
+            final = "; it is final" if before in SETTLED else ""
             item["status"].problem("timeline", text + final)
         else:
             reached[track] = step.status

@@ -8,23 +8,24 @@ from simulator.domain.model.expectations import Count, Expectation, ExpectationK
 from simulator.domain.model.magic import Magic
 from simulator.domain.model.outcomes import IDS
 from simulator.domain.model.rules import Rule
+from simulator.domain.model.transactions import Status
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import shown
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import text_of
 from simulator.scenario.sections.rules import KnownCodes, check_codes, values_of, when_of
-from simulator.scenario.sections.steps import STATUSES
+from simulator.scenario.sections.timeline import STATUSES
+from simulator.wire.payments import STATUS_NAMES
 
 NAME_CHARS_MAX = 200
 
-PAYMENT_STATUSES = (*STATUSES, "Refund")
 CALLBACK_STATES = ("pending", "delivered", "failed", "dropped")
 WEBHOOK_STATES = ("pending", "success", "failed")
 
 # Matcher members with a fixed set of values.
 _KNOWN_VALUES: Mapping[tuple[str, str], Collection[str]] = {
-    ("payments", "status"): PAYMENT_STATUSES,
-    ("callbacks", "status"): tuple(status for status in STATUSES if status != "Accepted"),
+    ("payments", "status"): tuple(STATUS_NAMES.values()),
+    ("callbacks", "status"): tuple(name for name, status in STATUSES.items() if status is not Status.ACCEPTED),
     ("callbacks", "state"): CALLBACK_STATES,
     ("webhooks", "state"): WEBHOOK_STATES,
 }

@@ -1,15 +1,12 @@
-"""`GET /v2/networkstatus` and `/v2/bill-presentment`: a product's network and bills (SPEC 4.9, 4.10)."""
+"""`GET /v2/bill-presentment`: what is outstanding on a bill (SPEC 4.10)."""
 
 from collections.abc import Mapping
 
 from simulator.api.call import Call, Problems, Reply
-from simulator.api.diagnoses import explain, no_product
-from simulator.api.notes import note
-from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_parameters
+from simulator.api.diagnoses import explain
 from simulator.domain.commands import LookUpBill
 from simulator.domain.model.bills import BillError, BillRefused
 from simulator.wire import bills
-from simulator.wire.network import network_status
 
 # What a malformed parameter of a bill look-up is refused as.
 _ERRORS: Mapping[str, BillError] = {
@@ -21,17 +18,7 @@ _ERRORS: Mapping[str, BillError] = {
 }
 
 
-def network(call: Call) -> Reply:
-    """200 with the product's status at this moment; 400 for a product that there is not."""
-    state, code = call.sandbox.core.state, call.fields["product"]
-    product = state.catalog.products.get(code)
-    if product is None:
-        note(call, no_product(call, code))
-        return refuse_parameters({"product": [UNKNOWN_PRODUCT]})
-    return Reply(200, network_status(product, state.network.status(code, call.now), call.now))
-
-
-def bill(call: Call) -> Reply:
+def show(call: Call) -> Reply:
     """200 with the bill, 400 in the same shape when there is none."""
     fields, exchange = call.fields, call.exchange
     outcome = call.sandbox.apply(
@@ -42,7 +29,7 @@ def bill(call: Call) -> Reply:
             biller_code=fields.get("biller_code", ""),
             ref2=fields.get("ref2", ""),
             amount=fields.get("amount", ""),
-            rule=exchange.wanted_rule,
+            rule=exchange.selected_rule,
         ),
         call.now,
     )
@@ -54,10 +41,10 @@ def bill(call: Call) -> Reply:
     return Reply(200, bills.bill(outcome.bill, fields["product"], call.now))
 
 
-def invalid_bill(call: Call, problems: Problems) -> Reply:
-    """400 in the bill's own shape for a query that violates the contract; the first parameter at fault names it."""
-    at_fault = next((name for name in _ERRORS if name in problems), "")
-    return _refused(call, BillRefused(_ERRORS.get(at_fault, "Invalid request")))
+def invalid_request(call: Call, problems: Problems) -> Reply:
+    """400 in the bill's own shape for a query that violates the contract; the first invalid parameter names it."""
+    first = next((name for name in _ERRORS if name in problems), "")
+    return _refused(call, BillRefused(_ERRORS.get(first, "Invalid request")))
 
 
 def _refused(call: Call, refused: BillRefused) -> Reply:

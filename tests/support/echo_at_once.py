@@ -5,44 +5,36 @@ import json
 from collections.abc import Coroutine
 from typing import Any
 
-from tests.support.echo_server import LETTERS, Echo, Ending
+from simulator.server.message import HttpRequest
+from tests.support.echo_server import LETTERS, AbortEnding, Echo, HalfEnding
 
-Headers = list[tuple[bytes, bytes]]
-Answer = tuple[int, bytes, bytes, Ending | None]
+Answer = tuple[int, bytes, bytes, AbortEnding | HalfEnding | None]
 
 
-class PromptEcho(Echo):
-    """Echoes by `prompt`; what only a connection of its own can do still comes by ASGI."""
+class EchoAtOnce(Echo):
+    """Echoes by `answer_now`; what only a connection of its own can do still comes by ASGI."""
 
-    def prompt(
-        self,
-        method: str,
-        path: str,
-        query: bytes,
-        headers: Headers,
-        by_name: dict[bytes, bytes],
-        client: str,
-        body: bytes,
-    ) -> Coroutine[Any, Any, Answer] | None:
+    def answer_now(self, request: HttpRequest, client: str) -> Coroutine[Any, Any, Answer] | None:
+        path, _, query = request.target.decode().partition("?")
         if path in ("/asgi", "/sleep", "/late-reader"):
             return None
         if path.startswith(("/fault", "/until", "/abort-in-body", "/cut", "/drip")):
             return None
         self.seen.append(path)
         text = {
-            "method": method,
+            "method": request.method,
             "path": path,
-            "query": query.decode(),
-            "body": body.decode(errors="replace"),
-            "headers": len(headers),
-            "spaced": [value.decode("latin-1") for name, value in headers if name == b"x-spaced"],
+            "query": query,
+            "body": request.body.decode(errors="replace"),
+            "headers": len(request.headers),
+            "spaced": [value.decode("latin-1") for name, value in request.headers if name == b"x-spaced"],
             "client": client,
-            "prompt": True,
+            "at_once": True,
         }
         return self._made(path, json.dumps(text).encode())
 
     async def _made(self, path: str, echo: bytes) -> Answer:
-        ending = None
+        ending: AbortEnding | HalfEnding | None = None
         if path in ("/slow", "/slow-error", "/slow-abort"):
             await asyncio.sleep(0.05)
             await asyncio.sleep(0.05)
@@ -50,9 +42,9 @@ class PromptEcho(Echo):
         if path in ("/error", "/slow-error"):
             raise RuntimeError("on purpose")
         if path in ("/abort", "/slow-abort"):
-            ending = Ending("abort")
+            ending = AbortEnding()
         if path == "/half":
-            echo, ending = LETTERS, Ending("cut")
+            echo, ending = LETTERS, HalfEnding()
         if path == "/unread":
             echo = b"early"
         status = int(path.removeprefix("/status-")) if path.startswith("/status-") else 200

@@ -1,0 +1,62 @@
+"""How the answer to a request ends, if not as usual, whole and at once. The server calls `send` of an ending.
+
+The `name` is the one of coverage; it is empty where the whole answer goes out.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final, Protocol
+
+
+class ConnectionFaults(Protocol):
+    """What our server can do to a connection, and ASGI cannot. `lines` are header lines with their ends."""
+
+    def abort(self) -> None: ...
+    async def cut(self, status: int, lines: bytes, body: bytes, after_bytes: int) -> None: ...
+    async def drip(self, status: int, lines: bytes, body: bytes, bytes_per_second: float) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """The connection is closed without a byte."""
+
+    name: ClassVar[str] = "abort"
+
+    async def send(self, connection: ConnectionFaults, status: int, lines: bytes, body: bytes) -> None:
+        """Close the connection."""
+        connection.abort()
+
+
+@dataclass(frozen=True, slots=True)
+class Gone(Abort):
+    """The client had left, and nothing is sent."""
+
+    name: ClassVar[str] = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The connection is closed in the middle of the body."""
+
+    name: ClassVar[str] = "cut"
+
+    async def send(self, connection: ConnectionFaults, status: int, lines: bytes, body: bytes) -> None:
+        """Send the head and half of the body."""
+        await connection.cut(status, lines, body, len(body) // 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Drip:
+    """The head is sent at once and the body at this pace."""
+
+    bytes_per_second: float
+    name: ClassVar[str] = ""
+
+    async def send(self, connection: ConnectionFaults, status: int, lines: bytes, body: bytes) -> None:
+        """Send the whole answer slowly."""
+        await connection.drip(status, lines, body, self.bytes_per_second)
+
+
+Ending = Abort | Cut | Drip
+ABORT: Final = Abort()
+CUT: Final = Cut()
+GONE: Final = Gone()

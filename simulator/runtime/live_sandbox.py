@@ -1,0 +1,176 @@
+"""A running sandbox: the state machine with its clock, driver, journal and inboxes, and the one door into it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from simulator.domain.commands import Command, LoadScenario
+from simulator.domain.errors import Unknown
+from simulator.domain.model.resellers import User
+from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
+from simulator.domain.reports.coverage import Coverage, coverage
+from simulator.domain.sandbox import Sandbox
+from simulator.runtime.clock import Clock, Wall
+from simulator.runtime.counters import Counters
+from simulator.runtime.courier import Courier, Sender
+from simulator.runtime.driver import Driver
+from simulator.runtime.inboxes import Inboxes
+from simulator.runtime.journal import Journal
+from simulator.scenario.compiler import COMPILER
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSpec:
+    """Parameters of a new sandbox; None keeps the scenario's value."""
+
+    scenario: Scenario
+    id: str | None = None
+    seed: int | None = None
+    mode: str | None = None
+    rate: float | None = None
+    start: datetime | None = None
+    unique_credentials: bool = False
+
+
+class LiveSandbox:
+    """A running sandbox: the state machine with its clock, driver, journal and inboxes."""
+
+    def __init__(self, id_: str, spec: SandboxSpec, wall: Wall, sender: Sender) -> None:
+        self.id = id_
+        self.spec = spec
+        self._wall = wall
+        self._sender = sender
+        self.is_touched = True
+        self.last_used_s = 0.0
+        self.on_reset: Callable[[LiveSandbox], None] = lambda _: None
+        self.is_deleted = False
+        self._begin_journal()
+        self._begin()
+
+    def _begin_journal(self) -> None:
+        limits = self.spec.scenario.limits
+        self.journal = Journal(limits.journal, limits.journal_bytes)
+
+    def _begin(self) -> None:
+        self.is_closed = False
+        spec, scenario = self.spec, self.spec.scenario
+        start = scenario.clock
+        self.seed = scenario.seed if spec.seed is None else spec.seed
+        if spec.unique_credentials:
+            scenario = _with_unique_credentials(scenario, self.seed, self.id)
+        self.scenario = scenario
+        mode, rate = spec.mode or start.mode, start.rate if spec.rate is None else spec.rate
+        self.clock = Clock(self._wall, mode, rate, spec.start or start.start)
+        key_scope = self.id if spec.unique_credentials else ""
+        self.core = Sandbox(scenario, self.seed, self.clock.now(), key_scope, COMPILER)
+        limits = scenario.limits
+        self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
+        self.inboxes.follow(scenario.inboxes)
+        self.counters = Counters(scenario.expect)
+        self.courier = Courier(scenario, self.inboxes, self._sender)
+        self._agenda = self.core.state.agenda
+        self.driver = Driver(self.apply, self._agenda, self.clock, self.courier)
+
+    @property
+    def is_busy(self) -> bool:
+        """True while work or a waiting client keeps it from being idle, however long that takes."""
+        return self.driver.is_busy or bool(self.journal.notifier.waiting) or self.inboxes.has_waiters
+
+    def coverage(self) -> Coverage:
+        """Coverage of rules, answers and outcomes since its start or last reset."""
+        return coverage(self.core.state, self.counters.answers)
+
+    def signing_time(self, wall: datetime | None = None) -> datetime:
+        """The time that clients' timestamps are compared with: the wall clock's, unless the scenario sets its own.
+        `wall` is the wall time, if it was read."""
+        asked, wall = self.scenario.clock, wall or self.clock.wall()
+        return self.clock.at(wall) if asked.signature == "sandbox" else wall + asked.skew
+
+    def start(self) -> None:
+        """Start its time; needs a running event loop."""
+        self.driver.rearm(self.clock.now())
+
+    def apply(self, command: Command, now: datetime | None = None) -> Any:
+        """Apply a command: the only way into the state machine. `now` is the sandbox's time, if it was read.
+
+        Entries that a running clock has made due are processed first. The command's type determines the answer's.
+        Raises `DomainError`, and `ScenarioError` for a command with a document; nothing has changed then.
+        """
+        if self.is_closed:
+            raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted or is being reset")
+        if now is None:
+            now = self.clock.now()
+        driver, agenda = self.driver, self._agenda
+        if now is not driver.caught_up_at:
+            driver.catch_up(now)
+        added = agenda.added
+        answer = self.core.apply(command, now)
+        if agenda.added != added:
+            driver.rearm(now)
+        return answer
+
+    def catch_up(self) -> None:
+        """Process what a running clock has made due."""
+        self.driver.catch_up(self.clock.now())
+
+    def load(self, scenario: Scenario) -> tuple[str, ...]:
+        """Switch to another scenario, also for later resets. Answers one line for each part that requires a reset.
+
+        Raises `Conflict` before any change. Not for a sandbox with credentials of its own.
+        """
+        assert not self.spec.unique_credentials
+        COMPILER.remember(scenario)
+        deferred: tuple[str, ...] = self.apply(LoadScenario(scenario.name, scenario.document))
+        self._follow(scenario)
+        return deferred
+
+    def _follow(self, scenario: Scenario) -> None:
+        """Do the same with what surrounds the state machine, which learns of it only by the commands that come."""
+        if scenario.inboxes != self.scenario.inboxes:
+            self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
+        self.spec = replace(self.spec, scenario=scenario)
+        self.scenario = scenario
+        self.courier.follow(scenario)
+        self.counters.follow(scenario.expect)
+
+    async def reset(self) -> None:
+        """Return to the start of the scenario. Raises `Conflict` during an advance, `Unknown` if deleted meanwhile.
+
+        What is answered from now on is in the new journal, also requests that came before.
+        """
+        ended = self.driver
+        ended.refuse_while_advancing()
+        self.stop()
+        self._begin_journal()
+        await ended.close()
+        if self.is_deleted:
+            raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
+        if self.driver is ended:  # else a reset that came at the same time has begun the new life
+            self.on_reset(self)
+            self._begin()
+            self.start()
+
+    def stop(self) -> None:
+        """Accept no commands any more, end all tasks, and wake all waiters."""
+        self.is_closed = True
+        self.driver.stop()
+        self.journal.notifier.close()
+        self.inboxes.close()
+
+    async def close(self) -> None:
+        """The same, and wait until the tasks have ended."""
+        self.stop()
+        await self.driver.close()
+
+
+def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> Scenario:
+    return replace(
+        scenario, resellers=tuple(_with_own_keys(reseller, seed, sandbox_id) for reseller in scenario.resellers)
+    )
+
+
+def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> ResellerStart:
+    """The same reseller with one active key pair and users that are unique to this sandbox."""
+    users = tuple(User(f"{user.username}-{sandbox_id}", user.password) for user in reseller.users)
+    return replace(reseller, keys=(draw_key(seed, sandbox_id, reseller.code),), users=users)

@@ -1,0 +1,32 @@
+"""The endpoints of the reseller API, written out once more."""
+
+# SPEC 4.1, in its order. It is not read from anywhere, so that nothing can leave an endpoint out everywhere at once.
+ENDPOINTS = [
+    ("POST", "/v2/token"),
+    ("POST", "/v2/token/refresh"),
+    ("GET", "/v2/catalog"),
+    ("GET", "/v2/options"),
+    ("GET", "/v1/interbank/billers"),
+    ("GET", "/v2/product-list"),
+    ("GET", "/v2/subproducts"),
+    ("GET", "/v2/networkstatus"),
+    ("GET", "/v2/bill-presentment"),
+    ("POST", "/v2/topup"),
+    ("POST", "/v2/transactions/check"),
+    ("POST", "/v2/transactions/void"),
+    ("GET", "/v2/transactions"),
+    ("GET", "/v2/balance"),
+    ("POST", "/v2/low-balance-threshold"),
+    ("GET", "/v2/balance-statement"),
+    ("GET", "/v2/callback-url"),
+    ("POST", "/v2/callback-url"),
+    ("GET", "/v2/balance-webhook"),
+    ("PUT", "/v2/balance-webhook"),
+    ("DELETE", "/v2/balance-webhook"),
+    ("PATCH", "/v2/balance-webhook/enabled"),
+    ("POST", "/v2/balance-webhook/rotate-secret"),
+    ("GET", "/v2/balance-webhook/deliveries"),
+    ("GET", "/v2/balance-webhook/deliveries/{jobId}"),
+    ("POST", "/v2/balance-webhook/deliveries/{jobId}/replay"),
+    ("POST", "/v2/balance-webhook/deliveries/replay-bulk"),
+]
