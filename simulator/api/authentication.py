@@ -3,10 +3,8 @@ is checked and spent atomically (SPEC 5, 8)."""
 
 import re
 
-import msgspec
-
 from simulator.api.addresses import is_listed_address
-from simulator.api.call import Access, Call, Endpoint, Reply
+from simulator.api.call import Access, Bearer, Call, Endpoint, Reply
 from simulator.api.refusals import (
     address_blocked,
     address_not_allowed,
@@ -29,12 +27,6 @@ from simulator.runtime.live_sandbox import LiveSandbox
 ENTRIES_SHOWN_MAX = 5
 DEFAULT_RULES = QueryRules()
 _BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
-
-
-class Bearer(msgspec.Struct, frozen=True, gc=False):
-    """The caller of an unsigned request; `reseller` is None where anybody may call."""
-
-    reseller: Reseller | None = None
 
 
 ANONYMOUS = Bearer()
