@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.domain.model.transactions import TRANSITIONS, Status
+from simulator.domain.model.transactions import TRANSITIONS
 from simulator.wire.payments import STATUS_NAMES
 
 ROOT = Path(__file__).parent.parent
@@ -154,8 +154,8 @@ def test_the_page_has_the_floors_of_the_domain() -> None:
 def test_the_page_has_the_transitions_of_a_payment() -> None:
     rows = re.findall(r"^(\S+) +→ (.+)$", PAGE.partition("`TRANSITIONS`")[2].partition("## ")[0], re.MULTILINE)
     drawn = {before: set(after.split(" | ")) for before, after in rows}
-    names: dict[Status | None, str] = {None: "(created)", **STATUS_NAMES}
-    assert drawn == {names[before]: {names[one] for one in after} for before, after in TRANSITIONS.items() if after}
+    wanted = {before: {STATUS_NAMES[one] for one in after} for before, after in TRANSITIONS.items() if after}
+    assert drawn == {STATUS_NAMES[before] if before else "(created)": names for before, names in wanted.items()}
 
 
 def test_the_modules_that_the_page_names_exist() -> None:

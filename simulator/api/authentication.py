@@ -145,10 +145,11 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
             reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body, rules)
             refusal = Denied(refusal.code, reason)
         return deny(call, endpoint, refusal)
-    if fault is not None and (reply := refused_by(fault, call, endpoint)):
-        return reply
     assert call.named is not None, "who claims something names a key that is known"
     reseller, key = call.named
+    if fault is not None and (reply := refused_by(fault, call, endpoint)):
+        call.reseller = reseller
+        return reply
     # The timestamp was checked at this very time; a nonce expires when its timestamp is too old.
     spend = SpendNonce(
         reseller=reseller.code,
@@ -166,10 +167,10 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
 
 def _accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
     """Admit a caller without signature, unless a fault of the scenario denies authentication."""
+    call.reseller = bearer.reseller
     if fault is not None and (reply := refused_by(fault, call, endpoint)):
         return reply
     if bearer.reseller is not None:
-        call.reseller = bearer.reseller
         call.exchange.reseller = bearer.reseller.code
     return None
 
@@ -199,7 +200,7 @@ def refuse_late(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | Non
         assert call.named is not None, "who claims something names a key that is known"
         call.sandbox.apply(ReturnNonce(call.owner.code, call.named[1].key, call.claim.nonce), call.now)
     if reply is not None:
-        call.reseller, call.exchange.reseller = None, ""
+        call.exchange.reseller = ""
     return reply
 
 
