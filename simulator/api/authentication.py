@@ -194,7 +194,8 @@ def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None
 
 
 def refuse_late(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:
-    """The same for a fault found only after the nonce was spent: the nonce is released and the caller anonymous."""
+    """The same for a fault found only after the nonce was spent: the nonce is released, and the journal
+    names no caller, as when the fault is found before."""
     reply = refused_by(fault, call, endpoint)
     if reply is not None and isinstance(call.claim, Claim):
         assert call.named is not None, "who claims something names a key that is known"
