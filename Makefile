@@ -16,7 +16,7 @@ run: $(READY)        ## serve the default scenario
 test: $(DEV_READY)   ## the test suite, on all cores
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
-test-fast: $(DEV_READY)  ## all but the slowest, in well under a minute
+test-fast: $(DEV_READY)  ## without slow tests and most rows of long tables, in well under a minute
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" --hypothesis-profile fast $(ARGS)
 
 check: lint types test  ## what has to pass before a commit

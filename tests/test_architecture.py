@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from simulator.domain.model.transactions import TRANSITIONS
+from simulator.wire.payments import STATUS_NAMES
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "simulator"
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
@@ -19,11 +22,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "auth": {"shortened"},
     "contract": {"shortened"},
     "server": set(),
-    "console": set(),
     "wire": {"domain", "shortened"},
     "scenario": {"domain", "contract", "wire"},
     "delivery": {"domain"},
-    "tape": {"domain", "scenario"},
+    "tape": {"domain"},
     "runtime": {"domain", "scenario", "delivery", "wire"},
     "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "shortened"},
     "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario", "shortened"},
@@ -147,6 +149,13 @@ def test_the_page_names_every_part() -> None:
 
 def test_the_page_has_the_floors_of_the_domain() -> None:
     assert " → ".join(", ".join(names) for names in reversed(FLOORS)) in PAGE.splitlines()
+
+
+def test_the_page_has_the_transitions_of_a_payment() -> None:
+    rows = re.findall(r"^(\S+) +→ (.+)$", PAGE.partition("`TRANSITIONS`")[2].partition("## ")[0], re.MULTILINE)
+    drawn = {before: set(after.split(" | ")) for before, after in rows}
+    wanted = {before: {STATUS_NAMES[one] for one in after} for before, after in TRANSITIONS.items() if after}
+    assert drawn == {STATUS_NAMES[before] if before else "(created)": names for before, names in wanted.items()}
 
 
 def test_the_modules_that_the_page_names_exist() -> None:

@@ -3,10 +3,8 @@ is checked and spent atomically (SPEC 5, 8)."""
 
 import re
 
-import msgspec
-
 from simulator.api.addresses import is_listed_address
-from simulator.api.call import Access, Call, Endpoint, Reply
+from simulator.api.call import Access, Bearer, Call, Endpoint, Reply
 from simulator.api.refusals import (
     address_blocked,
     address_not_allowed,
@@ -29,12 +27,6 @@ from simulator.runtime.live_sandbox import LiveSandbox
 ENTRIES_SHOWN_MAX = 5
 DEFAULT_RULES = QueryRules()
 _BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
-
-
-class Bearer(msgspec.Struct, frozen=True, gc=False):
-    """The caller of an unsigned request; `reseller` is None where anybody may call."""
-
-    reseller: Reseller | None = None
 
 
 ANONYMOUS = Bearer()
@@ -153,10 +145,11 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
             reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body, rules)
             refusal = Denied(refusal.code, reason)
         return deny(call, endpoint, refusal)
-    if fault is not None and (reply := refused_by(fault, call, endpoint)):
-        return reply
     assert call.named is not None, "who claims something names a key that is known"
     reseller, key = call.named
+    if fault is not None and (reply := refused_by(fault, call, endpoint)):
+        call.reseller = reseller
+        return reply
     # The timestamp was checked at this very time; a nonce expires when its timestamp is too old.
     spend = SpendNonce(
         reseller=reseller.code,
@@ -174,10 +167,10 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
 
 def _accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
     """Admit a caller without signature, unless a fault of the scenario denies authentication."""
+    call.reseller = bearer.reseller
     if fault is not None and (reply := refused_by(fault, call, endpoint)):
         return reply
     if bearer.reseller is not None:
-        call.reseller = bearer.reseller
         call.exchange.reseller = bearer.reseller.code
     return None
 
@@ -201,13 +194,14 @@ def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None
 
 
 def refuse_late(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:
-    """The same for a fault found only after the nonce was spent: the nonce is released and the caller anonymous."""
+    """The same for a fault found only after the nonce was spent: the nonce is released, and the journal
+    names no caller, as when the fault is found before."""
     reply = refused_by(fault, call, endpoint)
     if reply is not None and isinstance(call.claim, Claim):
         assert call.named is not None, "who claims something names a key that is known"
         call.sandbox.apply(ReturnNonce(call.owner.code, call.named[1].key, call.claim.nonce), call.now)
     if reply is not None:
-        call.reseller, call.exchange.reseller = None, ""
+        call.exchange.reseller = ""
     return reply
 
 

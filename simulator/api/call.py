@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from simulator.api.endings import Ending
-from simulator.auth.signature import Denied
+from simulator.auth.signature import Claim, Denied
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
@@ -74,6 +74,12 @@ class ChosenFault(msgspec.Struct, gc=False):
     timed_out: bool = False
 
 
+class Bearer(msgspec.Struct, frozen=True, gc=False):
+    """The caller of an unsigned request; `reseller` is None where anybody may call."""
+
+    reseller: Reseller | None = None
+
+
 class Call(msgspec.Struct, kw_only=True, gc=False):
     """One request in the pipeline. `now` is the sandbox's time, derived from the `wall` that is read once; `named` is
     the API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and
@@ -91,7 +97,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     reseller: Reseller | None = None
     path_parameters: Mapping[str, str] = {}
     endpoint: "Endpoint" = None  # type: ignore[assignment]  # set before it is read
-    claim: Any = None
+    claim: Claim | Bearer = None  # type: ignore[assignment]  # the same
     fault: ChosenFault | None = None
     core: Sandbox | None = None
     awaits_fault: bool = True

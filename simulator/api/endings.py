@@ -6,6 +6,8 @@ The `name` is the one of coverage; it is empty where the whole answer goes out.
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol
 
+from simulator.domain.model.outcomes import ConnectionEnd
+
 
 class ConnectionFaults(Protocol):
     """What our server can do to a connection, and ASGI cannot. `lines` are header lines with their ends."""
@@ -19,7 +21,7 @@ class ConnectionFaults(Protocol):
 class Abort:
     """The connection is closed without a byte."""
 
-    name: ClassVar[str] = "abort"
+    name: ClassVar[ConnectionEnd] = ConnectionEnd.ABORTED
 
     async def send(self, connection: ConnectionFaults, status: int, lines: bytes, body: bytes) -> None:
         """Close the connection."""
@@ -30,14 +32,14 @@ class Abort:
 class Gone(Abort):
     """The client had left, and nothing is sent."""
 
-    name: ClassVar[str] = "gone"
+    name: ClassVar[ConnectionEnd] = ConnectionEnd.GONE
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
     """The connection is closed in the middle of the body."""
 
-    name: ClassVar[str] = "cut"
+    name: ClassVar[ConnectionEnd] = ConnectionEnd.CUT
 
     async def send(self, connection: ConnectionFaults, status: int, lines: bytes, body: bytes) -> None:
         """Send the head and half of the body."""
@@ -49,7 +51,7 @@ class Drip:
     """The head is sent at once and the body at this pace."""
 
     bytes_per_second: float
-    name: ClassVar[str] = ""
+    name: ClassVar[ConnectionEnd] = ConnectionEnd.WHOLE
 
     async def send(self, connection: ConnectionFaults, status: int, lines: bytes, body: bytes) -> None:
         """Send the whole answer slowly."""

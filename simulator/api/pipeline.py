@@ -206,7 +206,7 @@ def check(call: Call, request: Incoming) -> Reply | None:
     if refusal := authenticate(call, endpoint, call.claim, fault) or _check_fields(call, endpoint):
         return refusal
     book, account = call.sandbox.core.state.faults, call.fields.get("account")
-    if met is not None or not (call.exchange.selected_rule or book.may_match(account)):
+    if met is not None or not (call.exchange.selected_rule or book.rules or book.is_magic(account)):
         return None
     choose_fault(call)
     return None if call.fault is None else _refuse_by_fault(call, call.fault.rule.then)

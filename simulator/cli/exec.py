@@ -1,6 +1,5 @@
 """`reseller-sim exec`: runs a command with its own simulator, which lives as long as the command."""
 
-import contextlib
 import os
 import shutil
 import signal
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.cli.flags import CannotStart, ServerFlags, option, server_flags, verb
+from simulator.cli.output import print_to_stderr
 
 if TYPE_CHECKING:
     from simulator.cli.running import Running
@@ -81,17 +81,11 @@ def _report(running: "Running", status: int, *, with_coverage: bool) -> int:
     if with_coverage:
         from simulator.cli.coverage import page
 
-        _tell(page(running))
+        print_to_stderr(page(running))
     unmet = [verdict.message for verdict in verdicts(running.sandbox) if not verdict.ok]
     for message in unmet:
-        _tell(f"reseller-sim exec: not as expected: {message}")
+        print_to_stderr(f"reseller-sim exec: not as expected: {message}")
     return 1 if unmet and status == 0 else status
-
-
-def _tell(text: str) -> None:
-    """Print to stderr. One that takes nothing, such as a closed pipe, does not change COMMAND's exit code."""
-    with contextlib.suppress(OSError):
-        click.echo(text, err=True)
 
 
 def environment(running: "Running") -> dict[str, str]:

@@ -1,6 +1,5 @@
 """The command `reseller-sim`: its verbs, imported lazily, and its exit codes."""
 
-import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -10,6 +9,7 @@ from typing import Any, NoReturn
 import click
 
 from simulator import __version__
+from simulator.cli.output import give_up
 
 PROGRAM = "reseller-sim"
 INTERRUPTED = 130
@@ -83,15 +83,9 @@ class Verbs(click.Group):
         except click.Abort:
             return INTERRUPTED
         except OSError as error:  # verbs report the errors that they expect themselves
-            _give_up_stdout()
+            give_up(sys.stdout)
             click.echo(f"{prog_name}: stdout cannot be written: {error.strerror or error}", err=True)
             return UNWRITABLE
-
-
-def _give_up_stdout() -> None:
-    """Discard buffered output, which would fail again at the exit."""
-    with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 @click.command(

@@ -1,16 +1,15 @@
 """`reseller-sim serve`: the simulator in the foreground, until it is stopped."""
 
 import gc
-import os
 import signal
 import sys
-from contextlib import suppress
 from types import FrameType
 from typing import Any
 
 import click
 
 from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, server_flags, verb
+from simulator.cli.output import give_up, print_to_stderr
 
 
 @verb("serve")
@@ -48,8 +47,7 @@ def command(json: bool, watch: bool, **flags: Any) -> None:
         except OSError as error:  # nobody would learn its URL
             unwritable.append(error)
             running.server.should_exit = True
-            with open(os.devnull, "w") as nowhere:  # buffered output would fail again at the exit
-                os.dup2(nowhere.fileno(), sys.stdout.fileno())
+            give_up(sys.stdout)
         if files is not None:
             files.start()
 
@@ -61,8 +59,7 @@ def command(json: bool, watch: bool, **flags: Any) -> None:
 
 
 def _print_lines(lines: list[str]) -> None:
-    with suppress(OSError):  # a closed stderr is no reason to stop serving
-        click.echo("\n".join(lines), err=True)
+    print_to_stderr("\n".join(lines))  # one that cannot be written is no reason to stop serving
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

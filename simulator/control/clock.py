@@ -68,16 +68,17 @@ async def advance(request: Request) -> Response:
     if len(wanted) != 1:
         raise InvalidInput('send exactly one of {"seconds": 90}, {"to": time} and {"until": "idle"}')
     target = None
+    now = live.clock.now()
     if "seconds" in wanted:
         if wanted["seconds"] > SECONDS_MAX:
             raise InvalidInput(f"seconds must be at most {SECONDS_MAX}", "seconds")
-        target = live.clock.now() + timedelta(seconds=float(wanted["seconds"]))
+        target = now + timedelta(seconds=float(wanted["seconds"]))
         if target >= LATEST:
-            raise InvalidInput(f"seconds must end before {LATEST:%Y}: it is {live.clock.now().isoformat()}", "seconds")
+            raise InvalidInput(f"seconds must end before {LATEST:%Y}: it is {now.isoformat()}", "seconds")
     elif "to" in wanted:
         target = parse_time(wanted["to"], "to")
-        if target < live.clock.now():
-            raise InvalidInput(f"to is in the past: it is {live.clock.now().isoformat()}", "to")
+        if target < now:
+            raise InvalidInput(f"to is in the past: it is {now.isoformat()}", "to")
     return reply(_report(live, await live.driver.advance(target)))
 
 

@@ -152,10 +152,12 @@ def sandboxes_of(request: Request) -> Sandboxes:
 
 
 def sandbox_of(request: Request) -> LiveSandbox:
-    """The sandbox in the path; raises `Unknown`. Processes first what its running clock made due."""
+    """The sandbox in the path; raises `Unknown`. What its running clock made due is processed before something is read;
+    before a command is applied, `apply` does that."""
     sandbox = sandboxes_of(request).get(request.path_params["sandbox"])
     sandbox.is_touched = True
-    sandbox.catch_up()
+    if request.method in ("GET", "HEAD"):
+        sandbox.catch_up()
     request.state.sandbox = sandbox, sandbox.core
     return sandbox
 

@@ -18,7 +18,7 @@ from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
 from simulator.server.reading import (  # isort: skip
     BODY, CLOSED, DRAINING, EOF, IDLE, LATE_HEAD, LINGERING, LOST, SENT, STOP, ReadingEvent, RequestReader,
 )  # fmt: skip
-from simulator.server.responder import BEGUN, AnswerNow, ReadyAnswer, Responder, resume
+from simulator.server.responder import BEGUN, AnswerNow, Application, ReadyAnswer, Responder, resume
 from simulator.server.turn import Deadline, Turn
 
 _LINGER_S: Final = 2.0  # how long a client may go on sending after its last answer
@@ -35,7 +35,7 @@ class HttpProtocol(asyncio.Protocol):
     _deadline: Deadline
 
     def __init__(
-        self, app: Any, limits: HttpLimits, turn: Turn, *, config: Config, server_state: ServerState, **_: Any
+        self, app: Application, limits: HttpLimits, turn: Turn, *, config: Config, server_state: ServerState, **_: Any
     ) -> None:
         self.ended = asyncio.Event()  # set when the client has left or the server stops
         self.may_have_left = asyncio.Event()  # set then, and when the client has closed its side: it may have left

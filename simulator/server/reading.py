@@ -210,7 +210,9 @@ class RequestReader:
         request.keep_alive = version == "1.1" and self._parser.should_keep_alive()
         request.is_plain = request.keep_alive and not self._parser.should_upgrade()
         if version == "1.1":  # an older client expects no interim answer
-            request.awaits_continue = request.by_name.get(b"expect", b"").lower() == b"100-continue"
+            request.awaits_continue = any(
+                name == b"expect" and value.lower() == b"100-continue" for name, value in self.headers
+            )
 
     def on_body(self, body: bytes) -> None:
         """Append a piece of a body."""

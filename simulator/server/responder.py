@@ -9,7 +9,7 @@ import asyncio
 import logging
 import math
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, MutableMapping
 from contextlib import suppress
 from enum import IntEnum, auto
 from types import coroutine
@@ -27,6 +27,13 @@ _SLOWEST: Final = 1.0  # bytes per second; a slower drip is a wait without end
 _LENGTH: Final = re.compile(rb"^content-length: *(\d+)", re.IGNORECASE | re.MULTILINE)
 _CLOSES: Final = re.compile(rb"^connection:.*close", re.IGNORECASE | re.MULTILINE)
 _LOG: Final = logging.getLogger(__name__)
+
+
+Message = MutableMapping[str, Any]
+Application = Callable[
+    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]
+]
+"""An ASGI application. One with a method `answer_now`, which is an `AnswerNow`, can answer without a task."""
 
 
 class CustomEnding(Protocol):
@@ -94,7 +101,7 @@ class Responder:
         is_arriving = self._connection.reader.request is self.request
         return self.stage is not OVER and (is_arriving or self.request.is_whole)
 
-    async def run(self, app: Any, ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None) -> None:
+    async def run(self, app: Application, ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None) -> None:
         """Send what `answer_now` returned, or let `app` answer; answer 500 if that fails."""
         try:
             if ready is None:

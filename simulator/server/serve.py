@@ -5,20 +5,16 @@ import errno
 import os
 import socket
 import sys
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import uvicorn
 
 from simulator.server.limits import HttpLimits
 from simulator.server.protocol import HttpProtocol
+from simulator.server.responder import Application
 from simulator.server.turn import Turn
-
-Message = MutableMapping[str, Any]
-Application = Callable[
-    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]
-]
 
 _BACKLOG: Final = 2048
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes

@@ -3,7 +3,7 @@
 from typing import Any
 
 from simulator.domain.model.catalog import Option, OptionList, Product
-from simulator.domain.model.options import limits
+from simulator.domain.model.options import amount_range
 from simulator.wire.money import limit_text
 from simulator.wire.paging import Page, link
 
@@ -34,7 +34,7 @@ def billers(
 
 
 def _biller(product: Product, option: Option) -> dict[str, Any]:
-    low, high = limits(product, option)
+    low, high = amount_range(product, option)
     shown: dict[str, Any] = {
         "biller_code": option.code,
         "display_name": option.label,

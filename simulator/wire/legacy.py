@@ -11,7 +11,7 @@ from simulator.domain.model.catalog import (
     Option,
     Product,
 )
-from simulator.domain.model.options import account_source, limits, subproduct_field
+from simulator.domain.model.options import account_source, amount_range, subproduct_field
 from simulator.wire.json import number
 from simulator.wire.money import amount_text, limit_text
 
@@ -85,7 +85,7 @@ def _choices(product: Product) -> list[Decimal]:
 
 def _range(product: Product) -> str:
     """`1-10000` for an amount that is entered; a missing limit leaves its side empty."""
-    low, high = limits(product)
+    low, high = amount_range(product)
     if product.pricing is None or product.pricing.type == "select" or (low is None and high is None):
         return ""
     return "-".join("" if limit is None else _text(limit) for limit in (low, high))
@@ -99,7 +99,7 @@ def subproducts(product: Product, options: Iterable[Option], *, priced: bool = F
 
 def _subproduct(product: Product, option: Option, priced: bool) -> dict[str, Any]:
     value = option.denomination
-    low, high = limits(product, option)
+    low, high = amount_range(product, option)
     return {
         "subproduct_code": option.code,
         "display_name": option.label,

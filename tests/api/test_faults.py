@@ -138,6 +138,40 @@ def test_nothing_takes_longer_than_the_integration_timeout(
     [({"internal_error": True}, 401, "internal_error"), ({"nonce_service": "down"}, 503, "nonce_service_unavailable")],
 )
 @pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"account": "0123456789"}])
+def test_the_diagnosis_of_a_denied_payment_names_what_was_ignored(
+    then: dict[str, Any], status: int, error: str, when: dict[str, Any]
+) -> None:
+    with running(faults({"when": when, "then": then})) as client:
+        body = {"refid": "r", "product": "RELOAD", "account": "0123456789", "amount": 10, "zz": 1}
+        denied = client.call("POST", "/v2/topup", body)
+        assert (denied.status, denied.json["error"]) == (status, error)
+        assert ("zz is unknown" in denied.headers["x-sim-diagnosis"]) is ("account" in when)
+
+
+@pytest.mark.parametrize(
+    ("then", "status", "error"),
+    [({"internal_error": True}, 401, "internal_error"), ({"nonce_service": "down"}, 503, "nonce_service_unavailable")],
+)
+@pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"account": "0123456789"}])
+def test_a_denied_request_at_the_root_is_in_the_journal_of_its_own_sandbox(
+    then: dict[str, Any], status: int, error: str, when: dict[str, Any]
+) -> None:
+    with running() as client:
+        wanted = {"credentials": "unique", "scenario": faults({"when": when, "then": then}, extends="default")}
+        made = client.sim("POST", "/sandboxes", wanted).json
+        own = made["resellers"][0]
+        denied = client.pay(key=own["api_key"], secret=own["api_secret"])
+        assert (denied.status, denied.headers["x-sim-sandbox"]) == (status, made["id"])
+        [row] = client.sim("GET", f"/sandboxes/{made['id']}/requests").json["requests"]
+        assert (row["error"], row["reseller"]) == (error, "")
+        assert client.sim("GET", "/sandboxes/default/requests").json["requests"] == []
+
+
+@pytest.mark.parametrize(
+    ("then", "status", "error"),
+    [({"internal_error": True}, 401, "internal_error"), ({"nonce_service": "down"}, 503, "nonce_service_unavailable")],
+)
+@pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"account": "0123456789"}])
 def test_a_denial_leaves_the_nonce(then: dict[str, Any], status: int, error: str, when: dict[str, Any]) -> None:
     with running(faults({"when": when, "times": 1, "then": then})) as client:
         nonce = "nonce-of-a-denied-request"

@@ -323,7 +323,7 @@ def test_every_query_is_answered_according_to_the_contract(client: Client, query
         assert client.call("GET", f"{path}?{urlencode(sent)}").status in (200, 400, 404)
 
 
-TOLD: list[tuple[str, str, list[str]]] = [
+BAD_QUERIES: list[tuple[str, str, list[str]]] = [
     ("limit=1&limit=2", "limit", ["was sent 2 times"]),
     ("limit=0", "limit", ["must be a whole number from 1 on, of at most 18 digits"]),
     (f"limit={10**18}", "limit", ["must be a whole number from 1 on, of at most 18 digits"]),
@@ -331,7 +331,7 @@ TOLD: list[tuple[str, str, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("query", "name", "texts"), TOLD)
+@pytest.mark.parametrize(("query", "name", "texts"), BAD_QUERIES)
 def test_a_refusal_says_what_was_wrong(client: Client, query: str, name: str, texts: list[str]) -> None:
     answer = client.call("GET", f"/v2/options?product_code=RELOAD&field_id=amount&{query}")
     assert (answer.status, answer.json["errors"]) == (400, {name: texts})

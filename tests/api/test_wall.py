@@ -40,3 +40,21 @@ def test_a_request_reads_the_wall_once(clock: str, method: str, target: str, bod
         assert making is not None
         status = client.run(making)[0]
         assert (status, wall.reads - before) == (200, 1)
+
+
+@pytest.mark.parametrize("clock", ["real", "x60", "manual"])
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/resellers/RS001/deposits", {"amount": 5}),
+        ("POST", "/rules", {"section": "faults", "rule": {"when": {"path": "/v2/topup"}, "then": {"status": 500}}}),
+        ("PUT", "/network/RELOAD", {"status": "Interruption"}),
+        ("GET", "/transactions", None),
+    ],
+)
+def test_a_control_request_reads_the_wall_once(clock: str, method: str, path: str, body: Any) -> None:
+    wall = CountedWall()
+    with running({"clock": clock}, wall) as client:
+        before = wall.reads
+        answer = client.sim(method, f"/sandboxes/default{path}", body)
+        assert (answer.status < 300, wall.reads - before) == (True, 1), answer.body

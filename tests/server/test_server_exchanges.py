@@ -95,10 +95,11 @@ def test_a_chunked_body_is_joined_and_its_trailer_dropped(served: Served) -> Non
     assert answer.json["headers"] == 3
 
 
-def test_100_continue_is_sent_before_the_body(served: Served) -> None:
+@pytest.mark.parametrize("expect", [b"Expect: 100-Continue\r\n", b"Expect: 100-continue\r\nExpect: y\r\n"])
+def test_100_continue_is_sent_before_the_body(served: Served, expect: bytes) -> None:
     async def main() -> tuple[bytes, Response]:
         async with await served.connect() as client:
-            await client.send(b"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n")
+            await client.send(b"POST / HTTP/1.1\r\nHost: a\r\n" + expect + b"Content-Length: 2\r\n\r\n")
             interim = await client.reader.readuntil(b"\r\n\r\n")
             await client.send(b"ok")
             return interim, await client.answer()

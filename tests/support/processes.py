@@ -20,9 +20,11 @@ DEADLINE_S = 15.0
 SERVED_S = 90.0  # a server may be shared by all tests of a module, on a machine that is busy
 
 
-# What a shell starts in the background ignores interrupts, and so would all that it starts in turn.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# What a shell starts in the background ignores interrupts, what nohup starts ignores hang-ups, and so would all that
+# either starts in turn.
+for number, default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, default)
 
 
 @dataclass(frozen=True)

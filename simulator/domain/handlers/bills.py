@@ -23,7 +23,7 @@ from simulator.domain.model.bills import (
 from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import ZERO, parse_amount
-from simulator.domain.model.options import biller_field, limiting_biller, limits, offered
+from simulator.domain.model.options import amount_range, biller_field, limiting_biller, offered
 from simulator.domain.model.transactions import Status, Transaction
 from simulator.domain.queries import not_on_sale, on_sale
 from simulator.domain.state import State
@@ -98,7 +98,8 @@ def _generate(state: State, inquiry: Inquiry, now: datetime) -> Bill:
         return Bill(inquiry.product.name)
     key = _key(inquiry.product, asked.account, asked.biller_code)
     name = inquiry.biller.label if inquiry.biller else profile.biller_name or inquiry.product.name
-    return draw_bill(_within_limits(profile, *limits(inquiry.product, inquiry.biller)), name, key, state.seed, now)
+    profile = _within_limits(profile, *amount_range(inquiry.product, inquiry.biller))
+    return draw_bill(profile, name, key, state.seed, now)
 
 
 def _within_limits(profile: BillProfile, low: Decimal | None, high: Decimal | None) -> BillProfile:
@@ -175,7 +176,8 @@ def _check_amount(inquiry: Inquiry) -> BillRefused | None:
     if amount is None:
         wrong: Detail | None = no_amount(sent)
     else:
-        wrong = bad_money(amount) or beyond_limits(amount, *limits(inquiry.product, biller), limiting_biller(biller))
+        low, high = amount_range(inquiry.product, biller)
+        wrong = bad_money(amount) or beyond_limits(amount, low, high, limiting_biller(biller))
     return BillRefused(BillError.AMOUNT, detail=wrong) if wrong else None
 
 

@@ -12,7 +12,14 @@ import msgspec
 from simulator.domain.model.catalog import FormField, Option, OptionList, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import TEXT_CHARS_MAX, denotes_number, is_whole_cents, spelling
-from simulator.domain.model.options import NO_OPTIONS, account_source, limiting_biller, limits, offered, plan_field
+from simulator.domain.model.options import (
+    NO_OPTIONS,
+    account_source,
+    amount_range,
+    limiting_biller,
+    offered,
+    plan_field,
+)
 from simulator.domain.model.transactions import Reason, Refusal
 from simulator.domain.state import State
 
@@ -107,7 +114,7 @@ def check_amount(draft: Draft) -> Refusal | None:
             is_sold = _is_sold_in(field, amount)
         if is_sold and (
             _is_unlimited(draft.product, field)
-            or beyond_limits(amount, *limits(draft.product, *chosen_options(draft))) is None
+            or beyond_limits(amount, *amount_range(draft.product, *chosen_options(draft))) is None
         ):
             return None
     return Refusal(Reason.DENOMINATION, detail=_bad_amount(draft, field, amount))
@@ -129,7 +136,7 @@ def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detai
     if field is None or amount <= 0:
         return bad_money(amount)
     billers = chosen_options(draft)
-    low, high = limits(draft.product, *billers)
+    low, high = amount_range(draft.product, *billers)
     if field.type == "select":
         every = offered_to(draft, field.id).by_denomination
         sold = [one for one in every if beyond_limits(one, low, high) is None]

@@ -84,7 +84,7 @@ def biller_product(catalog: Catalog) -> Product | None:
     return min(found, key=lambda product: not product.is_active, default=None)
 
 
-def limits(product: Product, *options: Option | None) -> tuple[Decimal | None, Decimal | None]:
+def amount_range(product: Product, *options: Option | None) -> tuple[Decimal | None, Decimal | None]:
     """The minimum and maximum amount (SPEC 2.1, 2.2): those of the selected options, which are billers, else the
     product's, else those of the pricing field."""
     field = product.pricing

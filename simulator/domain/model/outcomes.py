@@ -15,6 +15,15 @@ BILLS_PATH = "/v2/bill-presentment"
 PLAN_REASONS = (Reason.PLAN_REQUIRED, Reason.PLAN_UNKNOWN, Reason.PLAN_MISMATCH)
 
 
+class ConnectionEnd(StrEnum):
+    """How the exchange of a request ended on its connection."""
+
+    WHOLE = ""
+    ABORTED = "abort"  # without a byte of an answer
+    CUT = "cut"  # in the middle of the answer
+    GONE = "gone"  # the client had left
+
+
 class Noted(StrEnum):
     """Outcomes that the domain counts as they happen; the value is the outcome's id."""
 
@@ -87,10 +96,11 @@ def _has_error(*errors: str) -> Callable[[AnswerKind], bool]:
 
 
 def _status(low: int, high: int) -> Callable[[AnswerKind], bool]:
-    return lambda answered: low <= answered.status <= high and answered.ending in ("", "cut")
+    sent = (ConnectionEnd.WHOLE, ConnectionEnd.CUT)
+    return lambda answered: low <= answered.status <= high and answered.ending in sent
 
 
-def _has_ending(ending: str) -> Callable[[AnswerKind], bool]:
+def _has_ending(ending: ConnectionEnd) -> Callable[[AnswerKind], bool]:
     return lambda answered: answered.ending == ending
 
 
@@ -154,8 +164,8 @@ OUTCOMES: tuple[KnownOutcome, ...] = (
     _answer("ip-blocked", _LIMITS, "403 ip_blocked", _has_error("ip_blocked")),
     _answer("ip-not-allowed", _LIMITS, "403 ip_not_allowed", _has_error("ip_not_allowed")),
     _answer("api-key-required", _LIMITS, "403 api_key_required", _has_error("api_key_required")),
-    _answer("connection-closed", "HTTP", "a connection closed without an answer", _has_ending("abort")),
-    _answer("answer-cut", "HTTP", "an answer cut in the middle", _has_ending("cut")),
+    _answer("connection-closed", "HTTP", "a connection closed without an answer", _has_ending(ConnectionEnd.ABORTED)),
+    _answer("answer-cut", "HTTP", "an answer cut in the middle", _has_ending(ConnectionEnd.CUT)),
     _answer("status-400", "HTTP", "400", _status(400, 400)),
     _answer("status-401", "HTTP", "401", _status(401, 401)),
     _answer("status-403", "HTTP", "403", _status(403, 403)),

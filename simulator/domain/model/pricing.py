@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from simulator.domain.model.catalog import Adjustment, Product
 from simulator.domain.model.money import CENT, cents
-from simulator.domain.model.options import limits
+from simulator.domain.model.options import amount_range
 
 # The minimum where no other applies.
 LEAST = CENT
@@ -59,7 +59,7 @@ def _sample(product: Product) -> list[Decimal]:
     field = product.pricing
     if field is None:
         return []
-    low, high = limits(product)
+    low, high = amount_range(product)
     if field.type == "select":
         written = (found for (field_id, _), found in product.options_for.items() if field_id == field.id)
         lists = (product.options.get(field.id, ()), *written)

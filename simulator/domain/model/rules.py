@@ -166,11 +166,6 @@ class RuleBook(Generic[Then]):
         """True when this section has a magic rule for `account`."""
         return self._magic.of(account) is not None
 
-    def may_match(self, account: object = None) -> bool:
-        """False when none of its rules, fallbacks aside, can match a request for this account. Without one those of
-        magic accounts are left out."""
-        return bool(self.rules) or self._magic.of(account) is not None
-
     def choose(self, gather: Callable[[], Fields], wanted: str = "", account: object = None) -> Rule[Then] | None:
         """The first rule that a request matches, or the one that it names in `wanted`; counts it. One that is named is
         chosen whatever its counts, and moves no rule's `nth`, `every`, `times` or `chance`.
