@@ -19,11 +19,11 @@ from simulator.app import build_app
 from simulator.domain.commands import CreatePayment
 from simulator.domain.model.answers import PaymentAnswer
 from simulator.domain.model.history.history import Records
+from simulator.options import Options
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.library import scenario_from_object
-from simulator.server_options import ServerOptions
 from simulator.wire.json import encode
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -58,7 +58,7 @@ SEARCHES: Mapping[str, tuple[Any, dict[str, Any]]] = {
 
 def filled(count: int) -> LiveSandbox:
     """A sandbox whose reseller has made `count` payments. Raises `BenchError` when one is refused."""
-    live = build_app(ServerOptions(), lambda: START, scenario=scenario_from_object(SCENARIO)).sandboxes.get(DEFAULT)
+    live = build_app(Options(), lambda: START, scenario=scenario_from_object(SCENARIO)).sandboxes.get(DEFAULT)
     step = timedelta(days=DAYS) / count
     for number, product in zip(range(count), cycle(("ELECTRIC", "WATER", "WATER"))):
         width = 12 if product == "ELECTRIC" else 10

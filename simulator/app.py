@@ -15,6 +15,7 @@ from simulator.api.sandbox_lookup import owner_at_root
 from simulator.delivery.sender import HttpSender
 from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.scenario import Scenario
+from simulator.options import CONTROL_PATH, Options
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import SandboxSpec
@@ -22,7 +23,6 @@ from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.server.message import HttpRequest
 from simulator.server.responder import PendingAnswer, responder_of
-from simulator.server_options import CONTROL_PATH, ServerOptions
 from simulator.wire.headers import as_sent
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 class App:
     """The simulator as an ASGI application. Its creator may read `sandboxes`."""
 
-    def __init__(self, options: ServerOptions, scenario: Scenario, sandboxes: Sandboxes, sender: Sender) -> None:
+    def __init__(self, options: Options, scenario: Scenario, sandboxes: Sandboxes, sender: Sender) -> None:
         self.options = options
         self.scenario = scenario
         self.sandboxes = sandboxes
@@ -153,7 +153,7 @@ async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:
 
 
 def build_app(
-    options: ServerOptions, clock: Wall = wall_clock, sender: Sender | None = None, *, scenario: Scenario | None = None
+    options: Options, clock: Wall = wall_clock, sender: Sender | None = None, *, scenario: Scenario | None = None
 ) -> App:
     """Build the application. Raises `ScenarioError` for a scenario that cannot be loaded.
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import click
 
 from simulator.cli import values
-from simulator.server_options import DEFAULT_PORT, LOOPBACK
+from simulator.options import DEFAULT_PORT, LOOPBACK
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 

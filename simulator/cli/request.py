@@ -8,7 +8,7 @@ import click
 
 from simulator.cli.flags import CannotStart
 from simulator.cli.signing import CannotSign, Credentials, SignedRequest, sign
-from simulator.server_options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
+from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
 
 DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
 

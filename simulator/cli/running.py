@@ -12,11 +12,11 @@ from simulator.cli.flags import CannotStart, ServerFlags
 from simulator.cli.process import tune_gc
 from simulator.control import render
 from simulator.domain.errors import DomainError
+from simulator.options import CONTROL_PATH, Options
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.document import ScenarioError
 from simulator.server.serve import CannotListen, Server, make_server
-from simulator.server_options import CONTROL_PATH, ServerOptions
 
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
 
@@ -75,9 +75,9 @@ def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:
     on_ready(running)
 
 
-def _options(flags: ServerFlags) -> ServerOptions:
+def _options(flags: ServerFlags) -> Options:
     hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
-    return ServerOptions(
+    return Options(
         scenario=flags.scenario,
         mode=flags.clock.mode if flags.clock else None,
         rate=flags.clock.rate if flags.clock else None,

@@ -18,10 +18,10 @@ import pytest
 import uvloop
 
 from simulator.app import App, build_app, wall_clock
+from simulator.options import Options
 from simulator.scenario.library import scenario_from_object
 from simulator.server.limits import HttpLimits
 from simulator.server.serve import make_server
-from simulator.server_options import ServerOptions
 from tests.support.bad_requests import ids
 from tests.support.connections import connected
 from tests.support.signing import sign
@@ -96,7 +96,7 @@ def simulator() -> Iterator[Simulator]:
         "limits": {"requests_per_interval": None},
         "faults": FAULTS,
     }
-    app = build_app(ServerOptions(), scenario=scenario_from_object(scenario))
+    app = build_app(Options(), scenario=scenario_from_object(scenario))
     ready = threading.Event()
     limits = HttpLimits(head_timeout_s=STALL_S, body_timeout_s=STALL_S)
     server = make_server(app, "127.0.0.1", 0, limits=limits, on_ready=ready.set)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.app import build_app, wall_clock
-from simulator.server_options import ServerOptions
+from simulator.options import Options
 from tests.support.connections import connected
 from tests.support.on_the_wire import PATIENCE_S, sandbox_with
 from tests.support.processes import Serving, ask
@@ -123,7 +123,7 @@ def test_blanks_and_tabs_around_a_credential_are_stripped(server: Serving, toget
 
 
 def test_another_server_may_leave_blanks_and_tabs_around_a_value() -> None:
-    app = build_app(ServerOptions())
+    app = build_app(Options())
     key = app.scenario.resellers[0].keys[0]
     stamp = str(int(wall_clock().timestamp()))
     signature = sign("GET", "", b"", timestamp=stamp, nonce="n" * 16, secret=base64.b64decode(key.secret))

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 from simulator.app import App, build_app
 from simulator.domain.model.scenario import Scenario
+from simulator.options import Options
 from simulator.runtime.live_sandbox import LiveSandbox, SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.library import scenario_from_object
-from simulator.server_options import ServerOptions
 from tests.support.contract_check import assert_in_contract
 from tests.support.signing import sign
 from tests.support.wall import Wall
@@ -241,11 +241,11 @@ def running(scenario: Any = "default", wall: Callable[[], datetime] | None = Non
     """
     wall = wall or Wall()
     if isinstance(scenario, str):
-        app = build_app(ServerOptions(scenario, **({"mode": "manual"} | options)), wall)
+        app = build_app(Options(scenario, **({"mode": "manual"} | options)), wall)
     else:
         whole = {"scenario": "test", "extends": "default", "clock": {"mode": "manual"}} | scenario
         made = compiled({name: value for name, value in whole.items() if value is not None})
-        app = build_app(ServerOptions(**options), wall, scenario=made)
+        app = build_app(Options(**options), wall, scenario=made)
     with asyncio.Runner() as runner:
         lifespan = Lifespan(app)
         runner.run(lifespan.start())

@@ -9,7 +9,7 @@ CONTROL_PATH = "/_sim"
 
 
 @dataclass(frozen=True, slots=True)
-class ServerOptions:
+class Options:
     """`scenario` is a path or a bundled name. `mode`, `rate`, `start` and `seed` override the scenario's values.
 
     `control_token` None leaves the control API open, which is safe on a loopback address only. `url` is the address
