@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import click
 
 from simulator import __version__
-from simulator.cli.output import give_up
+from simulator.cli.output import give_up, print_to_stderr
 
 PROGRAM = "reseller-sim"
 INTERRUPTED = 130
@@ -75,16 +75,16 @@ class Verbs(click.Group):
         except click.UsageError as wrong:
             path = wrong.ctx.command_path if wrong.ctx else prog_name
             text = " ".join(wrong.format_message().split())
-            click.echo(f"{path}: {text} (see {path} --help)", err=True)
+            print_to_stderr(f"{path}: {text} (see {path} --help)")
             return wrong.exit_code
         except click.ClickException as refused:
-            click.echo(refused.format_message(), err=True)
+            print_to_stderr(refused.format_message())
             return refused.exit_code
         except click.Abort:
             return INTERRUPTED
         except OSError as error:  # verbs report the errors that they expect themselves
             give_up(sys.stdout)
-            click.echo(f"{prog_name}: stdout cannot be written: {error.strerror or error}", err=True)
+            print_to_stderr(f"{prog_name}: stdout cannot be written: {error.strerror or error}")
             return UNWRITABLE
 
 

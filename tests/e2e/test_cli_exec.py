@@ -158,6 +158,11 @@ def test_a_report_that_nobody_can_read_leaves_the_exit_code_of_the_command(code:
     assert done.status == code
 
 
+def test_an_error_that_nobody_can_read_keeps_its_exit_code() -> None:
+    wrong = shlex.join([*PROGRAM, "serve", "--no-such-flag"])
+    assert run("exec", "--", "sh", "-c", f"{wrong} 2>/dev/full").status == 2
+
+
 BALANCE = f"{sys.executable} -m simulator call GET /v2/balance >/dev/null 2>&1"
 
 
