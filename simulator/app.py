@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simulator.control.app import ControlApp
 
 SANDBOX_PREFIX = "/s/"
-CONTROL_PREFIX = "/_sim/"
+CONTROL_PREFIX = CONTROL_PATH + "/"
 
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 

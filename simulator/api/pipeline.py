@@ -122,11 +122,10 @@ class Pipeline:
 
     def _admit(self, call: Call) -> Reply | None:
         """Count the request against its address's rate limit, if any (SPEC 8)."""
+        refusal = None
         if call.sandbox.is_closed:
-            refusal: Reply | None = refusals.lost_sandbox(call)
-        elif call.sandbox.core.state.rates is None:
-            return None
-        else:
+            refusal = refusals.lost_sandbox(call)
+        elif call.sandbox.core.state.rates is not None:
             refusal = refuse_blocked(call)
         if refusal is not None:
             self._note_deprecation(call)

@@ -1,8 +1,8 @@
-"""Drives a sandbox's time: processes due entries, sends their deliveries, applies the outcomes.
+"""Drives a sandbox's time: processes due agenda items, sends their deliveries, applies the results.
 
-Under a running clock a timer waits for the next due entry, and deliveries are concurrent, so that a dead receiver
+Under a running clock a timer waits for the next due item, and deliveries are concurrent, so that a dead receiver
 blocks no other. Under a manual clock only `advance` does anything. `advance` processes the agenda in order of (due,
-sequence): deliveries to one receiver are sequential, to different receivers concurrent, and outcomes are applied in the
+sequence): deliveries to one receiver are sequential, to different receivers concurrent, and results are applied in the
 order of sending, so that the speed of receivers does not affect the result.
 """
 
@@ -49,8 +49,8 @@ class Advance:
 
 
 class Driver:
-    """Time and deliveries of one sandbox. `apply` is the sandbox's own. `notifier` wakes waiters when an entry fired or
-    a delivery ended."""
+    """Time and deliveries of one sandbox. `apply` is the sandbox's own. `notifier` wakes waiters when an item
+    happened or an attempt ended."""
 
     def __init__(
         self, apply: Callable[[Command, datetime], Any], agenda: Agenda[AgendaItem], clock: Clock, courier: Courier
@@ -83,7 +83,7 @@ class Driver:
                     self._start(self._apply(PassTime(), now))
 
     def rearm(self, now: datetime) -> None:
-        """Set the timer for the next due entry, if the clock runs; call it after any change to the agenda."""
+        """Set the timer for the next due item, if the clock runs; call it after any change to the agenda."""
         if not self.clock.rate or self._closed:
             return
         due = self._agenda.next_due
@@ -116,7 +116,7 @@ class Driver:
     async def set_clock(self, mode: str | None, rate: float | None, now: datetime | None) -> None:
         """Change the clock. Raises `Conflict` during an advance, `Unacceptable` for a time in the past.
 
-        Overdue entries happen at the new time: with the next advance, or at once when the clock runs.
+        Overdue items happen at the new time: with the next advance, or at once when the clock runs.
         """
         self.refuse_while_advancing()
         self.catch_up(self.clock.now())
@@ -185,17 +185,17 @@ class Driver:
         lanes: dict[str, list[Send]] = {}
         for send in sends:
             lanes.setdefault(receiver_of(send), []).append(send)
-        outcomes: dict[int, AttemptResult] = {}
+        results: dict[int, AttemptResult] = {}
         async with asyncio.TaskGroup() as group:
             for lane in lanes.values():
-                group.create_task(self._work_through(lane, outcomes))
+                group.create_task(self._work_through(lane, results))
         now = self.clock.now()
         for send in sends:
-            self._enter(EndAttempt(send.job.id, send.attempt.number, outcomes[id(send)]), now)
+            self._enter(EndAttempt(send.job.id, send.attempt.number, results[id(send)]), now)
 
-    async def _work_through(self, lane: list[Send], outcomes: dict[int, AttemptResult]) -> None:
+    async def _work_through(self, lane: list[Send], results: dict[int, AttemptResult]) -> None:
         for send in lane:
-            outcomes[id(send)] = await self._courier.deliver(send, self.clock)
+            results[id(send)] = await self._courier.deliver(send, self.clock)
 
     def _start(self, fired: list[Fired]) -> None:
         """Start the deliveries that a running clock made due; those of one lane keep their order."""
@@ -212,9 +212,9 @@ class Driver:
 
     async def _deliver(self, sends: list[Send]) -> None:
         for send in sends:
-            outcome = await self._courier.deliver(send, self.clock)
+            result = await self._courier.deliver(send, self.clock)
             now = self.clock.now()
-            self._apply(EndAttempt(send.job.id, send.attempt.number, outcome), now)
+            self._apply(EndAttempt(send.job.id, send.attempt.number, result), now)
             self.notifier.notify()
 
     def _arm(self, due: datetime, now: datetime) -> None:

@@ -94,7 +94,7 @@ class LiveSandbox:
     def apply(self, command: Command, now: datetime | None = None) -> Any:
         """Apply a command: the only way into the state machine. `now` is the sandbox's time, if it was read.
 
-        Entries that a running clock has made due are processed first. The command's type determines the answer's.
+        Agenda items that a running clock has made due are processed first. The command's type determines the answer's.
         Raises `DomainError`, and `ScenarioError` for a command with a document; nothing has changed then.
         """
         if self.is_closed:

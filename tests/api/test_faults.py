@@ -10,6 +10,13 @@ from tests.support.client import Client, Response, running
 FAST = {"clock": "x100000"}  # a wait of 29 s takes 0.3 ms
 
 
+DENIALS = pytest.mark.parametrize(
+    ("then", "status", "error"),
+    [({"internal_error": True}, 401, "internal_error"), ({"nonce_service": "down"}, 503, "nonce_service_unavailable")],
+)
+FOUND_BEFORE_OR_BEHIND_THE_BODY = pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"account": "0123456789"}])
+
+
 def faults(*rules: dict[str, Any], **scenario: Any) -> dict[str, Any]:
     return {"faults": list(rules)} | scenario
 
@@ -133,11 +140,8 @@ def test_nothing_takes_longer_than_the_integration_timeout(
                 assert "integration_timeout" in answer.headers["x-sim-diagnosis"]
 
 
-@pytest.mark.parametrize(
-    ("then", "status", "error"),
-    [({"internal_error": True}, 401, "internal_error"), ({"nonce_service": "down"}, 503, "nonce_service_unavailable")],
-)
-@pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"account": "0123456789"}])
+@DENIALS
+@FOUND_BEFORE_OR_BEHIND_THE_BODY
 def test_the_diagnosis_of_a_denied_payment_names_what_was_ignored(
     then: dict[str, Any], status: int, error: str, when: dict[str, Any]
 ) -> None:
@@ -148,11 +152,8 @@ def test_the_diagnosis_of_a_denied_payment_names_what_was_ignored(
         assert ("zz is unknown" in denied.headers["x-sim-diagnosis"]) is ("account" in when)
 
 
-@pytest.mark.parametrize(
-    ("then", "status", "error"),
-    [({"internal_error": True}, 401, "internal_error"), ({"nonce_service": "down"}, 503, "nonce_service_unavailable")],
-)
-@pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"account": "0123456789"}])
+@DENIALS
+@FOUND_BEFORE_OR_BEHIND_THE_BODY
 def test_a_denied_request_at_the_root_is_in_the_journal_of_its_own_sandbox(
     then: dict[str, Any], status: int, error: str, when: dict[str, Any]
 ) -> None:
@@ -167,11 +168,8 @@ def test_a_denied_request_at_the_root_is_in_the_journal_of_its_own_sandbox(
         assert client.sim("GET", "/sandboxes/default/requests").json["requests"] == []
 
 
-@pytest.mark.parametrize(
-    ("then", "status", "error"),
-    [({"internal_error": True}, 401, "internal_error"), ({"nonce_service": "down"}, 503, "nonce_service_unavailable")],
-)
-@pytest.mark.parametrize("when", [{"path": "/v2/topup"}, {"account": "0123456789"}])
+@DENIALS
+@FOUND_BEFORE_OR_BEHIND_THE_BODY
 def test_a_denial_leaves_the_nonce(then: dict[str, Any], status: int, error: str, when: dict[str, Any]) -> None:
     with running(faults({"when": when, "times": 1, "then": then})) as client:
         nonce = "nonce-of-a-denied-request"
