@@ -57,7 +57,13 @@ def prepare(flags: ServerFlags, on_ready: Callable[[Running], None], *, keeps_co
     """Load the scenario and bind the port; `on_ready` is called once the server answers. Raises `CannotStart`."""
     try:
         app = build_app(replace(_options(flags), keeps_coverage=keeps_coverage))
-        server = make_server(app, flags.host, flags.port, on_ready=lambda: _ready(running, on_ready))
+        server = make_server(
+            app,
+            flags.host,
+            flags.port,
+            on_ready=lambda: _ready(running, on_ready),
+            on_stop=app.sandboxes.end_waits,
+        )
     except ScenarioError as error:
         raise CannotStart("\n".join(map(str, error.problems))) from None
     except DomainError as error:
@@ -83,7 +89,7 @@ def _options(flags: ServerFlags) -> Options:
         rate=flags.clock.rate if flags.clock else None,
         start=flags.start,
         seed=flags.seed,
-        control_token=flags.control_token or _token_for(flags.host),
+        control_token=flags.control_token_file or flags.control_token or _token_for(flags.host),
         allowed_hosts=hosts,
         public_callbacks_only=flags.callbacks == "public",
         trust_forwarded=flags.trust_forwarded,

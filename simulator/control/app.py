@@ -35,6 +35,7 @@ from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.reading.document import ScenarioError
 
+HEALTH_PATH = "/_sim/health"
 ONE = "/_sim/sandboxes/{sandbox}"
 
 
@@ -47,7 +48,7 @@ class AnyMethod(Route):
 
 
 ROUTES = [
-    Route("/_sim/health", meta.health, methods=["GET"]),
+    Route(HEALTH_PATH, meta.health, methods=["GET"]),
     Route("/_sim/assumptions", meta.register, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.list_all, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.create, methods=["POST"]),
@@ -119,7 +120,7 @@ class ControlApp:
         self._app.state.default_scenario = scenario
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request that the guard accepts, under its own request id."""
+        """Answer one request that the guard accepts, or that is open to everybody, under its own request id."""
 
         async def send_with_id(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -127,7 +128,7 @@ class ControlApp:
                 message["headers"] = [*message.get("headers", ()), (b"x-sim-request-id", request_id)]
             await send(message)
 
-        if not scope["path"].startswith(INBOX_PATH):
+        if scope["path"] != HEALTH_PATH and not scope["path"].startswith(INBOX_PATH):
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
                 await error(refusal.status, refusal.code, refusal.message)(scope, receive, send_with_id)

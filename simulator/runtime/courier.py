@@ -29,8 +29,8 @@ SOURCE_ADDRESSES = {"staging": "3.1.120.89", "production": "18.140.170.98"}
 class Sender(Protocol):
     """Sends over the network; implemented by `simulator.delivery.sender.HttpSender`."""
 
-    async def send(self, outgoing: Outgoing, timeout_s: float) -> AttemptResult:
-        """Make one attempt; network failures are `AttemptResult`s."""
+    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+        """Make one attempt for the sandbox `owner`; network failures are `AttemptResult`s."""
         ...
 
 
@@ -44,9 +44,10 @@ def receiver_of(send: Send) -> str:
 
 
 class Courier:
-    """Delivers for one sandbox."""
+    """Delivers for the sandbox `owner`."""
 
-    def __init__(self, scenario: Scenario, inboxes: Inboxes, sender: Sender) -> None:
+    def __init__(self, owner: str, scenario: Scenario, inboxes: Inboxes, sender: Sender) -> None:
+        self._owner = owner
         self._inboxes = inboxes
         self._sender = sender
         self.follow(scenario)
@@ -89,7 +90,7 @@ class Courier:
         """Send a request to the target `url`."""
         if url.startswith(INBOX_SCHEME):
             return await self._into_inbox(url, request, clock, timeout_s)
-        return await self._sender.send(request, timeout_s)
+        return await self._sender.send(request, timeout_s, self._owner)
 
     async def _into_inbox(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> AttemptResult:
         try:

@@ -66,6 +66,7 @@ class Driver:
         self._advancing: asyncio.Task[Advance] | None = None
         self._report = Advance()
         self._closed = False
+        self._is_stopping = False
         self.notifier = Notifier()
 
     @property
@@ -93,13 +94,16 @@ class Driver:
     async def advance(self, target: datetime | None) -> Advance:
         """Move the clock to `target`, or until the agenda is empty when it is None, and finish all deliveries.
 
-        Raises `Conflict` while another advance runs, and when the sandbox is deleted meanwhile.
+        Raises `Conflict` while another advance runs, and when the sandbox is deleted or the server stopped meanwhile.
         """
         self.refuse_while_advancing()
         self._advancing = asyncio.create_task(self._advance(target))
         try:
             report = await self._advancing
         except asyncio.CancelledError:
+            if self._is_stopping:
+                text = "the server is being stopped; what was due until now has happened"
+                raise Conflict("server_stopping", text) from None
             if not self._closed:
                 raise
             raise Conflict("sandbox_gone", "the sandbox was deleted while it was being advanced") from None
@@ -127,6 +131,13 @@ class Driver:
         self.caught_up_at = None
         self.catch_up(current)
         self.rearm(current)
+
+    def end_waits(self) -> None:
+        """Wake everybody who waits, and end an advance: the server is about to stop."""
+        self._is_stopping = True
+        self.notifier.close()
+        if self._advancing is not None:
+            self._advancing.cancel()
 
     def stop(self) -> None:
         """Stop the timer, all deliveries and any advance; nothing is applied any more."""

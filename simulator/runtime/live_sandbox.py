@@ -68,7 +68,7 @@ class LiveSandbox:
         self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect)
-        self.courier = Courier(scenario, self.inboxes, self._sender)
+        self.courier = Courier(self.id, scenario, self.inboxes, self._sender)
         self._agenda = self.core.state.agenda
         self.driver = Driver(self.apply, self._agenda, self.clock, self.courier)
 
@@ -151,10 +151,18 @@ class LiveSandbox:
             self._begin()
             self.start()
 
+    def end_waits(self) -> None:
+        """Answer everybody who waits now, with what there is: the server is about to stop."""
+        self.driver.end_waits()
+        self._wake_readers()
+
     def stop(self) -> None:
         """Accept no commands any more, end all tasks, and wake all waiters."""
         self.is_closed = True
         self.driver.stop()
+        self._wake_readers()
+
+    def _wake_readers(self) -> None:
         self.journal.notifier.close()
         self.inboxes.close()
 

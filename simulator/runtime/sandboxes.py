@@ -110,6 +110,11 @@ class Sandboxes:
         if self._ttl_s is not None:
             self._sweep_again(monotonic_s, self._ttl_s)
 
+    def end_waits(self) -> None:
+        """Answer everybody who waits at one of them: the server is about to stop."""
+        for sandbox in self:
+            sandbox.end_waits()
+
     async def close(self) -> None:
         """Stop all sandboxes."""
         if self._sweeper is not None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import math
 import os
 import socket
 import sys
@@ -18,7 +19,7 @@ from simulator.server.turn import Turn
 
 _BACKLOG: Final = 2048
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
-_GRACE_S: Final = 2  # how long a stopping server waits for requests to finish
+_GRACE_S: Final = 0.5  # how long a stopping server waits for requests to finish
 _CANCEL_GRACE_S: Final = 0.2  # how long applications may run after that
 _STARTUP_FAILED: Final = 3  # the exit code
 
@@ -34,10 +35,17 @@ class Server(uvicorn.Server):
     the address of a server that never ran.
     """
 
-    def __init__(self, config: uvicorn.Config, listener: socket.socket, on_ready: Callable[[], None] | None) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        listener: socket.socket,
+        on_ready: Callable[[], None] | None,
+        on_stop: Callable[[], None] | None,
+    ) -> None:
         super().__init__(config)
         self._listener = listener
         self._on_ready = on_ready
+        self._on_stop = on_stop
         self.host: str = config.host
         self.port: int = listener.getsockname()[1]
 
@@ -68,6 +76,8 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop. A request that does not finish in time gets a disconnect, and is cancelled if that does not end it."""
+        if self._on_stop is not None:
+            self._on_stop()
         ending = asyncio.create_task(self._end_requests())
         await super().shutdown(sockets)
         ending.cancel()
@@ -88,10 +98,12 @@ def make_server(
     *,
     limits: HttpLimits = HttpLimits(),  # noqa: B008 - frozen
     on_ready: Callable[[], None] | None = None,
+    on_stop: Callable[[], None] | None = None,
 ) -> Server:
     """Bind `host:port` (0: a free one) and return the server for `app`; raises CannotListen.
 
-    `on_ready` is called once, when the application has started and requests are answered.
+    `on_ready` is called once, when the application has started and requests are answered; `on_stop` when it begins to
+    stop, to end what requests wait for.
     """
     config = uvicorn.Config(
         app,
@@ -109,9 +121,9 @@ def make_server(
         server_header=False,
         backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE_S,
-        timeout_graceful_shutdown=2 * _GRACE_S,
+        timeout_graceful_shutdown=math.ceil(2 * _GRACE_S),
     )
-    return Server(config, listen(host, port), on_ready)
+    return Server(config, listen(host, port), on_ready, on_stop)
 
 
 def listen(host: str, port: int) -> socket.socket:

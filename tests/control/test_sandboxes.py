@@ -246,19 +246,26 @@ GUARDED: list[tuple[dict[str, str], int]] = [
 
 @pytest.mark.parametrize(("headers", "status"), GUARDED)
 def test_the_guard_keeps_foreign_pages_out(client: Client, headers: dict[str, str], status: int) -> None:
-    assert client.send("GET", "/_sim/health", headers=headers_of(**headers)).status == status
+    assert client.send("GET", "/_sim/sandboxes", headers=headers_of(**headers)).status == status
 
 
-def test_a_token_is_asked_for_everywhere_but_at_the_inbox() -> None:
+@pytest.mark.parametrize(("headers", "_"), GUARDED)
+def test_the_health_check_is_open_to_everybody(client: Client, headers: dict[str, str], _: int) -> None:
+    assert client.send("GET", "/_sim/health", headers=headers_of(**headers)).status == 200
+
+
+def test_a_token_is_asked_for_everywhere_but_at_the_inbox_and_for_health() -> None:
     with running(control_token="let-me-in", allowed_hosts=("sim",)) as client:
 
         def ask(path: str, **headers: str) -> Response:
             return client.send("GET", f"/_sim{path}", headers=headers_of(**headers))
 
-        assert ask("/health").status == 401
-        assert ask("/health", authorization="Bearer wrong").status == 401
-        assert ask("/health", authorization="Bearer let-me-in").status == 200
-        assert ask("/health", authorization="Bearer let-me-in", host="sim:80").status == 200
+        assert ask("/health", host="10.1.2.3").status == 200
+        assert ask("/health/").status == 401
+        assert ask("/sandboxes").status == 401
+        assert ask("/sandboxes", authorization="Bearer wrong").status == 401
+        assert ask("/sandboxes", authorization="Bearer let-me-in").status == 200
+        assert ask("/sandboxes", authorization="Bearer let-me-in", host="sim:80").status == 200
         assert ask("/inbox/default/cb", host="anything.example").status == 200
 
 

@@ -252,6 +252,26 @@ def test_dead_receivers_do_not_hold_up_another(run: Run) -> None:
 
 
 @each_loop
+def test_a_dead_path_of_one_sandbox_does_not_hold_up_another_sandbox_at_the_same_receiver(run: Run) -> None:
+    async def answer(exchange: Exchange) -> None:
+        if "/dead" not in exchange.head[0]:
+            exchange.write(OK)
+
+    async def main() -> None:
+        async with sender() as http, Receiver(answer) as receiver:
+            dead = post(f"http://127.0.0.1:{receiver.port}/dead")
+            lost = [asyncio.ensure_future(http.send(dead, 30.0, "one")) for _ in range(100)]
+            await until(lambda: len(receiver.requests) == 64)
+            assert (await http.send(post(receiver.url), 5.0, "another")).status == 200
+            assert len(receiver.requests) == 65
+            for attempt in lost:
+                attempt.cancel()
+            await asyncio.gather(*lost, return_exceptions=True)
+
+    run(main())
+
+
+@each_loop
 def test_one_receiver_has_a_bounded_number_of_connections(run: Run) -> None:
     async def main() -> None:
         most = 0

@@ -16,7 +16,8 @@ from typing import Any, Self
 import pytest
 
 from simulator.delivery.lookup import Lookup, system_lookup
-from simulator.delivery.sender import PER_RECEIVER, HttpSender
+from simulator.delivery.sender import HttpSender
+from simulator.delivery.slots import PER_RECEIVER, Slots
 from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.effects import Outgoing
 from tests.support.connections import hang_up
@@ -88,7 +89,9 @@ async def sender(
     per_receiver: int = PER_RECEIVER,
 ) -> AsyncIterator[HttpSender]:
     """A sender that is warm, and closed in the end."""
-    made = HttpSender(AddressPolicy(public_only), verify_tls=verify_tls, lookup=lookup, per_receiver=per_receiver)
+    made = HttpSender(
+        AddressPolicy(public_only), verify_tls=verify_tls, lookup=lookup, slots=Slots(per_receiver=per_receiver)
+    )
     await made.warm()
     try:
         yield made
