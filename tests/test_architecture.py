@@ -68,7 +68,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     },
     "runtime": {
         "clock", "counters", "courier", "driver", "journal", "live_sandbox", "probes", "ring", "rule_names",
-        "sandboxes", "watch",
+        "sandboxes", "unexpected", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
     "wire": {

@@ -86,11 +86,14 @@ class Pipeline:
         )
         try:
             reply = refusal or await self._reply(call, request)
+            content = reply.body if type(reply.body) is bytes else encode(reply.body)
         except ClientGone:
-            reply = Reply(0, b"", ending=GONE)
+            reply, content = Reply(0, b"", ending=GONE), b""
+        except Exception as error:  # our mistake: the client and the journal say so
+            reply = refusals.failed(call, error)
+            content = encode(reply.body)
         if call.is_deprecated:
             reply = marked_deprecated(call, reply)
-        content = reply.body if type(reply.body) is bytes else encode(reply.body)
         exchange.status, exchange.content = reply.status, reply.journaled or content
         if anonymous is not None and call.reseller is None:
             exchange.owner = sandbox.id

@@ -27,12 +27,13 @@ from simulator.control import (
     transactions,
 )
 from simulator.control.guard import Guard
-from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error
+from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error, on_unexpected
 from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.sandboxes import Sandboxes
+from simulator.runtime.unexpected import report
 from simulator.scenario.reading.document import ScenarioError
 
 HEALTH_PATH = "/_sim/health"
@@ -103,6 +104,7 @@ class ControlApp:
                 ScenarioError: on_scenario_error,
                 BadTarget: inboxes.on_bad_target,
                 HTTPException: on_http_error,
+                Exception: on_unexpected,
             },
         )
         self._app.router.redirect_slashes = False
@@ -133,4 +135,7 @@ class ControlApp:
             if refusal is not None:
                 await error(refusal.status, refusal.code, refusal.message)(scope, receive, send_with_id)
                 return
-        await self._app(scope, receive, send_with_id)
+        try:
+            await self._app(scope, receive, send_with_id)
+        except Exception as failure:  # it was answered; Starlette raises it again for the server's log
+            report(failure, "a control request")

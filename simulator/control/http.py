@@ -91,6 +91,11 @@ async def on_http_error(request: Request, exc: Exception) -> Response:
     return answer
 
 
+async def on_unexpected(request: Request, exc: Exception) -> Response:
+    """500 for an exception that nothing foresaw."""
+    return error(500, "unexpected", "the simulator made a mistake; its log has the place")
+
+
 def _methods_of(request: Request) -> list[str]:
     """Every method of a path; the router itself names only those of the first route."""
     routes = (route for route in request.app.routes if isinstance(route, Route))
