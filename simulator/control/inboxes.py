@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable
-from contextlib import suppress
 from datetime import timedelta
 from itertools import accumulate, takewhile
 from typing import Any
@@ -41,6 +40,7 @@ VALUE_BYTES = 100  # of a value, a parameter or an escaped character: what it ta
 # Of a message: what is more is not decoded.
 JSON_BYTES_MAX = 64 * 1024
 JSON_VALUES_MAX = 5000
+JSON_DEPTH_MAX = 32
 PARAMETERS_MAX = 1000
 
 FRAMING_HEADERS = ("content-length", "transfer-encoding", "connection")
@@ -77,7 +77,7 @@ async def show(request: Request) -> Response:
         "left_out": inbox.left_out,
         "complete": complete,
     }
-    return reply(answer | page("items", shorter, inbox.after(asked.cursor), item, lambda one: one.n))
+    return reply(answer | page("items", shorter, inbox.after(asked.cursor), _item, lambda one: one.n))
 
 
 def _fitting(received: Iterable[Received]) -> int:
@@ -103,12 +103,8 @@ def _may_be_decoded(body: bytes) -> bool:
     return 0 < len(body) <= JSON_BYTES_MAX and _values(body) <= JSON_VALUES_MAX
 
 
-def item(one: Received) -> dict[str, Any]:
+def _item(one: Received) -> dict[str, Any]:
     """A received request. Its body is decoded here, if it is small enough."""
-    value = None
-    if _may_be_decoded(one.body):
-        with suppress(BadJson):
-            value = decode_any(one.body)
     parameters = b"&".join(one.query.split(b"&", PARAMETERS_MAX)[:PARAMETERS_MAX]).decode("latin-1")
     return {
         "n": one.n,
@@ -117,9 +113,24 @@ def item(one: Received) -> dict[str, Any]:
         "query": dict(parse_qsl(parameters, keep_blank_values=True)),
         "headers": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in one.headers],
         "body": one.body.decode("utf-8", "replace"),
-        "json": value,
+        "json": _json(one.body) if _may_be_decoded(one.body) else None,
         "status": one.status,
     }
+
+
+def _json(body: bytes) -> Any:
+    """The value of a body; None when it is not JSON or nested too deep."""
+    try:
+        value = decode_any(body)
+    except BadJson:
+        return None
+    level = [value]
+    for _ in range(JSON_DEPTH_MAX + 1):
+        level = [one for one in level if isinstance(one, dict | list)]
+        if not level:
+            return value
+        level = [child for one in level for child in (one.values() if isinstance(one, dict) else one)]
+    return None
 
 
 async def set_replies(request: Request) -> Response:
