@@ -2,15 +2,20 @@
 
 from collections import OrderedDict
 from datetime import datetime
+from itertools import chain
+from sys import getsizeof
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
+from simulator.domain.model.inboxes import InboxReply
 from simulator.runtime.journal import unpacked
 
-# Measured: a message beside its texts, with its places in an inbox and in two budgets; and an inbox without messages.
+# Measured: a message beside its texts, with its places in an inbox and in two budgets; an inbox without messages; and a
+# reply or a header of one beside its texts.
 MESSAGE_BYTES = 650
 NAME_BYTES = 2500
+REPLY_BYTES = 250
 
 
 class Received(msgspec.Struct, gc=False, kw_only=True):
@@ -34,6 +39,12 @@ class Received(msgspec.Struct, gc=False, kw_only=True):
     def size(self) -> int:
         """The memory of this request, in bytes."""
         return MESSAGE_BYTES + len(self.method) + len(self.query) + len(self.packed_headers) + len(self.body)
+
+
+def reply_size(reply: InboxReply) -> int:
+    """The memory of a reply that was set, in bytes."""
+    texts = chain((reply.body,), chain.from_iterable(reply.headers))
+    return REPLY_BYTES * (1 + len(reply.headers)) + sum(map(getsizeof, texts))
 
 
 class Holder(Protocol):

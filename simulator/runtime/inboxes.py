@@ -13,7 +13,7 @@ from itertools import count, islice
 from simulator.domain.errors import Conflict
 from simulator.domain.model.inboxes import InboxReply
 from simulator.domain.model.scenario import Limits
-from simulator.runtime.inbox_budget import InboxBudget, Received
+from simulator.runtime.inbox_budget import InboxBudget, Received, reply_size
 from simulator.runtime.journal import packed
 from simulator.runtime.ring import Notifier
 
@@ -56,13 +56,14 @@ class Inbox:
 
     @property
     def left_out(self) -> int:
-        """How many were evicted: its own, and those of inboxes that went with them before this one was created."""
+        """How many were evicted: its own, and those of inboxes that were dropped before this one was created."""
         return self.left_out_before + self.evicted
 
     def set_replies(self, replies: Iterable[InboxReply]) -> None:
         """Queue these for the next requests, in order; the last one repeats. Without any it is 200."""
         self.replies = deque(replies)
         self.has_set_replies = bool(self.replies)
+        self.reply_bytes = sum(map(reply_size, self.replies))
         self.replies = self.replies or deque([InboxReply()])
 
     def next_reply(self) -> InboxReply:
@@ -201,12 +202,16 @@ class Inboxes:
         return inbox, complete
 
     def set_replies(self, name: str, replies: Iterable[InboxReply]) -> None:
-        """Queue replies of an inbox. Raises `Conflict` when too many others have replies already."""
+        """Queue replies of an inbox. Raises `Conflict` when too many others have replies, or these have too many bytes
+        with theirs: they may have as many as the messages."""
         replies = tuple(replies)
-        with_replies = len(self._by_name) - self.budget.names
-        if replies and not self.peek(name).has_set_replies and with_replies >= self.budget.names_max:
-            text = f"{with_replies} inboxes have replies already; delete some first"
+        others = [one for one in self._by_name.values() if one.has_set_replies and one.name != name]
+        if replies and len(others) >= self.budget.names_max:
+            text = f"{len(others)} other inboxes have replies; delete some first"
             raise Conflict("too_many_inboxes", text, "name")
+        if replies and sum(one.reply_bytes for one in others) + sum(map(reply_size, replies)) > self.budget.bytes_max:
+            text = f"the replies of all inboxes would take over {self.budget.bytes_max} bytes; delete some first"
+            raise Conflict("too_many_replies", text, "replies")
         self._set_replies(name, replies)
 
     def follow(self, replies: Mapping[str, tuple[InboxReply, ...]], before: Iterable[str] = ()) -> None:

@@ -148,6 +148,29 @@ def test_replies_are_set_for_as_many_inboxes_as_there_may_be_and_strangers_come_
     assert full.counts() == {"a": 0, "b": 0, "c": 0, "d": 1}
 
 
+def test_the_replies_of_all_inboxes_take_no_more_memory_than_the_budget_says() -> None:
+    full = inboxes(inboxes_bytes=BOUND)
+    gc.collect()
+    tracemalloc.start()
+    refused = []
+    for turn in range(300):
+        replies = [InboxReply(500, body="ä" * turn * 20, headers=((f"X-{turn}", f"{turn}"),)) for _ in range(turn % 4)]
+        try:
+            full.set_replies(f"n{turn}", replies)
+        except Conflict as conflict:
+            refused.append(conflict.code)
+    gc.collect()
+    allocated, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    names = len(full.counts())
+    assert allocated <= BOUND + names * NAME_BYTES
+    assert len(refused) > 20
+    assert set(refused) == {"too_many_replies"}
+    full.set_replies("n299", [])
+    full.forget("n3")
+    full.set_replies("small", [InboxReply(500)])
+
+
 def test_the_server_has_one_budget_for_the_bytes_of_all_sandboxes() -> None:
     server = server_budget()
     server.bytes_max = BOUND
