@@ -241,6 +241,11 @@ class Inboxes:
         """True while somebody waits for one of them."""
         return any(inbox.waiters for inbox in self._by_name.values())
 
+    def end_waits(self) -> None:
+        """Wake all waiters for good."""
+        for inbox in self._by_name.values():
+            inbox.notifier.close()
+
     def close(self) -> None:
         """Wake all waiters, delete all contents, and keep nothing from now on."""
         self._is_closed = True

@@ -157,15 +157,13 @@ class LiveSandbox:
     def end_waits(self) -> None:
         """Answer everybody who waits now, with what there is: the server is about to stop."""
         self.driver.end_waits()
-        self._wake_readers()
+        self.journal.notifier.close()
+        self.inboxes.end_waits()
 
     def stop(self) -> None:
         """Accept no commands any more, end all tasks, and wake all waiters."""
         self.is_closed = True
         self.driver.stop()
-        self._wake_readers()
-
-    def _wake_readers(self) -> None:
         self.journal.notifier.close()
         self.inboxes.close()
 
