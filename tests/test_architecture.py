@@ -67,8 +67,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "unescaped",
     },
     "runtime": {
-        "clock", "counters", "courier", "driver", "journal", "live_sandbox", "probes", "ring", "rule_names",
-        "sandboxes", "unexpected", "watch",
+        "clock", "counters", "courier", "driver", "inbox_budget", "journal", "live_sandbox", "probes", "ring",
+        "rule_names", "sandboxes", "unexpected", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
     "wire": {

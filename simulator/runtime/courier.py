@@ -6,7 +6,6 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from simulator.delivery.targets import BadTarget, InboxTarget, parse_target
-from simulator.domain.errors import Conflict
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import (
     AttemptEnd,
@@ -96,14 +95,11 @@ class Courier:
         try:
             target = parse_target(url)
             assert isinstance(target, InboxTarget)
-            inbox = self._inboxes[target.name]
         except BadTarget as bad:
             return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
-        except Conflict as full:
-            return AttemptResult(AttemptEnd.BLOCKED, error=full.message)
         query = request.url.partition("?")[2].encode()
-        headers = tuple((name.lower().encode(), value.encode()) for name, value in request.headers)
-        reply = inbox.take(clock.now(), request.method, query, headers, request.body or b"")
+        headers = [(name.lower().encode(), value.encode()) for name, value in request.headers]
+        reply = self._inboxes.take(target.name, clock.now(), request.method, query, headers, request.body or b"")
         delay_s = clock.wall_seconds(reply.delay)
         if delay_s:
             await asyncio.sleep(min(delay_s, timeout_s))

@@ -15,7 +15,8 @@ from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.driver import Driver
-from simulator.runtime.inboxes import Inboxes
+from simulator.runtime.inbox_budget import InboxBudget
+from simulator.runtime.inboxes import Inbox, Inboxes
 from simulator.runtime.journal import Journal
 from simulator.scenario.compiler import COMPILER
 
@@ -36,11 +37,14 @@ class SandboxSpec:
 class LiveSandbox:
     """A running sandbox: the state machine with its clock, driver, journal and inboxes."""
 
-    def __init__(self, id_: str, spec: SandboxSpec, wall: Wall, sender: Sender) -> None:
+    def __init__(
+        self, id_: str, spec: SandboxSpec, wall: Wall, sender: Sender, inbox_budget: InboxBudget[Inbox]
+    ) -> None:
         self.id = id_
         self.spec = spec
         self._wall = wall
         self._sender = sender
+        self._inbox_budget = inbox_budget
         self.is_touched = True
         self.last_used_s = 0.0
         self.on_reset: Callable[[LiveSandbox], None] = lambda _: None
@@ -64,8 +68,7 @@ class LiveSandbox:
         self.clock = Clock(self._wall, mode, rate, spec.start or start.start)
         key_scope = self.id if spec.unique_credentials else ""
         self.core = Sandbox(scenario, self.seed, self.clock.now(), key_scope, COMPILER)
-        limits = scenario.limits
-        self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
+        self.inboxes = Inboxes(scenario.limits, self._inbox_budget)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect)
         self.courier = Courier(self.id, scenario, self.inboxes, self._sender)
@@ -154,15 +157,13 @@ class LiveSandbox:
     def end_waits(self) -> None:
         """Answer everybody who waits now, with what there is: the server is about to stop."""
         self.driver.end_waits()
-        self._wake_readers()
+        self.journal.notifier.close()
+        self.inboxes.end_waits()
 
     def stop(self) -> None:
         """Accept no commands any more, end all tasks, and wake all waiters."""
         self.is_closed = True
         self.driver.stop()
-        self._wake_readers()
-
-    def _wake_readers(self) -> None:
         self.journal.notifier.close()
         self.inboxes.close()
 

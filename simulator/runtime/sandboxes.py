@@ -9,6 +9,7 @@ from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.reports.coverage import Coverage
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
+from simulator.runtime.inboxes import server_budget
 from simulator.runtime.live_sandbox import LiveSandbox, SandboxSpec
 
 DEFAULT = "default"
@@ -22,6 +23,7 @@ class Sandboxes:
     def __init__(self, wall: Wall, sender: Sender, ttl_s: float | None = None, *, keeps_coverage: bool = False) -> None:
         self._wall = wall
         self._sender = sender
+        self.inbox_budget = server_budget()
         self._ttl_s = ttl_s
         self._past = Coverage() if keeps_coverage else None
         self._by_id: dict[str, LiveSandbox] = {}
@@ -62,7 +64,7 @@ class Sandboxes:
             raise Unacceptable("bad_sandbox_id", text, "id")
         if sandbox_id in self._by_id:
             raise Conflict("sandbox_exists", f"there is a sandbox {sandbox_id!r} already", "id")
-        sandbox = LiveSandbox(sandbox_id, spec, self._wall, self._sender)
+        sandbox = LiveSandbox(sandbox_id, spec, self._wall, self._sender, self.inbox_budget)
         sandbox.on_reset = self._remember
         self._by_id[sandbox_id] = sandbox
         self.learn_keys(sandbox)

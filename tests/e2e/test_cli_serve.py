@@ -96,6 +96,7 @@ def test_a_stopping_server_answers_long_polls_and_ends_an_advance(silent: socket
             client.request(method, f"/_sim/sandboxes/default{path}", body)
             return client
 
+        assert ask(f"{url}/_sim/inbox/default/callbacks", "POST", b"{}").status == 200
         receiver = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         topup = '{"refid":"order-1","product":"ELECTRIC","account":"210012345648","amount":"100.00"}'
         for call in (("POST", f"/v2/callback-url?url={receiver}&method=POST"), ("POST", "/v2/topup", "-d", topup)):
@@ -107,7 +108,12 @@ def test_a_stopping_server_answers_long_polls_and_ends_an_advance(silent: socket
         assert ask(f"{url}/_sim/health").status == 200  # those before it have been read
         assert server.stop(signal.SIGTERM) == (0, "", "")
         answers = [poll.getresponse() for poll in polls]
-        assert [(answer.status, json.load(answer)["complete"]) for answer in answers] == [(200, False)] * 5
+        found = [json.load(answer) for answer in answers]
+        assert [(answer.status, one["complete"]) for answer, one in zip(answers, found, strict=True)] == [
+            (200, False)
+        ] * 5
+        assert found[0]["requests"], "what there is"
+        assert found[4]["items"], "what there is"
         ended = advance.getresponse()
         assert (ended.status, json.load(ended)["error"]) == (409, "server_stopping")
 

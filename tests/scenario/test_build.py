@@ -301,6 +301,8 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         journal_bytes=2048,
         inbox=11,
         inbox_bytes=4096,
+        inboxes=13,
+        inboxes_bytes=16384,
     )
     assert scenario.webhooks == WebhookPolicy(
         retry_limit=2,

@@ -152,9 +152,14 @@ class Client:
         assert response.status == 200, response.body
         return response.json
 
-    def inbox(self, name: str = "callbacks", query: str = "") -> list[Any]:
-        """What an inbox of the default sandbox received."""
-        items: list[Any] = self.sim("GET", f"/sandboxes/default/inbox/{name}{query}").json["items"]
+    def inbox(self, name: str = "callbacks") -> list[Any]:
+        """What an inbox of the default sandbox received, on all pages."""
+        items: list[Any] = []
+        cursor: str | None = "0"
+        while cursor is not None:
+            page = self.sim("GET", f"/sandboxes/default/inbox/{name}?limit=1000&cursor={cursor}").json
+            items += page["items"]
+            cursor = page["cursor"]
         return items
 
     def sandbox(self, scenario: dict[str, Any], sandbox_id: str, **more: Any) -> LiveSandbox:

@@ -32,8 +32,11 @@ from simulator.domain.state import (
 
 # Bounds of memory that is allocated when a sandbox starts.
 FIXED_SIZES = frozenset(
-    {"callbacks", "deliveries", "deliveries_bytes", "notifications", "journal", "journal_bytes", "inbox", "inbox_bytes"}
-)
+    {
+        "callbacks", "deliveries", "deliveries_bytes", "notifications", "journal", "journal_bytes",
+        "inbox", "inbox_bytes", "inboxes", "inboxes_bytes",
+    }
+)  # fmt: skip
 
 
 def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:

@@ -129,6 +129,8 @@ class Limits:
     journal_bytes: int = 64 * 1024 * 1024
     inbox: int = 10_000
     inbox_bytes: int = 64 * 1024 * 1024
+    inboxes: int = 1_000
+    inboxes_bytes: int = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,8 @@ def limits(section: Reader) -> Limits:
         journal_bytes=section["journal_bytes"].integer(usual.journal_bytes),
         inbox=section["inbox"].integer(usual.inbox),
         inbox_bytes=section["inbox_bytes"].integer(usual.inbox_bytes),
+        inboxes=section["inboxes"].integer(usual.inboxes),
+        inboxes_bytes=section["inboxes_bytes"].integer(usual.inboxes_bytes),
     )
 
 
