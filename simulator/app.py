@@ -12,8 +12,8 @@ from simulator.api.endings import Drip
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
 from simulator.api.sandbox_lookup import owner_at_root
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.sender import HttpSender
-from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
 from simulator.runtime.clock import Wall

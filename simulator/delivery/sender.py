@@ -6,10 +6,10 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.lookup import Lookup, NameResolver, system_lookup
 from simulator.delivery.targets import (
     MAX_TARGET_CHARS,
-    AddressPolicy,
     BadTarget,
     HttpTarget,
     InboxTarget,

@@ -15,9 +15,9 @@ from typing import Any, Self
 
 import pytest
 
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.lookup import Lookup, system_lookup
 from simulator.delivery.sender import PER_RECEIVER, HttpSender
-from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.effects import Outgoing
 from tests.support.connections import hang_up
 
