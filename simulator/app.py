@@ -165,6 +165,7 @@ def build_app(
     if sender is None:
         sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
     sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)
+    sandboxes.server_secrets = (options.control_token,) if options.control_token else ()
     sandboxes.create(
         SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),
     )

@@ -28,6 +28,7 @@ from simulator.control import (
 )
 from simulator.control.guard import Guard
 from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error
+from simulator.control.masked_send import MaskedSend
 from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
@@ -130,6 +131,9 @@ class ControlApp:
         if not scope["path"].startswith(INBOX_PATH):
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
-                await error(refusal.status, refusal.code, refusal.message)(scope, receive, send_with_id)
+                answer = error(refusal.status, refusal.code, refusal.message)
+                await answer(scope, receive, send_with_id)
                 return
+            await self._app(scope, receive, MaskedSend(scope, send_with_id, self._app.state.sandboxes))
+            return
         await self._app(scope, receive, send_with_id)
