@@ -9,6 +9,7 @@ from typing import Any
 
 from simulator.app import App, build_app
 from simulator.cli.flags import CannotStart, ServerFlags
+from simulator.cli.logs import hide_secrets
 from simulator.cli.output import one_line
 from simulator.cli.process import tune_gc
 from simulator.control import render
@@ -66,6 +67,7 @@ def prepare(flags: ServerFlags, on_ready: Callable[[Running], None], *, keeps_co
     except CannotListen as error:
         raise CannotStart(f"reseller-sim: {error}") from None
     app.options = replace(app.options, url=server.url)
+    hide_secrets(app.sandboxes)
     running = Running(server, app)
     return running
 
