@@ -103,7 +103,7 @@ def test_everybody_runs_the_same_command() -> None:
     readme, script, makefile = (ROOT.parent.joinpath(name).read_text() for name in ("README.md", ".ci/run", "Makefile"))
     assert script.splitlines()[-1] == "make test"
     assert "\nmake test " in readme
-    assert "\ncheck: lint types test " in makefile
+    assert "\ncheck: lint types audit test " in makefile
     assert '-m "not slow"' in makefile.partition("\ntest-fast:")[2].partition("\n\n")[0]
 
 

@@ -37,6 +37,7 @@ from simulator.runtime.journal import Exchange, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.rule_names import decode_rule_names
 from simulator.wire.json import encode
+from simulator.wire.secrets import hidden
 
 
 class Pipeline:
@@ -95,6 +96,8 @@ class Pipeline:
         if call.is_deprecated:
             reply = marked_deprecated(call, reply)
         exchange.status, exchange.content = reply.status, reply.journaled or content
+        if exchange.diagnosis:
+            exchange.diagnosis = hidden(exchange.diagnosis, [each.secrets for each in (sandbox, anonymous) if each])
         if anonymous is not None and call.reseller is None:
             exchange.owner = sandbox.id
             sandbox, counters = anonymous, anonymous.counters

@@ -5,6 +5,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -28,6 +29,7 @@ PAGE_MAX = 1000
 DIGITS_MAX = 16
 MESSAGE_CHARS_MAX = 500
 PAGE_DEFAULT = 100
+PAGE_BYTES_MAX = 1024 * 1024
 UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `reseller-sim openapi --control`"
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
@@ -197,18 +199,20 @@ def page(
     row: Callable[[Row], Any],
     place: Callable[[Row], int] | None = None,
 ) -> dict[str, Any]:
-    """One page of a list called `name`, its rows rendered by `row`.
+    """One page of a list called `name`, its rows rendered by `row`; it ends early with the row that fills it.
 
     `place` gives the cursor of a row; then `found` starts after the requested one. Without it the cursor counts rows.
     """
     begun = islice(found, asked.cursor, None) if place is None else found
-    rows = list(islice(begun, asked.limit + 1))
-    has_more = len(rows) > asked.limit
-    shown = rows[: asked.limit]
-    cursor = None
-    if has_more:
-        cursor = str(place(shown[-1]) if place else asked.cursor + asked.limit)
-    return {name: [row(one) for one in shown], "cursor": cursor, "has_more": has_more}
+    shown: list[msgspec.Raw] = []
+    last, size = asked.cursor, 0
+    for one in begun:
+        if len(shown) == asked.limit or size >= PAGE_BYTES_MAX:
+            return {name: shown, "cursor": str(last), "has_more": True}
+        shown.append(msgspec.Raw(encode(row(one))))
+        size += len(shown[-1])
+        last = place(one) if place else last + 1
+    return {name: shown, "cursor": None, "has_more": False}
 
 
 def refuse_other_parameters(request: Request, *known: str) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from itertools import chain
 from typing import Any
 
 from starlette.requests import Request
@@ -20,7 +19,7 @@ from simulator.control.http import (
     sandboxes_of,
     wait_of,
 )
-from simulator.control.masking import Mask, secrets_of
+from simulator.control.masking import Mask, mask_of
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.headers import as_sent
@@ -60,13 +59,8 @@ def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
 def _masks(request: Request, live: LiveSandbox) -> Callable[[str], Mask]:
     """The mask of an exchange by its `owner`: it hides the secrets of the journal's sandbox and of that one."""
 
-    @cache
-    def mask_of(owner: str) -> Mask:
-        other = sandboxes_of(request).find(owner)
-        states = [each.core.state for each in (live, other) if each is not None]
-        return Mask(chain.from_iterable(map(secrets_of, states)), chain.from_iterable(one.keys for one in states))
-
-    return mask_of
+    sandboxes = sandboxes_of(request)
+    return cache(lambda owner: mask_of(live, sandboxes, [sandboxes.find(owner)]))
 
 
 async def list_all(request: Request) -> Response:

@@ -7,8 +7,8 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.callbacks import callback
-from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of
-from simulator.control.masking import Mask, secrets_of
+from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of, sandboxes_of
+from simulator.control.masking import Mask, mask_of
 from simulator.control.requests import row as request_row
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Result, Transaction
@@ -52,12 +52,12 @@ async def show(request: Request) -> Response:
     one = live.core.state.transactions.get(request.path_params["trxid"])
     if one is None:
         return error(404, "unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
-    return reply(_details(live, one))
+    return reply(_details(live, one, mask_of(live, sandboxes_of(request))))
 
 
-def _details(live: LiveSandbox, one: Transaction) -> dict[str, Any]:
+def _details(live: LiveSandbox, one: Transaction, mask: Mask) -> dict[str, Any]:
     state = live.core.state
-    wallet, mask = state.resellers[one.reseller].wallet, Mask(secrets_of(state))
+    wallet = state.resellers[one.reseller].wallet
     return {
         **_row(one),
         "product_name": one.product_name,

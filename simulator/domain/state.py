@@ -25,6 +25,7 @@ from simulator.domain.model.scenario import (
     Limits,
     Scenario,
 )
+from simulator.domain.model.secret_log import SecretLog
 from simulator.domain.model.transactions import STATUS_CODES, PaymentThen, Transaction
 from simulator.domain.model.webhooks import Webhook
 
@@ -45,6 +46,7 @@ class State:
         self.catalog_updated = started
         self.resellers: dict[str, Reseller] = {}
         self.keys: dict[str, tuple[Reseller, ApiKey]] = {}
+        self.secrets = SecretLog()
         self.users: dict[str, tuple[Reseller, User]] = {}
         self.transactions: dict[str, Transaction] = {}
         self.payments: RuleBook[PaymentThen]

@@ -59,8 +59,16 @@ def create_reseller(state: State, start: ResellerStart) -> Reseller:
     state.resellers[start.code] = reseller
     for key in start.keys:
         add_key(state, reseller, key)
+    add_passwords(state, start)
     state.users.update((user.username, (reseller, user)) for user in start.users)
     return reseller
+
+
+def add_passwords(state: State, start: ResellerStart) -> None:
+    """Remember the passwords of a reseller's users as secrets."""
+    for user in start.users:
+        known = state.users.get(user.username)
+        state.secrets.add(user.password, replaced=known[1].password if known else "")
 
 
 def add_reseller(state: State, command: AddReseller, now: datetime) -> Reseller:
@@ -125,4 +133,5 @@ def add_key(state: State, reseller: Reseller, start: KeyStart) -> ApiKey:
     key = ApiKey(start.key, start.secret, b64decode(start.secret), start.state)
     reseller.keys.append(key)
     state.keys[key.key] = (reseller, key)
+    state.secrets.add(key.secret)
     return key
