@@ -23,7 +23,7 @@ from simulator.shortened import shortened
 from simulator.wire.json import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
-DROPPED_BYTES_MAX = 64 * 1024 * 1024
+OUTLINE_BYTES_MAX = 512 * 1024  # a scenario has more structure than any request of the reseller API
 WAIT_S_MAX = 300.0
 PAGE_MAX = 1000
 DIGITS_MAX = 16
@@ -111,7 +111,7 @@ async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) 
     if not raw and may_be_empty:
         return {}
     try:
-        value = decode_object(raw, reject_duplicates=True)
+        value = decode_object(raw, reject_duplicates=True, outline_max=OUTLINE_BYTES_MAX)
     except BadJson as bad:
         raise InvalidInput(str(bad)) from None
     for path, texts in validator(schema).problems(value).items():
@@ -120,22 +120,23 @@ async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) 
 
 
 async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """A request's body, at most `bytes_max` of it. Raises `InvalidInput`.
+    """A request's body, at most `bytes_max` bytes. Raises `InvalidInput` as early as possible.
 
-    The rest of a body that is too large is read and dropped, within a bound, so that its sender can read the answer.
+    The server reads and drops the rest of a body that is too large, so that its sender can read the refusal.
     """
+    too_large = InvalidInput(f"the body is over {bytes_max} bytes")
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and (len(declared) > DIGITS_MAX or int(declared) > bytes_max):
+        raise too_large
     chunks, total = [], 0
     try:
         async for chunk in request.stream():
             total += len(chunk)
-            if total <= bytes_max:
-                chunks.append(chunk)
-            elif total > DROPPED_BYTES_MAX:
-                break
+            if total > bytes_max:
+                raise too_large
+            chunks.append(chunk)
     except ClientDisconnect:
         raise InvalidInput("the client disconnected") from None
-    if total > bytes_max:
-        raise InvalidInput(f"the body is over {bytes_max} bytes")
     _refuse_lost_sandbox(request)
     return b"".join(chunks)
 
