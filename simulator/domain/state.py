@@ -60,7 +60,7 @@ class State:
         self.bill_payments: dict[BillKey, list[Transaction]] = {}
         self.agenda: Agenda[AgendaItem] = Agenda()
         self.in_flight: dict[str, Send] = {}  # attempts in flight, by job
-        self.callbacks = CallbackLog(scenario.limits.callbacks)
+        self.callbacks = CallbackLog(scenario.limits.callbacks, scenario.limits.callbacks_bytes)
         self.callbacks_made = 0
         self.deliveries = DeliveryLog(scenario.limits.deliveries, scenario.limits.deliveries_bytes)
         self.catalog_webhook = Webhook()

@@ -294,6 +294,7 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         callback_timeout_manual=5 * second,
         callback_retry=RetryPolicy(6, 7 * second),
         callbacks=8,
+        callbacks_bytes=8193,
         deliveries=12,
         deliveries_bytes=8192,
         notifications=7,

@@ -32,7 +32,17 @@ from simulator.domain.state import (
 
 # Bounds of memory that is allocated when a sandbox starts.
 FIXED_SIZES = frozenset(
-    {"callbacks", "deliveries", "deliveries_bytes", "notifications", "journal", "journal_bytes", "inbox", "inbox_bytes"}
+    {
+        "callbacks",
+        "callbacks_bytes",
+        "deliveries",
+        "deliveries_bytes",
+        "notifications",
+        "journal",
+        "journal_bytes",
+        "inbox",
+        "inbox_bytes",
+    }
 )
 
 

@@ -122,6 +122,7 @@ class Limits:
     callback_timeout_manual: timedelta = timedelta(seconds=5)
     callback_retry: RetryPolicy = RetryPolicy()
     callbacks: int = 20_000
+    callbacks_bytes: int = 64 * 1024 * 1024
     deliveries: int = 10_000
     deliveries_bytes: int = 64 * 1024 * 1024
     notifications: int = 5_000

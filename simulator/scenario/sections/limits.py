@@ -72,6 +72,7 @@ def limits(section: Reader) -> Limits:
             section["callback_retry_after"].duration(usual.callback_retry.after),
         ),
         callbacks=section["callbacks"].integer(usual.callbacks),
+        callbacks_bytes=section["callbacks_bytes"].integer(usual.callbacks_bytes),
         deliveries=section["deliveries"].integer(usual.deliveries),
         deliveries_bytes=section["deliveries_bytes"].integer(usual.deliveries_bytes),
         notifications=section["notifications"].integer(usual.notifications),
