@@ -302,6 +302,9 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         journal_bytes=2048,
         inbox=11,
         inbox_bytes=4096,
+        rules=900,
+        resellers=901,
+        api_keys=902,
     )
     assert scenario.webhooks == WebhookPolicy(
         retry_limit=2,

@@ -130,6 +130,9 @@ class Limits:
     journal_bytes: int = 64 * 1024 * 1024
     inbox: int = 10_000
     inbox_bytes: int = 64 * 1024 * 1024
+    rules: int = 2_000
+    resellers: int = 1_000
+    api_keys: int = 2_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,9 @@ def limits(section: Reader) -> Limits:
         journal_bytes=section["journal_bytes"].integer(usual.journal_bytes),
         inbox=section["inbox"].integer(usual.inbox),
         inbox_bytes=section["inbox_bytes"].integer(usual.inbox_bytes),
+        rules=section["rules"].integer(usual.rules),
+        resellers=section["resellers"].integer(usual.resellers),
+        api_keys=section["api_keys"].integer(usual.api_keys),
     )
 
 
@@ -88,3 +91,17 @@ def _lifetime(item: Reader, usual: timedelta) -> timedelta:
     if not timedelta(seconds=1) <= lifetime <= LIFETIME_MAX:
         item.problem("bad_duration", f"a token lives from 1 second to {LIFETIME_MAX.days} days")
     return lifetime
+
+
+def refuse_too_many(root: Reader, rules: list[Reader], most: Limits) -> None:
+    """Report the first rule, reseller or API key above its limit."""
+    resellers = root["resellers"].items()
+    keys = [key for one in resellers for key in one["api_keys"].items()]
+    counted = (
+        ("rules", rules, most.rules),
+        ("resellers", resellers, most.resellers),
+        ("api_keys", keys, most.api_keys),
+    )
+    for name, items, count_max in counted:
+        if len(items) > count_max:
+            items[count_max].problem("too_many", f"there are {len(items)} {name}, more than limits.{name}, {count_max}")
