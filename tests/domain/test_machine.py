@@ -1,5 +1,7 @@
 """A sandbox against a model so simple that it is right: money, statuses, refids, voids and callback attempts."""
 
+import itertools
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -14,8 +16,10 @@ from simulator.domain.commands import Credit, OpenCase
 from simulator.domain.model.answers import NoSuchTransaction, PaymentAnswer, PaymentRefused
 from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
+from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.rules import Fields, Rule
-from simulator.domain.model.transactions import Distortion, Status, Step, may_follow
+from simulator.domain.model.transactions import Distortion, Status, Step, Transaction, may_follow
+from simulator.domain.reports.coverage import coverage
 from tests.support.worlds import (
     ACCEPTED,
     START,
@@ -44,6 +48,8 @@ ENDINGS = {
     "5": (ACCEPTED, Step(Status.PROCESSING, requery=1), Step(Status.FAILED, requery=2)),
     "6": (ACCEPTED, Step(Status.SUCCESSFUL, requery=2), after(30, Status.FAILED)),
     "7": (ACCEPTED, after(1, Status.SUCCESSFUL)),
+    "8": (ACCEPTED, Step(Status.PROCESSING, requery=1)),
+    "9": (Step(Status.PROCESSING), after(2, Status.PROCESSING), Step(Status.PROCESSING, requery=2)),
 }
 PLANS = {"7": Distortion(duplicates=1), "0": Distortion(reverse=True)}
 RULES = [
@@ -64,6 +70,31 @@ VOIDS = {
 VOID_RULES = tuple(Rule(f"v{digit}", ends_with(digit), then) for digit, then in VOIDS.items())
 RETURNED = (Status.FAILED, Status.REFUNDED)
 COST = Decimal("0.97")
+
+
+A, P, S, F = Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED
+
+
+def outcomes_of(one: Transaction, now: datetime) -> set[Noted]:
+    """The outcomes of a payment as they can be told from its records: from its statuses, and from what is to come."""
+    statuses = [result.status for result in one.results]
+    pairs = set(itertools.pairwise(statuses))
+    is_waiting = any(
+        (step.after is not None and one.created + step.after > now)
+        or (step.requery is not None and step.requery > one.requeries)
+        for step in one.steps
+    )
+    tests = {
+        Noted.SUCCESSFUL_AFTER_PROCESSING: {(A, P), (P, S)} <= pairs,
+        Noted.SUCCESSFUL_AT_ONCE: statuses[0] is S,
+        Noted.FAILED_AFTER_ACCEPTED: (A, F) in pairs,
+        Noted.FAILED_AFTER_PROCESSING: (P, F) in pairs,
+        Noted.FAILED_AT_ONCE: statuses[0] is F,
+        Noted.REFUNDED: statuses[-1] is Status.REFUNDED,
+        Noted.STUCK: not one.is_settled and not is_waiting,
+        Noted.REQUERIED: one.requeries > 0,
+    }
+    return {outcome for outcome, is_met in tests.items() if is_met}
 
 
 class Payments(RuleBasedStateMachine):
@@ -161,6 +192,13 @@ class Payments(RuleBasedStateMachine):
             assert now[: len(self.histories.get(refid, []))] == self.histories.get(refid, [])
             assert all(may_follow(a, b) for a, b in zip([None, *now], now, strict=False))
             self.histories[refid] = now
+
+    @invariant()
+    def counted_outcomes_equal_a_recount(self) -> None:
+        transactions = self.box.state.transactions.values()
+        recount = Counter(outcome for one in transactions for outcome in outcomes_of(one, self.now))
+        counted = coverage(self.box.state, {}).outcomes
+        assert {id_: count for id_, count in counted.items() if id_.startswith("payment-")} == recount
 
     @invariant()
     def callbacks_have_at_most_four_attempts(self) -> None:

@@ -223,6 +223,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
         cause="void",
     )
     transaction.results += (voided,)
+    state.noted[Noted.REFUNDED] += 1
     propagate_change(state, transaction, now)
 
 
