@@ -224,6 +224,8 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
     )
     transaction.results += (voided,)
     state.noted[Noted.REFUNDED] += 1
+    if transaction.bill is not None:
+        state.bills_paid[transaction.bill] -= transaction.amount
     propagate_change(state, transaction, now)
 
 

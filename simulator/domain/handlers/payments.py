@@ -11,7 +11,7 @@ from decimal import Decimal
 import msgspec
 
 from simulator.domain.commands import CreatePayment
-from simulator.domain.handlers.bills import note_payment
+from simulator.domain.handlers.bills import bill_of
 from simulator.domain.handlers.checks import Draft, check_account, check_amount, check_number
 from simulator.domain.handlers.extras import (
     check_extras,
@@ -230,7 +230,7 @@ def _create(
     reseller.refids[command.refid] = transaction
     state.transactions[trxid] = transaction
     if product.bill is not None:
-        note_payment(state, product, transaction)
+        transaction.bill = bill_of(product, transaction)
     begin(state, transaction, rule.then.steps if rule else ORDINARY_STEPS, now)
     reseller.records.add(transaction)
     return PaymentAnswer(

@@ -121,6 +121,8 @@ def _settle(state: State, transaction: Transaction) -> None:
     outcome = SETTLED_COURSES.get(tuple([result.status for result in transaction.results]))
     if outcome is not None:
         state.noted[outcome] += 1
+    if transaction.bill is not None and transaction.results[-1].status is SUCCESSFUL:
+        state.bills_paid[transaction.bill] = state.bills_paid.get(transaction.bill, ZERO) + transaction.amount
     if transaction.ticket is not None:
         state.agenda.cancel(transaction.ticket)
     transaction.steps = ()
