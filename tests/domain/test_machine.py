@@ -14,6 +14,7 @@ from hypothesis.stateful import rule as step_rule
 
 from simulator.domain.commands import Credit, OpenCase
 from simulator.domain.model.answers import NoSuchTransaction, PaymentAnswer, PaymentRefused
+from simulator.domain.model.bills import BillKey
 from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
 from simulator.domain.model.outcomes import Noted
@@ -199,6 +200,14 @@ class Payments(RuleBasedStateMachine):
         recount = Counter(outcome for one in transactions for outcome in outcomes_of(one, self.now))
         counted = coverage(self.box.state, {}).outcomes
         assert {id_: count for id_, count in counted.items() if id_.startswith("payment-")} == recount
+
+    @invariant()
+    def what_was_paid_of_a_bill_equals_a_recount(self) -> None:
+        recount: Counter[BillKey] = Counter()
+        for one in self.box.state.transactions.values():
+            if one.result.status is S:
+                recount[one.product, one.account, ""] += one.amount  # type: ignore[assignment]  # Decimals, not counts
+        assert {key: paid for key, paid in self.box.state.bills_paid.items() if paid} == recount
 
     @invariant()
     def callbacks_have_at_most_four_attempts(self) -> None:
