@@ -81,6 +81,7 @@ def _details(live: LiveSandbox, one: Transaction) -> dict[str, Any]:
         "statuses": [_status(result) for result in one.results],
         "entries": [render.entry(wallet.entry(id_)) for id_ in one.entry_ids],
         "callbacks": [callback(each) for each in state.callbacks.of(one.trxid)],
+        "callbacks_left_out": state.callbacks.left_out,
         "cases": [_case(each) for each in state.cases.get(one.trxid, ())],
     }
 
