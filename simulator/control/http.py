@@ -1,5 +1,6 @@
 """Shared helpers of the control resources: request bodies, JSON answers, mapping of errors to answers."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from itertools import islice
@@ -47,6 +48,15 @@ class InvalidInput(Unacceptable):
 def reply(body: Any, status: int = 200) -> Response:
     """A JSON answer."""
     return Response(encode(body), status, media_type="application/json")
+
+
+async def in_slices(slices: Iterable[list[Row]]) -> list[Row]:
+    """All rows of a report that takes longer than others should wait: they go on between two slices."""
+    rows: list[Row] = []
+    for part in slices:
+        rows += part
+        await asyncio.sleep(0)
+    return rows
 
 
 def no_content() -> Response:

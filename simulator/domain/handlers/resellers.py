@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetCallback
-from simulator.domain.errors import Conflict, Unacceptable, Unknown
+from simulator.domain.errors import Conflict, Unacceptable, Unknown, refuse_more
 from simulator.domain.handlers import alerts, deliveries, webhooks
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.money import (
@@ -72,7 +72,11 @@ def add_passwords(state: State, start: ResellerStart) -> None:
 
 
 def add_reseller(state: State, command: AddReseller, now: datetime) -> Reseller:
-    """Add a reseller; without keys of its own it gets a pair drawn from the seed."""
+    """Add a reseller; without keys of its own it gets a pair drawn from the seed. Raises `Conflict`, also for more
+    resellers or keys than the scenario allows."""
+    limits = state.scenario.limits
+    refuse_more("resellers", len(state.resellers) + 1, limits.resellers)
+    refuse_more("api_keys", len(state.keys) + max(1, len(command.start.keys)), limits.api_keys)
     reseller = create_reseller(state, command.start)
     if not reseller.keys:
         add_api_key(state, AddApiKey(reseller.code), now)
@@ -100,8 +104,9 @@ def set_callback(state: State, command: SetCallback, now: datetime) -> CallbackC
 
 
 def add_api_key(state: State, command: AddApiKey, now: datetime) -> ApiKey:
-    """Draw another key pair for a reseller."""
+    """Draw another key pair for a reseller. Raises `Conflict` for more than the scenario allows."""
     reseller = reseller_of(state, command.reseller)
+    refuse_more("api_keys", len(state.keys) + 1, state.scenario.limits.api_keys)
     state.keys_made += 1
     return add_key(state, reseller, draw_key(state.seed, state.key_scope, reseller.code, state.keys_made))
 
