@@ -12,8 +12,8 @@ from simulator.api.endings import Drip
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
 from simulator.api.sandbox_lookup import owner_at_root
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.sender import HttpSender
-from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
 from simulator.runtime.clock import Wall
@@ -165,6 +165,7 @@ def build_app(
     if sender is None:
         sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
     sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)
+    sandboxes.server_secrets = (options.control_token,) if options.control_token else ()
     sandboxes.create(
         SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),
     )

@@ -63,8 +63,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions",
     },
     "control": {
-        "app", "clock", "guard", "http", "masking", "meta", "probes", "render", "requests", "sandboxes",
-        "unescaped",
+        "app", "clock", "guard", "http", "masked_send", "masking", "meta", "probes", "render", "requests",
+        "sandboxes",
     },
     "runtime": {
         "clock", "counters", "courier", "driver", "inbox_budget", "journal", "live_sandbox", "probes", "ring",
@@ -72,8 +72,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
     "wire": {
-        "billers", "diagnoses", "errors", "headers", "json", "legacy", "outbound", "paging", "signing", "timestamps",
-        "tokens",
+        "billers", "diagnoses", "errors", "headers", "json", "legacy", "outbound", "paging", "secrets", "signing",
+        "timestamps", "tokens", "unescaped",
     },
 }  # fmt: skip
 LINES_MAX = 300

@@ -29,14 +29,15 @@ from simulator.api.notes import note_problems
 from simulator.api.routes import PathTable, Routes
 from simulator.api.versions import marked_deprecated
 from simulator.auth import headers as names
-from simulator.auth.signature import Denied
-from simulator.contract.body import read_members
+from simulator.auth.signature import BODY_BYTES_MAX, Denied
+from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG, read_members
 from simulator.contract.query import read_query
 from simulator.domain.model.faults import FaultThen
 from simulator.runtime.journal import Exchange, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.rule_names import decode_rule_names
 from simulator.wire.json import encode
+from simulator.wire.secrets import hidden
 
 
 class Pipeline:
@@ -95,6 +96,8 @@ class Pipeline:
         if call.is_deprecated:
             reply = marked_deprecated(call, reply)
         exchange.status, exchange.content = reply.status, reply.journaled or content
+        if exchange.diagnosis:
+            exchange.diagnosis = hidden(exchange.diagnosis, [each.secrets for each in (sandbox, anonymous) if each])
         if anonymous is not None and call.reseller is None:
             exchange.owner = sandbox.id
             sandbox, counters = anonymous, anonymous.counters
@@ -180,9 +183,14 @@ async def read(call: Call, request: Incoming) -> Reply | None:
     if request.body is not None:
         return _identify_again(call, "the delay has passed") if waits else None
     assert request.receive is not None, "a body that is not here yet comes from somewhere"
+    is_form = call.endpoint.source == "form"
     try:
-        call.exchange.body = await read_body(call.headers, request.receive)
+        call.exchange.body = await read_body(
+            call.headers, request.receive, FORM_BYTES_MAX if is_form else BODY_BYTES_MAX
+        )
     except BodyTooLarge:
+        if is_form:
+            return _refuse_fields(call, call.endpoint, {"body": [FORM_TOO_LONG]})
         return refusals.deny(call, call.endpoint, Denied("body_too_large", refusals.BODY_BOUND))
     return _identify_again(call, "the body is here")
 
@@ -237,8 +245,10 @@ def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
     if not endpoint.schema:
         return None
     problems = _validate(call, endpoint)
-    if not problems:
-        return None
+    return _refuse_fields(call, endpoint, problems) if problems else None
+
+
+def _refuse_fields(call: Call, endpoint: Endpoint, problems: Problems) -> Reply:
     note_problems(call, problems)
     return endpoint.invalid(call, problems)
 

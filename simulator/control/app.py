@@ -28,6 +28,7 @@ from simulator.control import (
 )
 from simulator.control.guard import Guard
 from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error, on_unexpected
+from simulator.control.masked_send import MaskedSend
 from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
@@ -130,12 +131,15 @@ class ControlApp:
                 message["headers"] = [*message.get("headers", ()), (b"x-sim-request-id", request_id)]
             await send(message)
 
+        masked: Any = send_with_id
         if scope["path"] != HEALTH_PATH and not scope["path"].startswith(INBOX_PATH):
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
-                await error(refusal.status, refusal.code, refusal.message)(scope, receive, send_with_id)
+                answer = error(refusal.status, refusal.code, refusal.message)
+                await answer(scope, receive, send_with_id)
                 return
+            masked = MaskedSend(scope, send_with_id, self._app.state.sandboxes)
         try:
-            await self._app(scope, receive, send_with_id)
+            await self._app(scope, receive, masked)
         except Exception as failure:  # it was answered; Starlette raises it again for the server's log
             report(failure, "a control request")

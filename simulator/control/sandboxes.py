@@ -8,7 +8,16 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.clock import refuse_idle_rate
-from simulator.control.http import InvalidInput, body_of, no_content, parse_time, reply, sandbox_of, sandboxes_of
+from simulator.control.http import (
+    InvalidInput,
+    body_of,
+    in_slices,
+    no_content,
+    parse_time,
+    reply,
+    sandbox_of,
+    sandboxes_of,
+)
 from simulator.runtime.live_sandbox import SandboxSpec
 from simulator.scenario.library import load_scenario, names, scenario_from_object
 
@@ -21,7 +30,8 @@ def base_url(request: Request) -> str:
 async def list_all(request: Request) -> Response:
     """Every sandbox."""
     url = base_url(request)
-    return reply({"sandboxes": [render.sandbox(live, url) for live in sandboxes_of(request)]})
+    rows = await in_slices([render.sandbox(live, url)] for live in sandboxes_of(request))
+    return reply({"sandboxes": rows})
 
 
 async def create(request: Request) -> Response:
@@ -88,6 +98,6 @@ async def reset(request: Request) -> Response:
 
 
 async def invariants(request: Request) -> Response:
-    """The violated invariants of the ledger."""
-    violations = sandbox_of(request).core.violations()
+    """The violated invariants of the ledger, as of this request."""
+    violations = await in_slices(sandbox_of(request).core.violations_in_slices())
     return reply({"ok": not violations, "violations": violations})

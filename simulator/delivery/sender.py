@@ -5,11 +5,11 @@ import importlib
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.lookup import Lookup, NameResolver, system_lookup
 from simulator.delivery.slots import Slots
 from simulator.delivery.targets import (
     MAX_TARGET_CHARS,
-    AddressPolicy,
     BadTarget,
     HttpTarget,
     InboxTarget,

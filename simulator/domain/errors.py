@@ -27,3 +27,10 @@ class Conflict(DomainError):
 
 class Unacceptable(DomainError):
     """A value is invalid."""
+
+
+def refuse_more(name: str, count: int, count_max: int) -> None:
+    """Raise `Conflict` when `count`, with what is to be added, is more than `limits.NAME` of the scenario allows."""
+    if count > count_max:
+        text = f"the sandbox would have {count} {name.replace('_', ' ')}; limits.{name} of its scenario is {count_max}"
+        raise Conflict(f"too_many_{name}", text)

@@ -9,6 +9,7 @@ from simulator.domain.commands import Command, LoadScenario
 from simulator.domain.errors import Unknown
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
+from simulator.domain.model.secret_log import FORMER_MAX
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.clock import Clock, Wall
@@ -19,6 +20,7 @@ from simulator.runtime.inbox_budget import InboxBudget
 from simulator.runtime.inboxes import Inbox, Inboxes
 from simulator.runtime.journal import Journal
 from simulator.scenario.compiler import COMPILER
+from simulator.wire.secrets import Secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,9 @@ class LiveSandbox:
         self.last_used_s = 0.0
         self.on_reset: Callable[[LiveSandbox], None] = lambda _: None
         self.is_deleted = False
+        self.server_secrets: tuple[str, ...] = ()
+        self._secrets = Secrets()
+        self._secrets_version = 0
         self._begin_journal()
         self._begin()
 
@@ -69,6 +74,7 @@ class LiveSandbox:
         key_scope = self.id if spec.unique_credentials else ""
         self.core = Sandbox(scenario, self.seed, self.clock.now(), key_scope, COMPILER)
         self.inboxes = Inboxes(scenario.limits, self._inbox_budget)
+        self._secrets_version = 0
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect)
         self.courier = Courier(self.id, scenario, self.inboxes, self._sender)
@@ -79,6 +85,18 @@ class LiveSandbox:
     def is_busy(self) -> bool:
         """True while work or a waiting client keeps it from being idle, however long that takes."""
         return self.driver.is_busy or bool(self.journal.notifier.waiting) or self.inboxes.has_waiters
+
+    @property
+    def secrets(self) -> Secrets:
+        """What must not be shown of it: the secrets that it has, those that it had, also before resets, and the
+        server's."""
+        log = self.core.state.secrets
+        if self._secrets_version != log.version:
+            if len(self._secrets) > len(log) + FORMER_MAX:
+                self._secrets = Secrets()
+            self._secrets.add((*log, *self.server_secrets))
+            self._secrets_version = log.version
+        return self._secrets
 
     def coverage(self) -> Coverage:
         """Coverage of rules, answers and outcomes since its start or last reset."""
@@ -151,6 +169,7 @@ class LiveSandbox:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
         if self.driver is ended:  # else a reset that came at the same time has begun the new life
             self.on_reset(self)
+            _ = self.secrets  # the new state does not know the former ones
             self._begin()
             self.start()
 

@@ -109,7 +109,8 @@ class Ring(Generic[Record]):
 
     def find(self, n: int) -> Record | None:
         """The record with the number `n`, if it was not evicted."""
-        return next((record for record in self._records if record.n == n), None)
+        place = n - self.last_n + len(self._records) - 1
+        return self._records[place] if 0 <= place < len(self._records) else None
 
     def clear(self) -> None:
         """Delete the records; numbering continues."""

@@ -6,11 +6,13 @@ import secrets
 from collections.abc import Callable, Iterator
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
+from simulator.domain.model.secret_log import FORMER_MAX
 from simulator.domain.reports.coverage import Coverage
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.inboxes import server_budget
 from simulator.runtime.live_sandbox import LiveSandbox, SandboxSpec
+from simulator.wire.secrets import Secrets
 
 DEFAULT = "default"
 SANDBOXES_MAX = 10_000
@@ -29,6 +31,8 @@ class Sandboxes:
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
+        self.server_secrets: tuple[str, ...] = ()  # the control token; set before the first sandbox is created
+        self.former_secrets = Secrets()  # the latest of deleted sandboxes
         self._sweeper: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -66,6 +70,7 @@ class Sandboxes:
             raise Conflict("sandbox_exists", f"there is a sandbox {sandbox_id!r} already", "id")
         sandbox = LiveSandbox(sandbox_id, spec, self._wall, self._sender, self.inbox_budget)
         sandbox.on_reset = self._remember
+        sandbox.server_secrets = self.server_secrets
         self._by_id[sandbox_id] = sandbox
         self.learn_keys(sandbox)
         return sandbox
@@ -88,6 +93,9 @@ class Sandboxes:
 
     def _forget(self, sandbox: LiveSandbox) -> None:
         self._remember(sandbox)
+        if len(self.former_secrets) > FORMER_MAX:
+            self.former_secrets = Secrets()
+        self.former_secrets.add(sandbox.core.state.secrets)
         sandbox.is_deleted = True
         sandbox.stop()
         del self._by_id[sandbox.id]

@@ -46,6 +46,13 @@ def test_records_are_found_by_number_and_numbers_go_on_after_clearing() -> None:
     assert [item.n for item in ring] == [4]
 
 
+def test_every_record_is_found_by_number_whatever_was_evicted() -> None:
+    for count in range(12):
+        ring = filled(count, count_max=5)
+        found = [record.n for n in range(-3, 20) if (record := ring.find(n)) is not None]
+        assert found == [record.n for record in ring]
+
+
 def test_waiting_ends_as_soon_as_it_is_true() -> None:
     async def main() -> None:
         ring = filled(0)

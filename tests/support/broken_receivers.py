@@ -15,10 +15,10 @@ from typing import Any, Self
 
 import pytest
 
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.lookup import Lookup, system_lookup
 from simulator.delivery.sender import HttpSender
 from simulator.delivery.slots import PER_RECEIVER, Slots
-from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.effects import Outgoing
 from tests.support.connections import hang_up
 

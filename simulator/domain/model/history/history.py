@@ -101,6 +101,13 @@ class History:
     def __len__(self) -> int:
         return len(self._all)
 
+    def __reversed__(self) -> Iterator[Transaction]:
+        return reversed(self._all)
+
+    def at(self, place: int) -> Transaction:
+        """The transaction at a place, from 0."""
+        return self._all[place]
+
     def add(self, one: Transaction) -> int:
         """Add a new transaction. Returns how many additions and changes the indexes have yet to process."""
         one.place = place = len(self._all)
