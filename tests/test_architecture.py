@@ -67,7 +67,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "unescaped",
     },
     "runtime": {
-        "clock", "counters", "courier", "driver", "journal", "live_sandbox", "probes", "ring", "rule_names",
+        "clock", "counters", "courier", "driver", "journal", "lanes", "live_sandbox", "probes", "ring", "rule_names",
         "sandboxes", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},

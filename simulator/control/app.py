@@ -35,7 +35,8 @@ from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.reading.document import ScenarioError
 
-ONE = "/_sim/sandboxes/{sandbox}"
+SANDBOXES_PATH = "/_sim/sandboxes/"
+ONE = SANDBOXES_PATH + "{sandbox}"
 
 
 class AnyMethod(Route):
@@ -132,4 +133,13 @@ class ControlApp:
             if refusal is not None:
                 await error(refusal.status, refusal.code, refusal.message)(scope, receive, send_with_id)
                 return
+            if scope["method"] in ("GET", "HEAD"):
+                await self._catch_up(scope["path"])
         await self._app(scope, receive, send_with_id)
+
+    async def _catch_up(self, path: str) -> None:
+        """Process what the running clock of the sandbox in this path made due, before something is read."""
+        if path.startswith(SANDBOXES_PATH):
+            sandbox = self._app.state.sandboxes.find(path[len(SANDBOXES_PATH) :].partition("/")[0])
+            if sandbox is not None:
+                await sandbox.catch_up()

@@ -72,7 +72,7 @@ async def show(request: Request) -> Response:
 async def replay(request: Request) -> Response:
     """Create a new job for the event of a failed one; counts like every manual replay."""
     live = sandbox_of(request)
-    outcome = live.apply(ReplayDelivery(None, request.path_params["job"]))
+    outcome = await live.submit(ReplayDelivery(None, request.path_params["job"]))
     if isinstance(outcome, ReplayRefused):
         return _refused(outcome)
     return reply(row(outcome), 201)

@@ -152,12 +152,10 @@ def sandboxes_of(request: Request) -> Sandboxes:
 
 
 def sandbox_of(request: Request) -> LiveSandbox:
-    """The sandbox in the path; raises `Unknown`. What its running clock made due is processed before something is read;
-    before a command is applied, `apply` does that."""
+    """The sandbox in the path; raises `Unknown`. `ControlApp` has processed what its running clock made due before
+    something is read; before a command is applied, `submit` does that."""
     sandbox = sandboxes_of(request).get(request.path_params["sandbox"])
     sandbox.is_touched = True
-    if request.method in ("GET", "HEAD"):
-        sandbox.catch_up()
     request.state.sandbox = sandbox, sandbox.core
     return sandbox
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from simulator.domain.commands import Command, LoadScenario
-from simulator.domain.errors import Unknown
+from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
 from simulator.domain.reports.coverage import Coverage, coverage
@@ -103,16 +103,36 @@ class LiveSandbox:
             now = self.clock.now()
         driver, agenda = self.driver, self._agenda
         if now is not driver.caught_up_at:
-            driver.catch_up(now)
+            driver.finish(now)
         added = agenda.added
         answer = self.core.apply(command, now)
         if agenda.added != added:
             driver.rearm(now)
         return answer
 
-    def catch_up(self) -> None:
-        """Process what a running clock has made due."""
-        self.driver.catch_up(self.clock.now())
+    async def submit(self, command: Command) -> Any:
+        """Apply a command once all that is due by now has happened, which may take several turns of the event loop.
+
+        Raises what `apply` raises, and `Conflict` when the sandbox is reset meanwhile.
+        """
+        driver, now = self.driver, self.clock.now()
+        if not driver.catch_up(now):
+            await driver.settle(now)
+            if driver is not self.driver:
+                raise Conflict("sandbox_reset", f"the sandbox {self.id!r} was reset before this request was executed")
+        return self.apply(command, now)
+
+    async def catch_up(self) -> None:
+        """Process what a running clock has made due, in as many turns as that takes."""
+        now = self.clock.now()
+        if not self.driver.catch_up(now):
+            await self.settle(now)
+
+    async def settle(self, now: datetime) -> datetime:
+        """The rest of it by `now`. Answers the time to continue at: a reset meanwhile has begun another."""
+        driver = self.driver
+        await driver.settle(now)
+        return now if driver is self.driver else self.clock.now()
 
     def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch to another scenario, also for later resets. Answers one line for each part that requires a reset.
