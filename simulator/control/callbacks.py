@@ -62,16 +62,18 @@ async def list_all(request: Request) -> Response:
     wait_for, timeout_s = wait_of(request)
     refid, trxid = (request.query_params.get(name) for name in ("refid", "trxid"))
 
-    def matching() -> Iterator[tuple[Callback, Attempt]]:
-        for one in live.core.state.callbacks:
-            if refid in (None, one.transaction.refid) and trxid in (None, one.transaction.trxid):
-                yield from ((one, tried) for tried in one.attempts)
+    def matches(one: Callback) -> bool:
+        return refid in (None, one.transaction.refid) and trxid in (None, one.transaction.trxid)
 
-    def ended() -> int:
-        return sum(1 for _, tried in matching() if tried.result is not None)
+    def matching() -> Iterator[tuple[Callback, Attempt]]:
+        return ((one, tried) for one in live.core.state.callbacks if matches(one) for tried in one.attempts)
 
     complete = True
     if wait_for:
-        complete = await live.driver.notifier.wait_until(lambda: ended() >= wait_for, timeout_s)
+        ended = live.driver.ended.tally(
+            lambda job: isinstance(job, Callback) and matches(job),
+            counted=sum(1 for _, tried in matching() if tried.result is not None),
+        )
+        complete = await live.driver.notifier.wait_until(lambda: ended.count() >= wait_for, timeout_s)
     answer = page("callbacks", asked, matching(), lambda pair: _row(*pair))
     return reply(answer | {"left_out": live.core.state.callbacks.left_out, "complete": complete})

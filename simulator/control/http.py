@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from simulator.contract.body import BadJson, decode_object
 from simulator.contract.validate import validator
-from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
+from simulator.domain.errors import Busy, Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -30,7 +30,7 @@ MESSAGE_CHARS_MAX = 500
 PAGE_DEFAULT = 100
 UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `reseller-sim openapi --control`"
 
-STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
+STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400, Busy: 429}
 
 Row = TypeVar("Row")
 
@@ -62,7 +62,10 @@ async def on_domain_error(request: Request, exc: Exception) -> Response:
     """Map a typed refusal to its answer."""
     assert isinstance(exc, DomainError)
     status = next(status for kind, status in STATUS_OF.items() if isinstance(exc, kind))
-    return error(status, exc.code, exc.message, exc.path)
+    answer = error(status, exc.code, exc.message, exc.path)
+    if isinstance(exc, Busy):
+        answer.headers["retry-after"] = "1"
+    return answer
 
 
 async def on_scenario_error(request: Request, exc: Exception) -> Response:

@@ -23,6 +23,7 @@ from simulator.control.http import (
 from simulator.control.masking import Mask, secrets_of
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.ring import Tally
 from simulator.wire.headers import as_sent
 
 _FILTERS: dict[str, Callable[[Exchange], str]] = {
@@ -77,14 +78,15 @@ async def list_all(request: Request) -> Response:
     wanted = {name: request.query_params[name] for name in _FILTERS if name in request.query_params}
     refuse_other_parameters(request, *_FILTERS, "limit", "cursor", "wait_for", "timeout")
 
-    def matching() -> Iterable[Exchange]:
-        newest_first = reversed(live.journal)
-        return (one for one in newest_first if all(_FILTERS[name](one) == text for name, text in wanted.items()))
+    def matches(one: Exchange) -> bool:
+        return all(_FILTERS[name](one) == text for name, text in wanted.items())
 
     complete = True
     if wait_for:
-        complete = await live.journal.notifier.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
-    earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
+        found = Tally(live.journal, matches)
+        complete = await live.journal.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s)
+    newest_first = filter(matches, reversed(live.journal))
+    earlier = (one for one in newest_first if not asked.cursor or one.n < asked.cursor)
     mask_of = _masks(request, live)
     answer = page("requests", asked, earlier, lambda one: row(one, mask_of(one.owner)), lambda one: one.n)
     return reply(answer | {"left_out": live.journal.left_out, "complete": complete})

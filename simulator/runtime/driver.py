@@ -23,8 +23,8 @@ from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.effects import Send
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier
+from simulator.runtime.ended_jobs import Ended, EndedJobs
 from simulator.runtime.lanes import Lanes, results_in_order
-from simulator.runtime.ring import Notifier
 
 EVENTS_MAX = 100_000
 IDLE_SPAN_MAX = timedelta(days=366)
@@ -72,7 +72,8 @@ class Driver:
         self._advancing: asyncio.Task[Advance] | None = None
         self._report = Advance()
         self._closed = False
-        self.notifier = Notifier()
+        self.ended = EndedJobs()
+        self.notifier = self.ended.notifier
 
     @property
     def is_busy(self) -> bool:
@@ -237,8 +238,8 @@ class Driver:
         now = max(due, self.clock.now())
         fired: list[Fired] = self._enter(PassTime(ITEMS_PER_TURN_MAX), now)
         report.record(fired)
+        self.ended.notice(fired)
         await self._deliver_in_order([one.send for one in fired if one.send is not None])
-        self.notifier.notify()
         await asyncio.sleep(0)
 
     async def _deliver_in_order(self, sends: list[Send]) -> None:
@@ -246,14 +247,14 @@ class Driver:
         now = self.clock.now()
         for send, result in zip(sends, results, strict=True):
             self._enter(EndAttempt(send.job.id, send.attempt.number, result), now)
+            self.ended.add(Ended(send.job))
 
     def _collect(self, fired: list[Fired]) -> None:
         """Collect the deliveries that a running clock made due."""
         if self._advancing is not None:
             self._report.record(fired)
         self._lanes.collect(one.send for one in fired if one.send is not None)
-        if fired:
-            self.notifier.notify()
+        self.ended.notice(fired)
 
     async def _deliver(self, send: Send) -> None:
         result = await self._courier.deliver(send, self.clock)
@@ -261,7 +262,7 @@ class Driver:
         if not self.catch_up(now):
             await self.settle(now)
         self._apply(EndAttempt(send.job.id, send.attempt.number, result), now)
-        self.notifier.notify()
+        self.ended.add(Ended(send.job))
 
     def _arm(self, due: datetime, now: datetime) -> None:
         self._disarm()
