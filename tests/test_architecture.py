@@ -67,8 +67,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "unescaped",
     },
     "runtime": {
-        "clock", "counters", "courier", "driver", "ended_jobs", "journal", "lanes", "live_sandbox", "probes", "ring",
-        "rule_names", "sandboxes", "watch",
+        "background", "clock", "counters", "courier", "driver", "ended_jobs", "journal", "lanes", "live_sandbox",
+        "probes", "ring", "rule_names", "sandboxes", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
     "wire": {

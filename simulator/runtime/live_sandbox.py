@@ -11,6 +11,7 @@ from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.domain.sandbox import Sandbox
+from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
@@ -46,24 +47,29 @@ class LiveSandbox:
         self.on_reset: Callable[[LiveSandbox], None] = lambda _: None
         self.is_deleted = False
         self._begin_journal()
-        self._begin()
+        self._begin(self._first_state())
 
     def _begin_journal(self) -> None:
         limits = self.spec.scenario.limits
         self.journal = Journal(limits.journal, limits.journal_bytes)
 
-    def _begin(self) -> None:
-        self.is_closed = False
+    def _first_state(self) -> tuple[Clock, Sandbox]:
+        """The clock and state that a life begins with. It changes nothing, so it may be made beside the event loop."""
         spec, scenario = self.spec, self.spec.scenario
         start = scenario.clock
-        self.seed = scenario.seed if spec.seed is None else spec.seed
+        seed = scenario.seed if spec.seed is None else spec.seed
         if spec.unique_credentials:
-            scenario = _with_unique_credentials(scenario, self.seed, self.id)
-        self.scenario = scenario
+            scenario = _with_unique_credentials(scenario, seed, self.id)
         mode, rate = spec.mode or start.mode, start.rate if spec.rate is None else spec.rate
-        self.clock = Clock(self._wall, mode, rate, spec.start or start.start)
+        clock = Clock(self._wall, mode, rate, spec.start or start.start)
         key_scope = self.id if spec.unique_credentials else ""
-        self.core = Sandbox(scenario, self.seed, self.clock.now(), key_scope, COMPILER)
+        return clock, Sandbox(scenario, seed, clock.now(), key_scope, COMPILER)
+
+    def _begin(self, first: tuple[Clock, Sandbox]) -> None:
+        self.is_closed = False
+        self.clock, self.core = first
+        self.seed = self.core.state.seed
+        self.scenario = scenario = self.core.state.scenario
         limits = scenario.limits
         self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
         self.inboxes.follow(scenario.inboxes)
@@ -118,7 +124,8 @@ class LiveSandbox:
         driver, now = self.driver, self.clock.now()
         if not driver.catch_up(now):
             await driver.settle(now)
-            if driver is not self.driver:
+            is_reset = self.is_closed or driver is not self.driver
+            if is_reset and not self.is_deleted:
                 raise Conflict("sandbox_reset", f"the sandbox {self.id!r} was reset before this request was executed")
         return self.apply(command, now)
 
@@ -164,11 +171,12 @@ class LiveSandbox:
         self.stop()
         self._begin_journal()
         await ended.close()
+        first = await in_background(self._first_state)
         if self.is_deleted:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
         if self.driver is ended:  # else a reset that came at the same time has begun the new life
             self.on_reset(self)
-            self._begin()
+            self._begin(first)
             self.start()
 
     def stop(self) -> None:

@@ -235,8 +235,8 @@ def calls_to(client: Client, sandbox: str) -> list[Coroutine[Any, Any, Any]]:
 
 ENDS: dict[str, tuple[Path, list[int]]] = {
     "deletion": (lambda client: client.asim("DELETE", "/sandboxes/doomed"), [404, 404, 404, 409]),
-    "reset": (lambda client: client.asim("POST", "/sandboxes/doomed/reset"), [200, 200, 409, 409]),
-    "shutdown": (lambda client: client.app.sandboxes.close(), [409, 200, 404, 409]),
+    "reset": (lambda client: client.asim("POST", "/sandboxes/doomed/reset"), [409, 200, 409, 409]),
+    "shutdown": (lambda client: client.app.sandboxes.close(), [409, 200, 409, 409]),
 }
 
 
