@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from itertools import groupby, islice
+from itertools import islice
 from typing import Any
 
 from simulator.domain.model.effects import AttemptResult, Send
@@ -17,18 +17,19 @@ class Lanes:
 
     def __init__(self, deliver: Callable[[Send], Awaitable[None]]) -> None:
         self._deliver = deliver
-        self._collected: list[Send] = []
+        self._collected: dict[str, list[Send]] = {}
         self.tasks: set[asyncio.Task[None]] = set()
 
     def collect(self, sends: Iterable[Send]) -> None:
         """Add to what is due together, and starts together."""
-        self._collected.extend(sends)
+        for send in sends:
+            self._collected.setdefault(send.job.lane, []).append(send)
 
     def start(self) -> None:
         """Start what was collected, in the order of lanes; the rest of many in the next turns of the event loop."""
         if self._collected:
-            sends, self._collected = sorted(self._collected, key=_lane), []
-            lanes = [list(lane) for _, lane in groupby(sends, key=_lane)]
+            collected, self._collected = self._collected, {}
+            lanes = [collected[name] for name in sorted(collected)]
             self._begin(lanes[:STARTED_PER_TURN_MAX])
             if rest := lanes[STARTED_PER_TURN_MAX:]:
                 self._add(self._begin_in_turns(rest))
@@ -51,10 +52,6 @@ class Lanes:
         task = asyncio.create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
-
-
-def _lane(send: Send) -> str:
-    return send.job.lane
 
 
 async def results_in_order(
