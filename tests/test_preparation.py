@@ -27,6 +27,7 @@ assert all(name in sys.modules for name in HEAVY)
 """
 
 
+@pytest.mark.slow
 def test_the_start_imports_nothing_heavy_and_the_preparation_all_of_it() -> None:
     done = subprocess.run([sys.executable, "-c", IMPORTED], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -1,5 +1,6 @@
 """`reseller-sim exec`: runs a command with its own simulator, which lives as long as the command."""
 
+import asyncio
 import os
 import shutil
 import signal
@@ -82,7 +83,7 @@ def _report(running: "Running", status: int, *, with_coverage: bool) -> int:
         from simulator.cli.coverage import page
 
         print_to_stderr(page(running))
-    unmet = [verdict.message for verdict in verdicts(running.sandbox) if not verdict.ok]
+    unmet = [verdict.message for verdict in asyncio.run(verdicts(running.sandbox)) if not verdict.ok]
     for message in unmet:
         print_to_stderr(f"reseller-sim exec: not as expected: {message}")
     return 1 if unmet and status == 0 else status

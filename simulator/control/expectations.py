@@ -14,7 +14,7 @@ from simulator.wire.json import number
 async def show(request: Request) -> Response:
     """Every expectation of the scenario with its current verdict."""
     refuse_other_parameters(request)
-    rows = [_row(one) for one in verdicts(sandbox_of(request))]
+    rows = [_row(one) for one in await verdicts(sandbox_of(request))]
     return reply({"ok": all(one["ok"] for one in rows), "expectations": rows})
 
 

@@ -1,5 +1,6 @@
 """Compares a sandbox with its scenario's expectations: calls from counters, everything else from the current state."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
@@ -12,29 +13,37 @@ from simulator.domain.model.expectations import (
 )
 from simulator.domain.model.rules import Fields
 from simulator.domain.state import State
+from simulator.runtime.counters import Counters
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
+RECORDS_PER_TURN_MAX = 1_000
 
-def verdicts(live: LiveSandbox) -> list[Verdict]:
-    """One verdict for each expectation, in the scenario's order. Scans all records of the sandbox."""
-    expected = live.counters.expected
+
+async def verdicts(live: LiveSandbox) -> list[Verdict]:
+    """One verdict for each expectation, in the scenario's order. Scans all records of the sandbox, while the event loop
+    goes on: what happens meanwhile may count or not."""
+    counters, state = live.counters, live.core.state
+    expected = counters.expected
     outcomes = live.coverage().outcomes if any(one.kind is ExpectationKind.OUTCOME for one in expected) else Counter()
-    return [_verdict(live, place, one, outcomes) for place, one in enumerate(expected)]
+    return [await _verdict(state, counters, place, one, outcomes) for place, one in enumerate(expected)]
 
 
-def _verdict(live: LiveSandbox, place: int, one: Expectation, outcomes: Counter[str]) -> Verdict:
-    state = live.core.state
+async def _verdict(state: State, counters: Counters, place: int, one: Expectation, outcomes: Counter[str]) -> Verdict:
     match one.kind:
         case ExpectationKind.CALLS:
-            return judge_count(one, live.counters.calls[place])
+            return judge_count(one, counters.calls[place])
         case ExpectationKind.RULE:
             return judge_count(one, _chosen(state, one.label))
         case ExpectationKind.OUTCOME:
             return judge_count(one, outcomes[one.label])
         case ExpectationKind.BALANCE:
             return judge_balance(one, state.resellers[one.label].wallet.balance)
-    found = sum(1 for facts in _FACTS[one.kind](state) if one.test(facts))
+    found = 0
+    for scanned, facts in enumerate(_FACTS[one.kind](state), 1):
+        found += one.test(facts)
+        if scanned % RECORDS_PER_TURN_MAX == 0:
+            await asyncio.sleep(0)
     return judge_count(one, found, _evicted(state, one.kind))
 
 
