@@ -1,6 +1,5 @@
 """`reseller-sim exec`: runs a command with its own simulator, which lives as long as the command."""
 
-import asyncio
 import os
 import shutil
 import signal
@@ -77,6 +76,8 @@ def command(ctx: click.Context, /, coverage: bool, **flags: Any) -> int:
 def _report(running: "Running", status: int, *, with_coverage: bool) -> int:
     """Print the coverage, if requested, and the unmet expectations; returns our exit code. The sandboxes are idle by
     now."""
+    import asyncio
+
     from simulator.runtime.expectations import verdicts
 
     if with_coverage:
