@@ -11,7 +11,7 @@ from simulator.contract.register import assumptions
 from simulator.runtime.background import in_background
 from simulator.scenario.sections.people import person_pools
 
-DELAY_S = 0.5  # the server answers its first requests undisturbed
+DELAY_S = 1.0  # the server answers its first requests undisturbed
 
 STEPS: tuple[Callable[[], object], ...] = (
     partial(import_module, "simulator.control.app"),  # Starlette
