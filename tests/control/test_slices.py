@@ -45,7 +45,7 @@ async def while_paying(client: Client, path: str) -> tuple[Response, int]:
 def test_payments_go_on_while_the_invariants_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invariants, "SLICE", 1)
     with running(PAID) as client:
-        paid(client, 20)
+        paid(client, 40)
         answer, made = client.run(while_paying(client, "/invariants"))
         assert answer.json == {"ok": True, "violations": []}
         assert made == 10
@@ -54,9 +54,9 @@ def test_payments_go_on_while_the_invariants_are_checked(monkeypatch: pytest.Mon
 def test_payments_go_on_while_expectations_are_counted_and_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expectations, "SLICE", 1)
     with running(PAID | EXPECTED) as client:
-        paid(client, 20)
+        paid(client, 40)
         answer, made = client.run(while_paying(client, "/expectations"))
-        assert [one["actual"] for one in answer.json["expectations"]] == [20, 0, 0]
+        assert [one["actual"] for one in answer.json["expectations"]] == [40, 0, 0]
         assert answer.json["ok"]
         assert made == 10
 
