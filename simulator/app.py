@@ -16,6 +16,7 @@ from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.sender import HttpSender
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
+from simulator.preparation import prepare
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import SandboxSpec
@@ -129,8 +130,10 @@ class App:
         self.sandboxes.start(asyncio.get_running_loop().time)
         if isinstance(self._sender, HttpSender):
             self._warming = asyncio.create_task(self._sender.warm())
+        preparing = asyncio.create_task(prepare())
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        preparing.cancel()
         await self.sandboxes.close()
         if self._warming is not None:
             await asyncio.gather(self._warming, return_exceptions=True)

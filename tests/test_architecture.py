@@ -67,8 +67,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "sandboxes",
     },
     "runtime": {
-        "clock", "counters", "courier", "driver", "inbox_budget", "journal", "live_sandbox", "probes", "ring",
-        "rule_names", "sandboxes", "unexpected", "watch",
+        "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "inbox_budget", "journal",
+        "lanes", "live_sandbox", "probes", "ring", "rule_names", "sandboxes", "unexpected", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
     "wire": {

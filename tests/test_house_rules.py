@@ -16,6 +16,7 @@ WATCHED = re.compile(r"\btime\.|monotonic|perf_counter|process_time|thread_time|
 
 MAY_MEASURE = {
     "support/bad_requests.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
+    "support/longest_turn.py": "processor time, which the load of the machine does not change, within a wide margin",
     "support/on_the_wire.py": "the timestamp of a signature",
     "server/test_server_faults.py": "that an answer drips is seen by its time alone",
 }

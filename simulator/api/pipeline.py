@@ -4,8 +4,8 @@ bytes -> admit -> find the endpoint -> claim -> read -> check -> handle -> bytes
 
 A scenario's fault is chosen in `claim`, or in `check` when that is not possible yet (`api/faults`).
 
-It awaits only the rest of a body and a fault's delay. A request with neither is answered without any await that
-suspends, so the server can answer it at once.
+It awaits only the rest of a body, a fault's delay, and what is due by the time of the request when that is more than
+one turn's share. Any other request is answered without any await that suspends, so the server can answer it at once.
 """
 
 from time import perf_counter
@@ -67,7 +67,8 @@ class Pipeline:
         counters = sandbox.counters  # a reset in the meantime begins others, and a journal, which gets this request
         sandbox.is_touched = True
         now = sandbox.clock.at(wall)
-        sandbox.driver.catch_up(now)
+        if not sandbox.driver.catch_up(now):
+            now = await sandbox.settle(now)
         pairs, headers, client = request.headers, request.by_name, request.client
         if len(headers) < len(pairs):
             headers = _joined(pairs)
@@ -181,7 +182,7 @@ async def read(call: Call, request: Incoming) -> Reply | None:
     if waits and (refusal := await wait(call)):
         return refusal
     if request.body is not None:
-        return _identify_again(call, "the delay has passed") if waits else None
+        return await _identify_again(call, "the delay has passed") if waits else None
     assert request.receive is not None, "a body that is not here yet comes from somewhere"
     is_form = call.endpoint.source == "form"
     try:
@@ -192,12 +193,12 @@ async def read(call: Call, request: Incoming) -> Reply | None:
         if is_form:
             return _refuse_fields(call, call.endpoint, {"body": [FORM_TOO_LONG]})
         return refusals.deny(call, call.endpoint, Denied("body_too_large", refusals.BODY_BOUND))
-    return _identify_again(call, "the body is here")
+    return await _identify_again(call, "the body is here")
 
 
-def _identify_again(call: Call, event: str) -> Reply | None:
+async def _identify_again(call: Call, event: str) -> Reply | None:
     """Check the sandbox, the address and the headers at the time when the wait has ended by `event`."""
-    call.refresh()
+    await call.refresh()
     if call.is_lost:
         return refusals.lost_sandbox(call)
     refusal = refuse_address(call) or identify(call)

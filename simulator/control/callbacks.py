@@ -9,7 +9,7 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.http import page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.effects import Attempt
+from simulator.domain.model.effects import Attempt, Job
 from simulator.domain.state import State
 from simulator.wire.payments import CALLBACK_STATUS_NAMES
 
@@ -87,12 +87,16 @@ async def list_all(request: Request) -> Response:
     def matching() -> Iterable[Callback]:
         return _matching(live.core.state, refid, trxid)
 
-    def ended() -> int:
-        return sum(1 for one in matching() for tried in one.attempts if tried.result is not None)
+    def matches(one: Job) -> bool:
+        if not isinstance(one, Callback):
+            return False
+        return refid in (None, one.transaction.refid) and trxid in (None, one.transaction.trxid)
 
     complete = True
     if wait_for:
-        complete = await live.driver.notifier.wait_until(lambda: ended() >= wait_for, timeout_s)
+        counted = sum(1 for one in matching() for tried in one.attempts if tried.result is not None)
+        ended = live.driver.ended.tally(matches, counted)
+        complete = await live.driver.notifier.wait_until(lambda: ended.count() >= wait_for, timeout_s)
     rows = _attempts(matching(), asked.cursor)
     answer = page("callbacks", asked, rows, lambda each: _row(*each[1:]), lambda each: each[0])
     return reply(answer | {"left_out": live.core.state.callbacks.left_out, "complete": complete})

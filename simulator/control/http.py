@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from simulator.contract.body import BadJson, decode_object
 from simulator.contract.validate import validator
-from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
+from simulator.domain.errors import Busy, Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -33,7 +33,7 @@ PAGE_DEFAULT = 100
 PAGE_BYTES_MAX = 1024 * 1024
 UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `reseller-sim openapi --control`"
 
-STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
+STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400, Busy: 429}
 
 Row = TypeVar("Row")
 
@@ -74,7 +74,10 @@ async def on_domain_error(request: Request, exc: Exception) -> Response:
     """Map a typed refusal to its answer."""
     assert isinstance(exc, DomainError)
     status = next(status for kind, status in STATUS_OF.items() if isinstance(exc, kind))
-    return error(status, exc.code, exc.message, exc.path)
+    answer = error(status, exc.code, exc.message, exc.path)
+    if isinstance(exc, Busy):
+        answer.headers["retry-after"] = "1"
+    return answer
 
 
 async def on_scenario_error(request: Request, exc: Exception) -> Response:
@@ -170,12 +173,10 @@ def sandboxes_of(request: Request) -> Sandboxes:
 
 
 def sandbox_of(request: Request) -> LiveSandbox:
-    """The sandbox in the path; raises `Unknown`. What its running clock made due is processed before something is read;
-    before a command is applied, `apply` does that."""
+    """The sandbox in the path; raises `Unknown`. `ControlApp` has processed what its running clock made due before
+    something is read; before a command is applied, `submit` does that."""
     sandbox = sandboxes_of(request).get(request.path_params["sandbox"])
     sandbox.is_touched = True
-    if request.method in ("GET", "HEAD"):
-        sandbox.catch_up()
     request.state.sandbox = sandbox, sandbox.core
     return sandbox
 

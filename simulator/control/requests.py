@@ -23,6 +23,7 @@ from simulator.control.http import (
 from simulator.control.masking import Mask, mask_of
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.ring import Tally
 from simulator.wire.headers import as_sent
 
 _FILTERS: dict[str, Callable[[Exchange], str]] = {
@@ -76,9 +77,13 @@ async def list_all(request: Request) -> Response:
             newest_first = _where(read, text, newest_first)
         return newest_first
 
+    def matches(one: Exchange) -> bool:
+        return all(read(one) == text for read, text in wanted)
+
     complete = True
     if wait_for:
-        complete = await live.journal.notifier.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
+        found = Tally(live.journal, matches)
+        complete = await live.journal.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s)
     earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
     mask_of = _masks(request, live)
     answer = page("requests", asked, earlier, lambda one: row(one, mask_of(one.owner)), lambda one: one.n)

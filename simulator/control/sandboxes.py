@@ -18,6 +18,7 @@ from simulator.control.http import (
     sandbox_of,
     sandboxes_of,
 )
+from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import SandboxSpec
 from simulator.scenario.library import load_scenario, names, scenario_from_object
 
@@ -39,9 +40,9 @@ async def create(request: Request) -> Response:
     wanted = await body_of(request, "sandbox-request", may_be_empty=True)
     clock = wanted.get("clock", {})
     refuse_idle_rate(_mode(clock), _rate(clock))
-    live = sandboxes_of(request).create(
+    live = await sandboxes_of(request).build(
         SandboxSpec(
-            scenario=_scenario(wanted.get("scenario", request.app.state.default_scenario)),
+            scenario=await _scenario(wanted.get("scenario", request.app.state.default_scenario)),
             id=wanted.get("id"),
             seed=wanted.get("seed"),
             mode=_mode(clock),
@@ -54,15 +55,15 @@ async def create(request: Request) -> Response:
     return reply(render.sandbox(live, base_url(request)), 201)
 
 
-def _scenario(wanted: Any) -> Any:
+async def _scenario(wanted: Any) -> Any:
     """A bundled scenario by name, or one from an object; clients may not name a path."""
     if isinstance(wanted, str):
         if wanted not in names():
             raise InvalidInput(
                 f"there is no bundled scenario {wanted!r}; choose one of {', '.join(names())}", "scenario"
             )
-        return load_scenario(wanted)
-    return scenario_from_object(wanted) if isinstance(wanted, dict) else wanted
+        return await in_background(load_scenario, wanted)
+    return await in_background(scenario_from_object, wanted) if isinstance(wanted, dict) else wanted
 
 
 def _mode(clock: dict[str, Any]) -> str | None:

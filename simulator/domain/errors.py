@@ -3,7 +3,8 @@
 DomainError
  ├─ Unknown        the named object does not exist
  ├─ Conflict       the object exists already, or is busy
- └─ Unacceptable   an invalid value
+ ├─ Unacceptable   an invalid value
+ └─ Busy           too many already; later there may be room
 """
 
 
@@ -27,6 +28,10 @@ class Conflict(DomainError):
 
 class Unacceptable(DomainError):
     """A value is invalid."""
+
+
+class Busy(DomainError):
+    """As many as are allowed at the same time are served already."""
 
 
 def refuse_more(name: str, count: int, count_max: int) -> None:

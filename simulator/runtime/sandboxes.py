@@ -4,14 +4,16 @@ import asyncio
 import re
 import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.model.secret_log import FORMER_MAX
 from simulator.domain.reports.coverage import Coverage
+from simulator.runtime.background import in_background
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.inboxes import server_budget
-from simulator.runtime.live_sandbox import LiveSandbox, SandboxSpec
+from simulator.runtime.live_sandbox import FirstState, LiveSandbox, SandboxSpec, first_state
 from simulator.wire.secrets import Secrets
 
 DEFAULT = "default"
@@ -60,6 +62,18 @@ class Sandboxes:
 
     def create(self, spec: SandboxSpec) -> LiveSandbox:
         """Create a sandbox. Raises `Conflict` for an id in use and `Unacceptable` for an invalid one."""
+        sandbox_id = self._free_id(spec)
+        return self._add(sandbox_id, spec, first_state(sandbox_id, spec, self._wall))
+
+    async def build(self, spec: SandboxSpec) -> LiveSandbox:
+        """The same while the event loop goes on: a sandbox of thousands of resellers takes a while."""
+        sandbox_id = self._free_id(spec)
+        first = await in_background(first_state, sandbox_id, spec, self._wall)
+        self._free_id(replace(spec, id=sandbox_id))  # another may have taken it meanwhile
+        return self._add(sandbox_id, spec, first)
+
+    def _free_id(self, spec: SandboxSpec) -> str:
+        """The id of a new sandbox."""
         if len(self._by_id) >= SANDBOXES_MAX:
             raise Conflict("too_many_sandboxes", f"there are {SANDBOXES_MAX} sandboxes; delete some first")
         sandbox_id = spec.id if spec.id is not None else f"sb-{secrets.token_hex(5)}"
@@ -68,10 +82,13 @@ class Sandboxes:
             raise Unacceptable("bad_sandbox_id", text, "id")
         if sandbox_id in self._by_id:
             raise Conflict("sandbox_exists", f"there is a sandbox {sandbox_id!r} already", "id")
-        sandbox = LiveSandbox(sandbox_id, spec, self._wall, self._sender, self.inbox_budget)
+        return sandbox_id
+
+    def _add(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
+        sandbox = LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.inbox_budget)
         sandbox.on_reset = self._remember
         sandbox.server_secrets = self.server_secrets
-        self._by_id[sandbox_id] = sandbox
+        self._by_id[sandbox.id] = sandbox
         self.learn_keys(sandbox)
         return sandbox
 

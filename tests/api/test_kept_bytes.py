@@ -1,6 +1,7 @@
 """What a request makes the simulator store is bounded: the largest valid request of each endpoint, sent many times."""
 
 import gc
+import json
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,7 +62,8 @@ def refid(number: int) -> str:
 def topup(number: int) -> Request:
     extras = {f"x{at}": WIDE * 900 for at in range(50)}
     body = {"refid": refid(number), "product": "GIFTCARD", "account": WIDE * 100, "amount": "25" + "." + "0" * 97}
-    return "POST", "/v2/topup", body | {"remarks": WIDE * 10_000, "extras": extras} | PADDING
+    whole = body | {"remarks": WIDE * 10_000, "extras": extras} | PADDING
+    return "POST", "/v2/topup", json.dumps(whole, ensure_ascii=False).encode()  # escapes are bounded by their number
 
 
 def buy(client: Client, number: int) -> None:

@@ -28,7 +28,7 @@ from simulator.domain.model.wallet import Wallet
 # An account with at least this many transactions has its own indexes; smaller ones are scanned.
 REGULAR = 1000
 
-LAG_MAX = 20_000
+LAG_MAX = 1_000
 
 
 class TransactionIndex:
