@@ -37,8 +37,8 @@ bench: $(DEV_READY)  ## ratios to a bare server, measured in the same run
 bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions and beside a million
 	$(BIN)/python -m bench.history $(ARGS)
 
-campaign: $(DEV_READY)  ## 10,000 webhooks to a receiver that fails 30 in 100
-	$(BIN)/python -m tests.support.webhook_campaign $(ARGS)
+campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promised, tried and counted
+	$(BIN)/python -m campaign $(ARGS)
 
 docs: $(DEV_READY)   ## write what follows from contracts/: the schema's `assume` section and two pages
 	$(BIN)/python -m tests.support.generated
