@@ -63,7 +63,7 @@ def attempt_due(state: State, callback: Callback, now: datetime) -> Send:
         wallet = state.resellers[callback.transaction.reseller].wallet
         callback.result = msgspec.structs.replace(callback.result, balance=wallet.balance)
     attempt = Attempt(len(callback.attempts) + 1, now)
-    callback.attempts.append(attempt)
+    callback.attempts += (attempt,)
     return Send(callback, attempt)
 
 

@@ -2,10 +2,11 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+import msgspec
 from msgspec.structs import replace
 
 from simulator.domain.model.effects import Attempt, AttemptEnd, AttemptResult
@@ -32,8 +33,7 @@ class CallbackConfig:
     updated: datetime | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class Callback:
+class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle leads through it
     """One notification of one status change. `copy` is 0 for the original, 1 and more for duplicates."""
 
     id: str
@@ -43,7 +43,7 @@ class Callback:
     method: str
     copy: int = 0
     state: CallbackState = CallbackState.PENDING
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: tuple[Attempt, ...] = ()
 
     @property
     def lane(self) -> str:

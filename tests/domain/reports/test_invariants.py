@@ -70,7 +70,7 @@ def lose_it_everywhere(box: Sandbox, transaction: Transaction) -> None:
 
 def try_too_often(box: Sandbox, _: Transaction) -> None:
     callback = next(iter(box.state.callbacks))
-    callback.attempts.extend(Attempt(number, START) for number in range(5))
+    callback.attempts += tuple(Attempt(number, START) for number in range(5))
 
 
 @pytest.mark.parametrize(
