@@ -1,10 +1,11 @@
 """What the garbage collector has to visit for each payment: the fewer objects, the shorter its pauses."""
 
 import gc
+from decimal import Decimal
 
 import pytest
 
-from simulator.domain.commands import CreatePayment
+from simulator.domain.commands import CreatePayment, Credit
 from tests.support.client import Client, running
 
 TRACKED_MAX = 6
@@ -30,6 +31,7 @@ def test_a_payment_with_its_callbacks_leaves_few_objects_to_the_collector(
     with running() as client:
         assert client.app._warming is not None
         client.run(client.app._warming)  # it imports aiohttp
+        client.live.apply(Credit("RS001", Decimal(100_000)))
         pay(client, 0, 50)  # what is made with the first of them is there
         before = tracked()
         pay(client, 50, 1000)
