@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from itertools import count as counting
+from itertools import count
+from pathlib import Path
 from time import perf_counter
 
 from bench.sign import nonce
@@ -10,9 +11,11 @@ from campaign.outcome import Outcome
 from campaign.subject import SANDBOX, Connection, Subject, plain, subject
 
 CONNECTIONS = 8
-WARM_UP_ROUNDS = 60
-SOAK_S = 120.0
+SOAK_S = 180.0
+WARM_UP = 1 / 3  # of the time; then the logs are full
 GROWTH_MAX = 0.02
+SCENARIO = Path(__file__).parent / "soak.yaml"
+_NUMBERS = count()
 
 
 def soak(scale: float) -> Outcome:
@@ -22,33 +25,30 @@ def soak(scale: float) -> Outcome:
 
 async def _soak(seconds: float) -> Outcome:
     outcome = Outcome("soak", f"memory ends within {GROWTH_MAX:.0%} of where it began")
-    with subject("--sandbox-ttl", "60", clock="x60") as trial:
+    with subject("--sandbox-ttl", "60", scenario=SCENARIO, clock="x60") as trial:
         async with trial.connections(CONNECTIONS) as connections:
             refid = nonce()
             await connections[0].ask(_topup(trial, refid))
-            await _rounds(trial, connections, refid, outcome, WARM_UP_ROUNDS, seconds)
-            began, before = perf_counter(), trial.memory_kb()
-            asked = outcome.tried
-            while perf_counter() - began < seconds:
-                await _rounds(trial, connections, refid, outcome, 10, seconds)
+            await _rounds(trial, connections, refid, outcome, seconds * WARM_UP)
+            before, asked = trial.memory_kb(), outcome.tried
+            await _rounds(trial, connections, refid, outcome, seconds * (1 - WARM_UP))
             after = trial.memory_kb()
         outcome.broken += await trial.violations()
     growth = after / before - 1
     outcome.expect(growth <= GROWTH_MAX, f"memory grew by {growth:.1%}, from {before} to {after} kB")
     outcome.figures.append(
-        f"{before / 1024:.1f} MB after {asked:,} requests, {after / 1024:.1f} MB {perf_counter() - began:.0f} s later"
+        f"{before / 1024:.1f} MB after {asked:,} requests, {after / 1024:.1f} MB after {outcome.tried:,}"
     )
     return outcome
 
 
-async def _rounds(
-    trial: Subject, connections: list[Connection], refid: str, outcome: Outcome, rounds: int, seconds: float
-) -> None:
-    numbers = counting()
+async def _rounds(trial: Subject, connections: list[Connection], refid: str, outcome: Outcome, seconds: float) -> None:
+    until = perf_counter() + seconds
 
     async def work(connection: Connection) -> None:
-        while (number := next(numbers)) < rounds:
-            outcome.tried += await _round(trial, connection, refid, f"soak-{number}", outcome)
+        while perf_counter() < until:
+            tried = await _round(trial, connection, refid, f"soak-{next(_NUMBERS)}", outcome)
+            outcome.tried += tried
 
     await asyncio.gather(*map(work, connections))
 

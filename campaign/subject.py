@@ -121,9 +121,10 @@ def plain(method: str, target: str, body: bytes, host: str, *headers: str) -> by
 
 
 @contextmanager
-def subject(*arguments: str, clock: str = "manual") -> Iterator[Subject]:
+def subject(*arguments: str, scenario: Path | None = None, clock: str = "manual") -> Iterator[Subject]:
     """A server of its own for one part of the campaign, with a wallet that suffices."""
-    with running([*SIMULATOR, "--port", "0", "--json", "--clock", clock, *arguments], ALL_CORES) as server:
+    command = [*SIMULATOR[:-1], str(scenario or SIMULATOR[-1]), "--port", "0", "--json", "--clock", clock, *arguments]
+    with running(command, ALL_CORES) as server:
         client = client_of(server)
         fill_wallet(client)
         yield Subject(server, client)
