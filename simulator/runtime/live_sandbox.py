@@ -174,14 +174,15 @@ class LiveSandbox:
         await driver.settle(now)
         return now if driver is self.driver else self.clock.now()
 
-    def load(self, scenario: Scenario) -> tuple[str, ...]:
+    async def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch to another scenario, also for later resets. Answers one line for each part that requires a reset.
 
-        Raises `Conflict` before any change. Not for a sandbox with credentials of its own.
+        It waits for what is overdue. Raises `Conflict` before any change, also when the sandbox is reset meanwhile. Not
+        for a sandbox with credentials of its own.
         """
         assert not self.spec.unique_credentials
         COMPILER.remember(scenario)
-        deferred: tuple[str, ...] = self.apply(LoadScenario(scenario.name, scenario.document))
+        deferred: tuple[str, ...] = await self.submit(LoadScenario(scenario.name, scenario.document))
         self._follow(scenario)
         return deferred
 
