@@ -19,6 +19,9 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import number
 from simulator.wire.payments import STATUS_NAMES
 
+SHOWN_MAX = 100
+"""How many requests and callbacks, the latest ones, are in a payment's story; the lists have the others."""
+
 
 def _row(one: Transaction) -> dict[str, Any]:
     result = one.result
@@ -55,7 +58,7 @@ def _newest_first(state: State, refid: str | None, code: str | None) -> Iterator
     if refid is None:
         return chain.from_iterable(reversed(one.records.history) for one in resellers)
     found = [one.refids[refid] for one in resellers if refid in one.refids]
-    return iter(sorted(found, key=lambda one: one.created, reverse=True))
+    return iter(sorted(found, key=lambda one: one.number, reverse=True))
 
 
 async def show(request: Request) -> Response:
@@ -70,6 +73,8 @@ async def show(request: Request) -> Response:
 def _details(live: LiveSandbox, one: Transaction, mask: Mask) -> dict[str, Any]:
     state = live.core.state
     wallet = state.resellers[one.reseller].wallet
+    requests = [each for each in live.journal if each.trxid == one.trxid]
+    callbacks = state.callbacks.of(one.trxid)
     return {
         **_row(one),
         "product_name": one.product_name,
@@ -77,11 +82,12 @@ def _details(live: LiveSandbox, one: Transaction, mask: Mask) -> dict[str, Any]:
         "extras": one.extras,
         "sender": one.sender,
         "requeries": one.requeries,
-        "requests": [request_row(each, mask) for each in live.journal if each.trxid == one.trxid],
+        "requests": [request_row(each, mask) for each in requests[-SHOWN_MAX:]],
+        "requests_left_out": max(0, len(requests) - SHOWN_MAX),
         "statuses": [_status(result) for result in one.results],
         "entries": [render.entry(wallet.entry(id_)) for id_ in one.entry_ids],
-        "callbacks": [callback(each) for each in state.callbacks.of(one.trxid)],
-        "callbacks_left_out": state.callbacks.left_out,
+        "callbacks": [callback(each) for each in callbacks[-SHOWN_MAX:]],
+        "callbacks_left_out": state.callbacks.left_out + max(0, len(callbacks) - SHOWN_MAX),
         "cases": [_case(each) for each in state.cases.get(one.trxid, ())],
     }
 
