@@ -17,6 +17,7 @@ from simulator.contract.validate import validator
 from simulator.domain.errors import Busy, Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.sandbox import Sandbox
+from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.reading.document import ScenarioError
@@ -25,6 +26,7 @@ from simulator.wire.json import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
 OUTLINE_BYTES_MAX = 512 * 1024  # a scenario has more structure than any request of the reseller API
+AT_ONCE_BYTES_MAX = 64 * 1024  # decoding and validating more takes longer than others should wait
 WAIT_S_MAX = 300.0
 PAGE_MAX = 1000
 DIGITS_MAX = 16
@@ -119,8 +121,21 @@ def _methods_of(request: Request) -> list[str]:
 
 
 async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) -> dict[str, Any]:
-    """The JSON object of a request, validated against a schema of the contract. Raises `InvalidInput`."""
+    """The JSON object of a request, validated against a schema of the contract; a long one beside the event loop.
+
+    Raises `InvalidInput`, and `Busy` when too many long ones wait for that.
+    """
     raw = await bytes_of(request)
+    if len(raw) <= AT_ONCE_BYTES_MAX:
+        return decoded(raw, schema, may_be_empty)
+    with place(len(raw)):
+        value = await in_background(decoded, raw, schema)
+    _refuse_lost_sandbox(request)
+    return value
+
+
+def decoded(raw: bytes, schema: str, may_be_empty: bool = False) -> dict[str, Any]:
+    """The JSON object in `raw`, validated against a schema of the contract. Raises `InvalidInput`."""
     if not raw and may_be_empty:
         return {}
     try:
