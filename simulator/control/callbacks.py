@@ -98,5 +98,6 @@ async def list_all(request: Request) -> Response:
         ended = live.driver.ended.tally(matches, counted)
         complete = await live.driver.notifier.wait_until(lambda: ended.count() >= wait_for, timeout_s)
     rows = _attempts(matching(), asked.cursor)
-    answer = page("callbacks", asked, rows, lambda each: _row(*each[1:]), lambda each: each[0])
-    return reply(answer | {"left_out": live.core.state.callbacks.left_out, "complete": complete})
+    left_out = live.core.state.callbacks.left_out
+    answer = await page("callbacks", asked, rows, lambda each: _row(*each[1:]), lambda each: each[0])
+    return reply(answer | {"left_out": left_out, "complete": complete})

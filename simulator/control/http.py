@@ -1,6 +1,7 @@
 """Shared helpers of the control resources: request bodies, JSON answers, mapping of errors to answers."""
 
 import asyncio
+import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from itertools import islice
@@ -33,6 +34,8 @@ DIGITS_MAX = 16
 MESSAGE_CHARS_MAX = 500
 PAGE_DEFAULT = 100
 PAGE_BYTES_MAX = 1024 * 1024
+SLICE_BYTES = 8 * 1024  # of a page: rendered in one turn of the event loop, a few milliseconds for the costliest rows
+SLICE_ROWS = 16
 UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `reseller-sim openapi --control`"
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400, Busy: 429}
@@ -219,7 +222,7 @@ def page_of(request: Request) -> PageRequest:
     return PageRequest(limit, whole_number(request, "cursor", 0, 0, 2**53))
 
 
-def page(
+async def page(
     name: str,
     asked: PageRequest,
     found: Iterable[Row],
@@ -229,17 +232,33 @@ def page(
     """One page of a list called `name`, its rows rendered by `row`; it ends early with the row that fills it.
 
     `place` gives the cursor of a row; then `found` starts after the requested one. Without it the cursor counts rows.
+    It shows what is found now; others go on while it is rendered.
     """
     begun = islice(found, asked.cursor, None) if place is None else found
+    chosen = list(islice(begun, asked.limit + 1))
+    shown = await lines(chosen[: asked.limit], row, PAGE_BYTES_MAX)
+    if len(shown) == len(chosen):
+        return {name: shown, "cursor": None, "has_more": False}
+    last = place(chosen[len(shown) - 1]) if place else asked.cursor + len(shown)
+    return {name: shown, "cursor": str(last), "has_more": True}
+
+
+async def lines(found: Iterable[Row], row: Callable[[Row], Any], bytes_max: float = math.inf) -> list[msgspec.Raw]:
+    """Rows as JSON, each on a line of its own (see `MaskedSend`) and the last one that which fills `bytes_max`.
+
+    A few are rendered in each turn of the event loop.
+    """
     shown: list[msgspec.Raw] = []
-    last, size = asked.cursor, 0
-    for one in begun:
-        if len(shown) == asked.limit or size >= PAGE_BYTES_MAX:
-            return {name: shown, "cursor": str(last), "has_more": True}
-        shown.append(msgspec.Raw(encode(row(one))))
+    size, paused_at = 0, 0
+    for one in found:
+        if size >= bytes_max:
+            break
+        shown.append(msgspec.Raw(b"\n" + encode(row(one))))
         size += len(shown[-1])
-        last = place(one) if place else last + 1
-    return {name: shown, "cursor": None, "has_more": False}
+        if size - paused_at > SLICE_BYTES or len(shown) % SLICE_ROWS == 0:
+            paused_at = size
+            await asyncio.sleep(0)
+    return shown
 
 
 def refuse_other_parameters(request: Request, *known: str) -> None:

@@ -77,7 +77,7 @@ async def show(request: Request) -> Response:
         "left_out": inbox.left_out,
         "complete": complete,
     }
-    return reply(answer | page("items", shorter, inbox.after(asked.cursor), _item, lambda one: one.n))
+    return reply(answer | await page("items", shorter, inbox.after(asked.cursor), _item, lambda one: one.n))
 
 
 def _fitting(received: Iterable[Received]) -> int:

@@ -48,5 +48,6 @@ async def list_all(request: Request) -> Response:
             lambda: found.count() >= wait_for, timeout_s, live.journal.notifier
         )
     later = (one for one in filter(matches, log) if one.n > asked.cursor)
-    answer = page("notifications", asked, later, row, lambda one: one.n)
-    return reply(answer | {"left_out": log.left_out, "complete": complete})
+    left_out = log.left_out
+    answer = await page("notifications", asked, later, row, lambda one: one.n)
+    return reply(answer | {"left_out": left_out, "complete": complete})
