@@ -20,6 +20,7 @@ from simulator.runtime.driver import Driver
 from simulator.runtime.inbox_budget import InboxBudget
 from simulator.runtime.inboxes import Inbox, Inboxes
 from simulator.runtime.journal import Journal
+from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.scenario.compiler import COMPILER
 from simulator.wire.secrets import Secrets
 
@@ -72,6 +73,7 @@ class LiveSandbox:
         self._inbox_budget = inbox_budget
         self.is_touched = True
         self.last_used_s = 0.0
+        self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
         self.on_reset: Callable[[LiveSandbox], None] = lambda _: None
         self.is_deleted = False
         self.server_secrets: tuple[str, ...] = ()
