@@ -49,7 +49,7 @@ class WaitingRoom:
     def __init__(self, count_max: int, house: "WaitingRoom | None" = None) -> None:
         self._count_max = count_max
         self._house = house
-        self._turnstile = house._turnstile if house else Turnstile()
+        self._turnstile: Turnstile = house._turnstile if house else Turnstile()
         self._count = 0
 
     async def wait(self, begin: Callable[[], Awaitable[T]]) -> T:
