@@ -244,7 +244,7 @@ async def page(
 
 
 async def lines(found: Iterable[Row], row: Callable[[Row], Any], bytes_max: float = math.inf) -> list[msgspec.Raw]:
-    """Rows as JSON, each on a line of its own (see `MaskedSend`) and the last one that which fills `bytes_max`.
+    """Rows as JSON, each on a line (see `MaskedSend`) and the last one that which fills `bytes_max`.
 
     A few are rendered in each turn of the event loop.
     """

@@ -1,7 +1,7 @@
 """Sends an answer of the control API without the secrets of its sandbox, whatever it is about.
 
 A long answer is masked in slices, between which others go on. They end where lines do, which is never within a string
-of JSON: lists have a line for each row.
+of JSON: lists come with a line for each row, and leave as one line.
 """
 
 import asyncio
@@ -61,12 +61,16 @@ class MaskedSend:
         live = self._sandboxes.find(self._scope.get("path_params", {}).get("sandbox", ""))
         mask: Mask = mask_of(live, self._sandboxes)
         if len(body) <= SLICE_BYTES:
-            return mask.answer(body)
+            return _as_one_line(mask.answer(body))
         masked = []
         for part in _slices(body):
-            masked.append(mask.answer(part))
+            masked.append(_as_one_line(mask.answer(part)))
             await asyncio.sleep(0)
         return b"".join(masked)
+
+
+def _as_one_line(text: bytes) -> bytes:
+    return text.replace(b"\n", b"")
 
 
 def _slices(body: bytes) -> Iterator[bytes]:

@@ -175,6 +175,28 @@ def test_requests_that_wait_are_executed_in_the_order_of_arrival(client: Client,
     assert credited == list(range(0, 20, 3))
 
 
+@pytest.mark.parametrize("path", PATHS)
+def test_a_server_that_is_stopped_ends_this_at_the_next_share_and_changes_nothing_more(
+    client: Client, turns: Turns, path: str
+) -> None:
+    async def story() -> None:
+        client.pass_time(DUE_S)
+        waiting = asyncio.create_task(turns.during(PATHS[path](client)))
+        while not turns.items:  # noqa: ASYNC110 - a turn rings no bell
+            await asyncio.sleep(0)
+        client.app.sandboxes.end_waits()
+        [answer] = await asyncio.wait_for(waiting, 10)
+        assert answer.status != 500
+        assert (answer.status == 200) == (path == "reading the control API")
+        if path not in ("a request", "reading the control API"):
+            assert (answer.status, answer.json["error"]) == (409, "server_stopping")
+
+    client.run(story())
+    assert sum(turns.items.values()) <= 2 * ITEMS_PER_TURN_MAX
+    assert turns.commands == []
+    assert client.live.core.violations() == []
+
+
 STORY: dict[str, Any] = BUSY | {
     "inboxes": {"callbacks": [{"status": 500}, {"status": 200}]},
     "webhooks": {"catalog": {"url": "inbox:catalog"}},
