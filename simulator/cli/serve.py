@@ -67,8 +67,8 @@ def _print_lines(lines: list[str]) -> None:
 def _stop(number: int, frame: FrameType | None) -> None:
     """Exit silently. While it runs the server catches the signal itself, and raises it again when it is done.
 
-    Everything is closed and written by then, so the process ends at once: to free all that the sandboxes hold would take
-    seconds.
+    Everything is closed and written by then, so the process ends at once: to free all that the sandboxes hold would
+    take seconds.
     """
     logging.shutdown()
     os._exit(0)
