@@ -5,8 +5,9 @@ The application's `answer_now` answers a plain and complete request; any other i
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Generator
 from functools import partial
+from types import coroutine
 from typing import Any, Final
 
 from uvicorn.server import ServerState
@@ -15,11 +16,27 @@ from simulator.server.intake import Intake
 from simulator.server.limits import HttpRefusal
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
 from simulator.server.reading import BODY, CLOSED, DRAINING, IDLE, SENT, RequestReader
-from simulator.server.responder import AnswerNow, Application, ReadyAnswer, Responder, resume
+from simulator.server.responder import AnswerNow, Application, PendingAnswer, ReadyAnswer, Responder
 from simulator.server.turn import SHARE, Deadline, Turn
 from simulator.server.writing import HIGH_WATER_BYTES, WritingSide
 
 _LINGER_S: Final = 2.0  # how long a client may go on sending after its last answer
+
+
+@coroutine
+def resume(pending: PendingAnswer, waits_for: Any) -> Generator[Any, Any, ReadyAnswer]:
+    """Continue a coroutine after its first step, which ended by waiting for the future `waits_for`."""
+    try:
+        while True:
+            try:
+                sent = yield waits_for
+            except BaseException as error:  # a cancellation; the coroutine handles it
+                waits_for = pending.throw(error)
+            else:
+                waits_for = pending.send(sent)
+    except StopIteration as done:
+        answer: ReadyAnswer = done.value
+        return answer
 
 
 class AnsweringSide(WritingSide):
@@ -39,6 +56,7 @@ class AnsweringSide(WritingSide):
         self._app = app
         self._answer_now: AnswerNow = getattr(app, "answer_now", lambda *_: None)
         self._intake, self._limits = intake, intake.limits
+        self._evictions = intake.evictions
         self._turn = turn
         self.default_lines = partial(turn.default_lines, server_state)
         self._keep_alive_s = keep_alive_s
@@ -87,7 +105,7 @@ class AnsweringSide(WritingSide):
         """Let a request in progress know that its client has left, and drop those behind it."""
         self._drop()
         if self._running is not None:
-            self._running.leave()
+            self._running.lose()
             self._intake.release(self._running.request)
 
     def _drop(self) -> None:
@@ -154,6 +172,7 @@ class AnsweringSide(WritingSide):
     def hang_up(self) -> None:
         """Close now; the application sees that its client has left."""
         if self._running is not None:
-            self._running.leave()
+            self._running.lose()
+        self._evictions.forget(self)
         self.close()
         self._transport.abort()

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+from simulator.server.evictions import Evictions
 from simulator.server.limits import HttpLimits, HttpRefusal
 from simulator.server.message import HttpRequest
 
@@ -25,6 +26,7 @@ class Intake:
 
     def __init__(self, limits: HttpLimits, trim: Callable[[], None]) -> None:
         self.limits = limits
+        self.evictions = Evictions()
         self.used = 0
         self._trim = trim
         self._since_trim = 0

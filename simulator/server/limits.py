@@ -25,7 +25,7 @@ class HttpLimits:
     `head_timeout_s` runs from the head's first byte to its last; for a connection's first request it starts when the
     connection opens. `body_timeout_s` is the longest pause within a body, `body_total_s` the time for all of it, from
     the end of the head. `bodies_bytes` is the budget of all bodies that are being read (`Intake`), `connections`
-    how many may be open.
+    how many may be open. A client that has closed its sending side is answered within `half_closed_s` or not at all.
     """
 
     headers: int = 100
@@ -33,6 +33,7 @@ class HttpLimits:
     head_timeout_s: float = 20.0
     body_timeout_s: float = 20.0
     body_total_s: float = 60.0
+    half_closed_s: float = 30.0
     bodies_bytes: int = 64 * 1024 * 1024
     connections: int = 4096
 

@@ -41,7 +41,7 @@ class HttpProtocol(AnsweringSide):
         self.client = transport.get_extra_info("peername") or ("", 0)  # missing when the client has already left
         self.server = transport.get_extra_info("sockname") or ("", 0)
         self._deadline = Deadline(self._loop, self._on_deadline, self._limits.head_timeout_s)
-        if len(self._server_state.connections) > self._limits.connections:
+        if len(self._server_state.connections) > self._limits.connections and not self._evictions.evict():
             self._refuse(HttpRefusal("too_many_connections", self._limits.connections))
 
     # Reading
@@ -114,12 +114,16 @@ class HttpProtocol(AnsweringSide):
         self.reader.request = None  # its body is cut off
         if self._running is not None:
             self._running.has_input.set()
+        if has_more:
+            self._evictions.add_half_closed(self)
+            self._deadline.set(self._limits.half_closed_s)
         return has_more
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Execute the requests that arrived completely before the client left, and release everything."""
         self.reader.move(LOST)
         self._server_state.connections.discard(self)
+        self._evictions.forget(self)
         self.answer(self._loop.time())
         for event in (self.ended, self.may_have_left, self.writable):
             event.set()
@@ -135,13 +139,23 @@ class HttpProtocol(AnsweringSide):
         elif state is IDLE:
             if self._running is None and not reader.requests:
                 self.close()
+        elif state is DRAINING:
+            self._on_half_closed_for_long()
         elif not self._transport.is_reading() or (request is not None and request.awaits_continue):
             self._body_due = self._loop.time() + limits.body_total_s  # we paused reading
             self._set_body_deadline()
         elif state is BODY:
             self._refuse(limits.late_body(self._loop.time() >= self._body_due))
-        elif state < DRAINING:
+        else:
             self._refuse(HttpRefusal("head_timeout", limits.head_timeout_s))
+
+    def _on_half_closed_for_long(self) -> None:
+        """Give up a client that has closed its side, unless it is being sent an answer: that shows whether it left."""
+        if self._evictions.is_half_closed(self):
+            if self._running is not None and self._running.stage is BEGUN:
+                self._deadline.set(self._limits.half_closed_s)
+            else:
+                self.hang_up()
 
     def _refuse(self, refusal: HttpRefusal) -> None:
         """Stop reading. Answer the earlier requests, then send the refusal unless its request was already answered."""
