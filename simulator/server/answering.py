@@ -64,6 +64,7 @@ class AnsweringSide(WritingSide):
         self._loop = asyncio.get_running_loop()
         self._running: Responder | None = None  # answers one request in a task
         self._refusal: HttpRefusal | None = None  # sent after the answers before it
+        self._held = 0  # bytes that are charged
         self._is_full = False  # reading is paused until the requests that were read are answered
 
     @abstractmethod
@@ -85,11 +86,11 @@ class AnsweringSide(WritingSide):
             left -= 1
             request = reader.requests.popleft()
             if request.is_whole and request.is_plain:
-                if request.held:
-                    self._intake.release(request)
                 self._answer_at_once(request)
             elif request.is_whole or reader.state is not CLOSED:
                 self._start(request, None)
+        if self._held or self._running is not None:
+            self._settle()
         if reader.state is CLOSED:
             self._forget()
         elif self._is_full and not reader.requests and reader.state < DRAINING:
@@ -103,15 +104,35 @@ class AnsweringSide(WritingSide):
 
     def _forget(self) -> None:
         """Let a request in progress know that its client has left, and drop those behind it."""
-        self._drop()
         if self._running is not None:
             self._running.lose()
-            self._intake.release(self._running.request)
+        self._drop()
 
     def _drop(self) -> None:
         """Drop the requests that were read and not answered."""
-        self._intake.drop(self.reader.requests)
+        self.reader.requests.clear()
         self.reader.rest = memoryview(b"")
+        self._settle()
+
+    def _charge(self) -> None:
+        """Charge what the connection holds now. Raises HttpRefusal if it is more than fits."""
+        held = self.reader.held + (self._running.request.weight if self._running is not None else 0)
+        self._intake.charge(self._held, held)
+        self._held = held
+
+    def _settle(self) -> None:
+        """Charge what is held after a change. The newest of the requests that wait are refused if they do not fit."""
+        while True:
+            try:
+                self._charge()
+            except HttpRefusal as refusal:
+                if self.reader.requests:
+                    self.reader.requests.pop()
+                    self._refusal = self._refusal or refusal
+                    if self.reader.state < DRAINING:
+                        self.reader.refuse(refusal)
+                    continue
+            return
 
     def _answer_at_once(self, request: HttpRequest) -> None:
         ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None = None
@@ -135,14 +156,20 @@ class AnsweringSide(WritingSide):
         responder = self._running = Responder(self, request)
         task = self._loop.create_task(responder.run(self._app, ready))
         self._server_state.tasks.add(task)
-        task.add_done_callback(self._server_state.tasks.discard)
+        task.add_done_callback(partial(self._end_task, responder))
+
+    def _end_task(self, responder: Responder, task: asyncio.Task[None]) -> None:
+        self._server_state.tasks.discard(task)
+        if self._running is responder:  # it has not finished its answer, and until now it had its request
+            self._running = None
+            self._settle()
 
     def finished(self, request: HttpRequest) -> None:
         """Continue after a complete answer: with the next request, the refusal, or by waiting for the client."""
         self._running = None
-        self._intake.release(request)
         if self.reader.request is request:
             self.reader.request = None
+        self._settle()
         if request.keep_alive:
             self.read_on()
             self._turn.add(self)

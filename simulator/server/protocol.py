@@ -11,7 +11,7 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from simulator.server.answering import AnsweringSide
-from simulator.server.intake import Intake
+from simulator.server.intake import SMALL_BODY_BYTES, Intake
 from simulator.server.limits import HttpRefusal
 
 from simulator.server.reading import (  # isort: skip
@@ -70,22 +70,34 @@ class HttpProtocol(AnsweringSide):
         if reader.rest or len(reader.requests) >= QUEUED_MAX:
             self._is_full = True
             self._transport.pause_reading()
+        if (self._held or len(data) > SMALL_BODY_BYTES or reader.state is not IDLE or running is not None) and (
+            not self._fits_or_refuse()
+        ):
+            return
         if has_late_head:
             self._deadline.set(self._limits.head_timeout_s)
         elif reader.state is BODY:
-            self._await_body(len(data))
+            self._await_body()
 
-    def _await_body(self, arrived: int) -> None:
-        """Charge a packet that ended within a body, and wait for the next. A body that nobody reads is not charged."""
+    def _fits_or_refuse(self) -> bool:
+        """Charge what was read. If it does not fit, refuse the request that is being read, or the newest that wait."""
+        try:
+            self._charge()
+        except HttpRefusal as refusal:
+            if self.reader.state < DRAINING:
+                self._refuse(refusal)
+            else:
+                self._settle()
+            return False
+        return True
+
+    def _await_body(self) -> None:
+        """Wait for the next packet of a body."""
         request = self.reader.request
         if request is not None:
-            if not request.held:
+            if not request.is_late:
+                request.is_late = True
                 self._body_due = self._loop.time() + self._limits.body_total_s
-            try:
-                self._intake.take(request, arrived)
-            except HttpRefusal as refusal:
-                self._refuse(refusal)
-                return
             if len(request.body) > HIGH_WATER_BYTES:
                 self._transport.pause_reading()
         self._set_body_deadline()
@@ -166,13 +178,13 @@ class HttpProtocol(AnsweringSide):
             is_answered = running.stage is BEGUN
             running.leave()
             self._running = None
-            self._intake.release(running.request)
         elif request is not None:
-            self._intake.release(self.reader.requests.pop())
+            self.reader.requests.pop()
         if is_answered:
             self.linger()
         else:
             self._refusal = refusal
+            self._settle()
             self._turn.add(self)
 
     # Closing

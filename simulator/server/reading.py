@@ -27,6 +27,7 @@ QUEUED_MAX: Final = 32
 
 SLICE_BYTES: Final = 8192  # a packet may have ten thousand requests: it is parsed in slices, until the queue is full
 
+_REQUEST_BYTES: Final = 1024  # of a request's objects, roughly
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
 _NOTED: Final = frozenset({b"connection", b"expect", b"transfer-encoding"})
 _is_plain_path = re.compile(rb"/[^%#\x80-\xff]*").fullmatch  # a target that is in origin form as it stands
@@ -100,6 +101,7 @@ class RequestReader:
         self.request: HttpRequest | None = None
         self.rest = memoryview(b"")
         self.url = b""
+        self.headers: list[tuple[bytes, bytes]] = []
         self._limits = limits
         self._parser = httptools.HttpRequestParser(self)
         self._since_progress = 0  # bytes since the end of a head, a piece of body or a message
@@ -173,7 +175,7 @@ class RequestReader:
         """Stop reading, and note whether this refuses a HEAD. Returns the request that was being read, unless its body
         was dropped."""
         request, self.request = self.request, None
-        self.rest = memoryview(b"")
+        self.rest, self.headers = memoryview(b""), []
         if request is not None:
             refusal.is_to_head = request.method == "HEAD"
         elif self.url or isinstance(refusal.__cause__, httptools.HttpParserInvalidURLError):
@@ -181,6 +183,13 @@ class RequestReader:
             refusal.is_to_head = self._parser.get_method() == b"HEAD"
         self.move(REFUSED)
         return request
+
+    @property
+    def held(self) -> int:
+        """The bytes of what was read and is at rest, with what the objects of waiting requests take."""
+        unread = len(self.rest.obj) if self.rest else 0  # type: ignore[arg-type]  # a view of bytes keeps all of them
+        unfinished = self._since_progress if IDLE < self.state < DRAINING else 0
+        return unread + unfinished + sum(request.weight + _REQUEST_BYTES for request in self.requests)
 
     def end(self) -> None:
         """Release the parser, which refers back to this object."""
@@ -192,7 +201,7 @@ class RequestReader:
         """Start a request."""
         self.state = READING[self.state][BEGIN]
         self.url = b""
-        self.headers: list[tuple[bytes, bytes]] = []
+        self.headers = []
 
     def on_url(self, url: bytes) -> None:
         """Append a piece of the target."""
@@ -245,6 +254,7 @@ class RequestReader:
         self._since_progress = 0
         request = self.request
         if request is not None:
+            request.arrived += len(body)
             if not request.body:
                 request.body = body
             else:
