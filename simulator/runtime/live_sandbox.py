@@ -20,6 +20,7 @@ from simulator.runtime.inbox_budget import InboxBudget
 from simulator.runtime.inboxes import Inbox, Inboxes
 from simulator.runtime.journal import Journal
 from simulator.runtime.known_secrets import FormerSecrets, followed
+from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.scenario.compiler import COMPILER
 from simulator.wire.secrets import Secrets
 
@@ -72,6 +73,7 @@ class LiveSandbox:
         self._inbox_budget = inbox_budget
         self.is_touched = True
         self.last_used_s = 0.0
+        self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
         self.on_reset: Callable[[LiveSandbox], None] = lambda _: None
         self.is_deleted = False
         self.server_secrets: tuple[str, ...] = ()
@@ -152,11 +154,13 @@ class LiveSandbox:
     async def submit(self, command: Command) -> Any:
         """Apply a command once all that is due by now has happened, which may take several turns of the event loop.
 
-        Raises what `apply` raises, and `Conflict` when the sandbox is reset meanwhile.
+        Raises what `apply` raises, and `Conflict` when the sandbox is reset or the server stopped meanwhile.
         """
         driver, now = self.driver, self.clock.now()
         if not driver.catch_up(now):
             await driver.settle(now)
+            if driver.is_stopping:
+                raise Conflict("server_stopping", "the server is being stopped; this request was not executed")
             is_reset = self.is_closed or driver is not self.driver
             if is_reset and not self.is_deleted:
                 raise Conflict("sandbox_reset", f"the sandbox {self.id!r} was reset before this request was executed")
@@ -215,7 +219,13 @@ class LiveSandbox:
             self.start()
 
     def end_waits(self) -> None:
-        """Answer everybody who waits now, with what there is: the server is about to stop."""
+        """Answer everybody who waits now, with what there is: the server is about to stop.
+
+        Those who wait until what is due has happened find the sandbox closed: nothing may change it before that.
+        """
+        if self.driver.is_settling:
+            self.is_closed = True
+            self.driver.stop()
         self.driver.end_waits()
         self.journal.notifier.close()
         self.inboxes.end_waits()

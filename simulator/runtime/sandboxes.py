@@ -14,6 +14,7 @@ from simulator.runtime.courier import Sender
 from simulator.runtime.inboxes import server_budget
 from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.live_sandbox import FirstState, LiveSandbox, SandboxSpec, first_state
+from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 from simulator.wire.secrets import Secrets
 
 DEFAULT = "default"
@@ -28,6 +29,7 @@ class Sandboxes:
         self._wall = wall
         self._sender = sender
         self.inbox_budget = server_budget()
+        self._waiting = WaitingRoom(SERVER_WAITERS_MAX)
         self._ttl_s = ttl_s
         self._past = Coverage() if keeps_coverage else None
         self._by_id: dict[str, LiveSandbox] = {}
@@ -95,6 +97,7 @@ class Sandboxes:
     def _add(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
         sandbox = LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.inbox_budget)
         sandbox.on_reset = self._remember
+        sandbox.waiting = WaitingRoom(SANDBOX_WAITERS_MAX, self._waiting)
         sandbox.server_secrets = self.server_secrets
         sandbox.former_secrets = self.former_secrets
         self._by_id[sandbox.id] = sandbox
