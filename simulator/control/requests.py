@@ -27,8 +27,10 @@ from simulator.runtime.ring import Tally
 from simulator.wire.headers import as_sent
 
 _FILTERS: dict[str, Callable[[Exchange], str]] = {
+    "method": attrgetter("method"),
+    "path": attrgetter("path"),
     "status": lambda exchange: str(exchange.status),
-    **{name: attrgetter(name) for name in ("method", "path", "reseller", "trxid", "refid", "rule", "error")},
+    **{name: attrgetter(name) for name in ("reseller", "trxid", "refid", "rule", "error")},
 }
 
 
