@@ -136,9 +136,10 @@ class HttpProtocol(AnsweringSide):
         self.reader.move(LOST)
         self._server_state.connections.discard(self)
         self._evictions.forget(self)
-        self.answer(self._loop.time())
+        self._end_watch()
         for event in (self.ended, self.may_have_left, self.writable):
             event.set()
+        self.answer(self._loop.time())
         self._deadline.end()
         self.reader.end()
 
