@@ -60,7 +60,7 @@ class AnsweringSide(WritingSide):
         self._keep_alive_s = keep_alive_s
         self._server_state = server_state
         self._running: Responder | None = None  # answers one request in a task
-        self._refusal: HttpRefusal | None = None  # sent after the answers before it
+        self._refusal = b""  # sent after the answers before it; the exception would keep the packet in its traceback
         self._held = 0  # bytes that are charged
         self._is_full = False  # reading is paused until the requests that were read are answered
 
@@ -95,8 +95,8 @@ class AnsweringSide(WritingSide):
         if self._running is None and not reader.requests:
             if reader.state is IDLE:
                 self._deadline.set_at(now + self._keep_alive_s)
-            elif self._refusal is not None and reader.state is DRAINING:
-                self.write(self._refusal.encode(self.default_lines()))
+            elif self._refusal and reader.state is DRAINING:
+                self.write(self._refusal)
                 self.linger()
 
     def _forget(self) -> None:
@@ -125,9 +125,9 @@ class AnsweringSide(WritingSide):
             except HttpRefusal as refusal:
                 if self.reader.requests:
                     self.reader.requests.pop()
-                    self._refusal = self._refusal or refusal
                     if self.reader.state < DRAINING:
                         self.reader.refuse(refusal)
+                    self._refusal = self._refusal or refusal.encode(self.default_lines())
                     continue
             return
 
