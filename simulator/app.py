@@ -122,9 +122,9 @@ class App:
                 responder.cancel_when_left()
         await self._control(scope, receive, send)
 
-    def load(self, scenario: Scenario) -> tuple[str, ...]:
+    async def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch the default sandbox and all new ones to another scenario; see `LiveSandbox.load`."""
-        deferred = self._default.load(scenario)
+        deferred = await self._default.load(scenario)
         self.scenario = scenario
         if self._control is not None:
             self._control.default_scenario = scenario

@@ -83,11 +83,14 @@ async def list_all(request: Request) -> Response:
     complete = True
     if wait_for:
         found = Tally(live.journal, matches)
-        complete = await live.journal.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s)
+        complete = await live.waiting.wait(
+            lambda: live.journal.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s)
+        )
     earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
     mask_of = _masks(request, live)
-    answer = page("requests", asked, earlier, lambda one: row(one, mask_of(one.owner)), lambda one: one.n)
-    return reply(answer | {"left_out": live.journal.left_out, "complete": complete})
+    left_out = live.journal.left_out
+    answer = await page("requests", asked, earlier, lambda one: row(one, mask_of(one.owner)), lambda one: one.n)
+    return reply(answer | {"left_out": left_out, "complete": complete})
 
 
 async def show(request: Request) -> Response:
