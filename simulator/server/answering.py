@@ -49,21 +49,18 @@ class AnsweringSide(WritingSide):
     def __init__(
         self, app: Application, intake: Intake, turn: Turn, server_state: ServerState, keep_alive_s: float
     ) -> None:
-        super().__init__()
+        super().__init__(intake)
         self.ended = asyncio.Event()  # set when the client has left or the server stops
         self.may_have_left = asyncio.Event()  # set then, and when the client has closed its side: it may have left
         self.reader = RequestReader(intake.limits)
         self._app = app
         self._answer_now: AnswerNow = getattr(app, "answer_now", lambda *_: None)
-        self._intake, self._limits = intake, intake.limits
-        self._evictions = intake.evictions
         self._turn = turn
         self.default_lines = partial(turn.default_lines, server_state)
         self._keep_alive_s = keep_alive_s
         self._server_state = server_state
-        self._loop = asyncio.get_running_loop()
         self._running: Responder | None = None  # answers one request in a task
-        self._refusal: HttpRefusal | None = None  # sent after the answers before it
+        self._refusal = b""  # sent after the answers before it; the exception would keep the packet in its traceback
         self._held = 0  # bytes that are charged
         self._is_full = False  # reading is paused until the requests that were read are answered
 
@@ -79,7 +76,7 @@ class AnsweringSide(WritingSide):
         """Answer the requests that were read, oldest first, until one has to wait, and at most a `SHARE`: the others
         follow in the next turn. The keep-alive time starts at `now`, a time of the loop's clock."""
         reader, left = self.reader, SHARE
-        while reader.requests and self._running is None:
+        while reader.requests and self._running is None and self.writable.is_set():
             if not left:
                 self._turn.add(self)
                 return
@@ -95,11 +92,11 @@ class AnsweringSide(WritingSide):
             self._forget()
         elif self._is_full and not reader.requests and reader.state < DRAINING:
             self._read_on_after_full()  # which the request in progress may wait for
-        if self._running is None:
+        if self._running is None and not reader.requests:
             if reader.state is IDLE:
                 self._deadline.set_at(now + self._keep_alive_s)
-            elif self._refusal is not None and reader.state is DRAINING:
-                self.write(self._refusal.encode(self.default_lines()))
+            elif self._refusal and reader.state is DRAINING:
+                self.write(self._refusal)
                 self.linger()
 
     def _forget(self) -> None:
@@ -128,9 +125,9 @@ class AnsweringSide(WritingSide):
             except HttpRefusal as refusal:
                 if self.reader.requests:
                     self.reader.requests.pop()
-                    self._refusal = self._refusal or refusal
                     if self.reader.state < DRAINING:
                         self.reader.refuse(refusal)
+                    self._refusal = self._refusal or refusal.encode(self.default_lines())
                     continue
             return
 
@@ -164,6 +161,12 @@ class AnsweringSide(WritingSide):
             self._running = None
             self._settle()
 
+    def resume_writing(self) -> None:
+        """Resume answers, and answer what was read meanwhile."""
+        super().resume_writing()
+        if self.reader.requests:
+            self._turn.add(self)
+
     def finished(self, request: HttpRequest) -> None:
         """Continue after a complete answer: with the next request, the refusal, or by waiting for the client."""
         self._running = None
@@ -185,6 +188,8 @@ class AnsweringSide(WritingSide):
         self._drop()
         self.flush()
         self._transport.close()
+        if self.reader.state is not CLOSED:
+            self._watch()
 
     def linger(self) -> None:
         """Close our side once everything was written, and the connection once the client has closed its own."""

@@ -24,7 +24,7 @@ class Intake:
 
     def __init__(self, limits: HttpLimits, trim: Callable[[], None]) -> None:
         self.limits = limits
-        self.evictions = Evictions()
+        self.evictions = Evictions(limits.unsent_bytes)
         self.used = 0
         self._trim = trim
         self._since_trim = 0

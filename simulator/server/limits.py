@@ -26,7 +26,8 @@ class HttpLimits:
     connection opens. `body_timeout_s` is the longest pause within a body, `body_total_s` the time for all of it, from
     the end of the head. `bodies_bytes` is the budget of all requests that are being read or wait (`Intake`),
     `connections` is how many may be open. A client that has closed its sending side is answered within
-    `half_closed_s`, or not at all.
+    `half_closed_s`, or not at all. One that takes no byte of its answers for `write_timeout_s` is not waited for, and
+    those that take them too slowly may have `unsent_bytes` together.
     """
 
     headers: int = 100
@@ -35,6 +36,8 @@ class HttpLimits:
     body_timeout_s: float = 20.0
     body_total_s: float = 60.0
     half_closed_s: float = 30.0
+    write_timeout_s: float = 30.0
+    unsent_bytes: int = 64 * 1024 * 1024
     bodies_bytes: int = 64 * 1024 * 1024
     connections: int = 4096
 

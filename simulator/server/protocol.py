@@ -18,7 +18,7 @@ from simulator.server.reading import (  # isort: skip
     BODY, DRAINING, EOF, IDLE, LATE_HEAD, LINGERING, LOST, QUEUED_MAX, STOP, ReadingEvent,
 )  # fmt: skip
 from simulator.server.responder import BEGUN, Application
-from simulator.server.turn import Deadline, Turn
+from simulator.server.turn import SHARE, Deadline, Turn
 from simulator.server.writing import HIGH_WATER_BYTES
 
 
@@ -136,9 +136,10 @@ class HttpProtocol(AnsweringSide):
         self.reader.move(LOST)
         self._server_state.connections.discard(self)
         self._evictions.forget(self)
-        self.answer(self._loop.time())
+        self._end_watch()
         for event in (self.ended, self.may_have_left, self.writable):
             event.set()
+        self.answer(self._loop.time())
         self._deadline.end()
         self.reader.end()
 
@@ -183,7 +184,7 @@ class HttpProtocol(AnsweringSide):
         if is_answered:
             self.linger()
         else:
-            self._refusal = refusal
+            self._refusal = refusal.encode(self.default_lines())
             self._settle()
             self._turn.add(self)
 
@@ -203,10 +204,12 @@ class HttpProtocol(AnsweringSide):
         self.answer(self._loop.time())
         self.flush()
         self.may_have_left.set()
+        while event is STOP and len(self.reader.requests) > SHARE:
+            self.reader.requests.pop()  # pipelined by the hundred: a stopping server has no time for them
         running = [] if self._running is None else [self._running.request]
         unanswered = [*running, *self.reader.requests]
         if unanswered:
             self.reader.move(event)
-            if self._refusal is None:
+            if not self._refusal:
                 unanswered[-1].keep_alive = unanswered[-1].is_plain = False  # its answer closes, in a task
         return bool(unanswered)

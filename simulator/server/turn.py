@@ -20,7 +20,7 @@ from uvicorn.server import ServerState
 
 from simulator.server.message import header_lines
 
-SHARE: Final = 8
+SHARE: Final = 4
 """How many requests of one connection are answered in a turn."""
 
 CONNECTIONS_MAX: Final = 64

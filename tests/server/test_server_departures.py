@@ -18,14 +18,13 @@ class Waiter(Echo):
     async def on_wait(self, connection: Connection, receive: Receive, send: Send) -> None:
         connection.cancel_when_left()
         try:
-            await asyncio.sleep(3600)
+            await asyncio.Event().wait()
         except asyncio.CancelledError:
             self.seen.append("cancelled")
             raise
 
     async def on_finish(self, connection: Connection, receive: Receive, send: Send) -> None:
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
+        await turns(2)
         self.seen.append("finished")
         await send_text(send, b"late")
 

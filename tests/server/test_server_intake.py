@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, suppress
 from typing import Any
@@ -213,6 +214,19 @@ def test_requests_at_rest_share_one_budget_and_what_does_not_fit_is_refused(pack
                 task.cancel()
             await turns()
             assert server.intake.used == 0
+
+    asyncio.run(main())
+
+
+def test_a_refused_connection_does_not_keep_the_packet() -> None:
+    async def main() -> None:
+        async with fed_server(limits=HttpLimits(bodies_bytes=1000)) as server:
+            packet = UNFINISHED + b"x-last: 1"
+            before = sys.getrefcount(packet)
+            _, client = server.connect(packet)
+            await turns()
+            assert b" 503 " in client.written
+            assert sys.getrefcount(packet) == before
 
     asyncio.run(main())
 
