@@ -179,5 +179,6 @@ async def receive(request: Request) -> Response:
     query = request.scope["query_string"]
     taken = live.inboxes.take(name, live.clock.now(), request.method, query, request.headers.raw, body)
     if taken.delay:
+        request.scope.get("cancel_when_left", lambda: None)()
         await asyncio.sleep(live.clock.wall_seconds(taken.delay))
     return Response(taken.body, taken.status, dict(taken.headers))

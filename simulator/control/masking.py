@@ -9,6 +9,7 @@ for it. Diagnoses are masked before they are sent.
 import re
 from collections import ChainMap
 from collections.abc import Container, Iterable
+from itertools import chain
 from typing import Any, Final
 from urllib.parse import unquote_plus
 
@@ -51,8 +52,8 @@ _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 
 
 class Mask:
-    """Hides secrets in what is shown of one sandbox: those given, and those of `known`. An X-Api-Key that is not one of
-    the `keys` may be a secret in the wrong place."""
+    """Hides secrets in what is shown: those given, and those of `known`. An X-Api-Key that is not one of the `keys` may
+    be a secret in the wrong place."""
 
     def __init__(self, secrets: Iterable[str] = (), keys: Container[str] = (), known: Iterable[Secrets] = ()) -> None:
         self._keys = keys
@@ -64,7 +65,8 @@ class Mask:
         return hidden(text, self._secrets)
 
     def answer(self, body: bytes) -> bytes:
-        """A JSON text with every secret hidden in its strings; nothing is decoded when there is none."""
+        """A compact JSON text with every secret hidden in its strings; nothing is decoded when there is none. Names of
+        members are mostly ours, so weak secrets are not looked for in them."""
         return _STRING.sub(self._string, body) if self._may_show(body) else body
 
     def _may_show(self, body: bytes) -> bool:
@@ -75,7 +77,8 @@ class Mask:
 
     def _string(self, found: re.Match[bytes]) -> bytes:
         text = msgspec.json.decode(found[0], type=str)
-        shown = self.text(text)
+        is_name = found.string[found.end() : found.end() + 1] == b":"
+        shown = hidden(text, self._secrets, strong_only=is_name)
         return found[0] if shown == text else encode(shown)
 
     def header(self, name: str, value: str) -> str:
@@ -112,11 +115,14 @@ class Mask:
 
 
 def mask_of(live: LiveSandbox | None, sandboxes: Sandboxes, others: Iterable[LiveSandbox | None] = ()) -> Mask:
-    """The mask for what is shown of a sandbox, if it still exists; `others` are those whose secrets came there, too."""
+    """The mask for what is shown of a sandbox, and of all of them where that one does not exist; `others` are those
+    whose secrets came there, too."""
     all_of_them = [each for each in (live, *others) if each is not None]
     keys = ChainMap(*(each.core.state.keys for each in all_of_them))
-    known = [*(each.secrets for each in all_of_them), sandboxes.former_secrets]
-    return Mask(() if all_of_them else sandboxes.server_secrets, keys, known)
+    if not all_of_them:
+        return Mask((), keys, sandboxes.secrets)
+    # Sandboxes have the former secrets in common.
+    return Mask((), keys, dict.fromkeys(chain.from_iterable(each.secrets for each in all_of_them)))
 
 
 def _part(part: str) -> str:

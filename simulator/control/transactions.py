@@ -18,6 +18,9 @@ from simulator.domain.state import State
 from simulator.wire.json import number
 from simulator.wire.payments import STATUS_NAMES
 
+SHOWN_MAX = 100
+"""How many requests and callbacks, the latest ones, are in a payment's story; the lists have the others."""
+
 
 def _row(one: Transaction) -> dict[str, Any]:
     result = one.result
@@ -54,7 +57,7 @@ def _newest_first(state: State, refid: str | None, code: str | None) -> Iterator
     if refid is None:
         return chain.from_iterable(reversed(one.records.history) for one in resellers)
     found = [one.refids[refid] for one in resellers if refid in one.refids]
-    return iter(sorted(found, key=lambda one: one.created, reverse=True))
+    return iter(sorted(found, key=lambda one: one.number, reverse=True))
 
 
 async def show(request: Request) -> Response:
@@ -65,12 +68,13 @@ async def show(request: Request) -> Response:
         return error(404, "unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
     mask = mask_of(live, sandboxes_of(request))
     of_it = [each for each in live.journal if each.trxid == one.trxid]
-    details = _details(live.core.state, one)
-    return reply(details | {"requests": await lines(of_it, lambda each: request_row(each, mask))})
+    details = _details(live.core.state, one) | {"requests_left_out": max(0, len(of_it) - SHOWN_MAX)}
+    return reply(details | {"requests": await lines(of_it[-SHOWN_MAX:], lambda each: request_row(each, mask))})
 
 
 def _details(state: State, one: Transaction) -> dict[str, Any]:
     wallet = state.resellers[one.reseller].wallet
+    callbacks = state.callbacks.of(one.trxid)
     return {
         **_row(one),
         "product_name": one.product_name,
@@ -79,10 +83,11 @@ def _details(state: State, one: Transaction) -> dict[str, Any]:
         "sender": one.sender,
         "requeries": one.requeries,
         "requests": (),  # in their place here
+        "requests_left_out": 0,
         "statuses": [_status(result) for result in one.results],
         "entries": [render.entry(wallet.entry(id_)) for id_ in one.entry_ids],
-        "callbacks": [callback(each) for each in state.callbacks.of(one.trxid)],
-        "callbacks_left_out": state.callbacks.left_out,
+        "callbacks": [callback(each) for each in callbacks[-SHOWN_MAX:]],
+        "callbacks_left_out": state.callbacks.left_out + max(0, len(callbacks) - SHOWN_MAX),
         "cases": [_case(each) for each in state.cases.get(one.trxid, ())],
     }
 

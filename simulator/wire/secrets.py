@@ -2,7 +2,8 @@
 
 A secret is found by an index of beginnings. Four bytes at each fourth place of a text are looked up in it, so that a
 text takes the same time for one secret and for twenty thousand. `FOUND_CHARS_MIN` is the shortest secret that is looked
-for: a shorter one, such as the password `1234`, would be found in harmless text.
+for: a shorter one, such as the password `1234`, would be found in harmless text. A weak one, such as `12345678` or
+`callback`, is found only where it stands alone.
 """
 
 import re
@@ -18,12 +19,15 @@ from simulator.wire.unescaped import Unescaped
 
 MASKED = "(not shown)"
 FOUND_CHARS_MIN = 8
+STRONG_CHARS_MIN = 24  # of letters alone, or digits alone
 CUT_CHARS_MIN = 12  # a diagnosis may have cut the rest of a longer secret off
 
 _BLOCK: Final = 4
 _SOUGHT_MAX: Final = 20
 _PLAIN: Final = re.compile(r"[!-$&-~]+")
-_TOKEN: Final = re.compile(rb"eyJ[\w-]{8,}(\.[\w-]*)*")
+_ISSUED_BY_US: Final = b"eyJpc3MiOiJyZXNlbGxlci1zaW0i"  # how every payload begins: {"iss":"reseller-sim"
+_TOKEN: Final = re.compile(rb"eyJ[\w-]{8,}\.%b[\w-]*(\.[\w-]*)?" % _ISSUED_BY_US)
+_WORD: Final = re.compile(rb"\w")
 _BASE64: Final = re.compile(rb"[A-Za-z0-9+/_-]{11,}")  # the shortest secret in Base64
 _FROM_URL: Final = bytes.maketrans(b"-_", b"+/")
 
@@ -55,18 +59,18 @@ class Secrets:
                 blocks += [needle[at : at + _BLOCK] for at in range(_BLOCK)]
         self._blocks.update(memoryview(b"".join(blocks)).cast("I"))
 
-    def spans(self, text: bytes) -> list[Span]:
+    def spans(self, text: bytes, *, strong_only: bool = False) -> list[Span]:
         """Where secrets and tokens begin and end in a text without escapes, ordered. Base64 may have lost its padding,
-        which belongs to the secret."""
-        return sorted((*self._plain(text), *self._in_base64(text), *_tokens(text)))
+        which belongs to the secret. `strong_only` leaves weak secrets out."""
+        return sorted((*self._plain(text, strong_only=strong_only), *self._in_base64(text), *_tokens(text)))
 
-    def _plain(self, text: bytes) -> Iterator[Span]:
+    def _plain(self, text: bytes, *, strong_only: bool = False) -> Iterator[Span]:
         blocks = memoryview(text[: len(text) // _BLOCK * _BLOCK]).cast("I")
         hits = self._blocks.intersection(blocks)
         for place in _places(text, blocks, hits):
             for start in range(max(0, (place - 1) * _BLOCK + 1), place * _BLOCK + 1):
                 for needle in self._by_beginning.get(text[start : start + FOUND_CHARS_MIN], ()):
-                    if text.startswith(needle[:CUT_CHARS_MIN], start):
+                    if _is_there(text, start, needle, strong_only=strong_only):
                         yield start, _end(text, start, needle)
 
     def _in_base64(self, text: bytes) -> Iterator[Span]:
@@ -83,6 +87,23 @@ class Secrets:
         for at, _ in hits:
             run = runs[(bisect_right(starts, at) - 1) // _BLOCK]
             yield run.start(), _padded(text, run.end())
+
+
+def _is_weak(needle: bytes) -> bool:
+    """True for what might be a word or a number of somebody else's."""
+    return len(needle) < STRONG_CHARS_MIN and (needle.isalpha() or needle.isdigit())
+
+
+def _is_there(text: bytes, start: int, needle: bytes, *, strong_only: bool) -> bool:
+    """True when a needle, or enough of a strong one, is in the text at `start`; a weak one as a word of its own."""
+    if not _is_weak(needle):
+        beginning = needle[:CUT_CHARS_MIN]
+        is_word = beginning.isalpha() or beginning.isdigit()
+        return text.startswith(needle if is_word else beginning, start)
+    if strong_only or not text.startswith(needle, start):
+        return False
+    end = start + len(needle)
+    return not (_WORD.match(text, end) or (start and _WORD.match(text, start - 1)))
 
 
 def _tokens(text: bytes) -> list[Span]:
@@ -134,18 +155,19 @@ def _needles(secret: str) -> Iterator[bytes]:
         yield Unescaped(quote(spelling, safe="%").encode()).text
 
 
-def hidden(text: str, secrets: Iterable[Secrets]) -> str:
-    """A text without secrets and tokens, also where they are percent-encoded or escaped as in JSON."""
+def hidden(text: str, secrets: Iterable[Secrets], *, strong_only: bool = False) -> str:
+    """A text without secrets and tokens, also where they are percent-encoded or escaped as in JSON; with `strong_only`,
+    weak secrets are left in it."""
     raw = text.encode("utf-8", "surrogatepass")
     all_secrets = tuple(secrets)
-    shown = _without(raw, Unescaped(raw, is_plain=True), all_secrets)
+    shown = _without(raw, Unescaped(raw, is_plain=True), all_secrets, strong_only)
     if b"%" in shown or b"\\" in shown:
-        shown = _without(shown, Unescaped(shown), all_secrets)
+        shown = _without(shown, Unescaped(shown), all_secrets, strong_only)
     return text if shown == raw else shown.decode("utf-8", "replace")
 
 
-def _without(raw: bytes, unescaped: Unescaped, secrets: tuple[Secrets, ...]) -> bytes:
-    found = sorted(span for each in secrets for span in each.spans(unescaped.text))
+def _without(raw: bytes, unescaped: Unescaped, secrets: tuple[Secrets, ...], strong_only: bool) -> bytes:
+    found = sorted(span for each in secrets for span in each.spans(unescaped.text, strong_only=strong_only))
     if not found:
         return raw
     shown, end = [], 0

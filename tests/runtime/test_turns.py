@@ -104,6 +104,13 @@ def test_what_is_overdue_happens_in_shares_and_before_the_answer(client: Client,
     assert client.live.core.violations() == []
 
 
+def test_a_reload_waits_for_what_is_overdue_which_happens_in_shares(client: Client, turns: Turns) -> None:
+    client.pass_time(DUE_S)
+    client.run(turns.during(client.app.load(client.app.scenario)))
+    assert sum(turns.items.values()) == ITEMS * (PAYMENTS + 1)
+    assert max(turns.items.values()) <= ITEMS_PER_TURN_MAX
+
+
 def test_a_jump_of_a_running_clock_makes_things_happen_in_shares(client: Client, turns: Turns) -> None:
     [answer] = client.run(turns.during(PATHS["setting the clock"](client)))
     assert (answer.status, answer.json["pending"]) == (200, 0)

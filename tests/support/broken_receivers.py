@@ -127,7 +127,7 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}/callback"
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls, limit=2**20)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 

@@ -2,17 +2,20 @@
 
 import json
 from base64 import b64encode, urlsafe_b64encode
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.auth.tokens import Holder, Realm, Use, issue
 from simulator.control.masking import Mask
 from simulator.domain.model.secret_log import FORMER_MAX, SecretLog
 from simulator.wire.secrets import CUT_CHARS_MIN, FOUND_CHARS_MIN, MASKED, Secrets, hidden
 
 LETTERS = st.sampled_from('ab1/+ =é"\\%')
-SECRETS = st.lists(st.text(LETTERS, min_size=FOUND_CHARS_MIN, max_size=20), min_size=1, max_size=5)
+STRONG = st.tuples(st.text(LETTERS, max_size=6), st.text(LETTERS, min_size=6, max_size=12)).map("1-a".join)
+SECRETS = st.lists(STRONG, min_size=1, max_size=5)
 
 
 @given(secrets=SECRETS, texts=st.lists(st.text(LETTERS, max_size=12), max_size=4))
@@ -38,7 +41,7 @@ def test_it_is_found_among_twenty_thousand_others() -> None:
     index = Secrets(others)
     for secret in (others[0], others[9_999], others[-1]):
         assert hidden(f"x{secret}y", [index]) == f"x{MASKED}y"
-    assert hidden("00000" * 4, [index]) != "00000" * 4
+    assert hidden("0000270f0000270f", [index]) == MASKED, "the beginning of one"
     assert hidden("q" * 1000, [index]) == "q" * 1000
 
 
@@ -49,10 +52,10 @@ def test_a_secret_too_short_is_not_looked_for(secret: str) -> None:
 
 
 def test_the_shortest_secret_is_found_and_the_beginning_of_a_longer_one() -> None:
-    index = Secrets(["s" * FOUND_CHARS_MIN, "0123456789abcdef"])
+    index = Secrets(["s" * FOUND_CHARS_MIN, "0123-456789abcdef"])
     assert hidden("s" * FOUND_CHARS_MIN, [index]) == MASKED
-    assert hidden("0123456789abcdef"[:CUT_CHARS_MIN], [index]) == MASKED
-    assert hidden("0123456789abcdef"[: CUT_CHARS_MIN - 1], [index]) == "0123456789a"
+    assert hidden("0123-456789abcdef"[:CUT_CHARS_MIN], [index]) == MASKED
+    assert hidden("0123-456789abcdef"[: CUT_CHARS_MIN - 1], [index]) == "0123-456789"
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab", "abc", "abcd", "user:", "/x/", "+"])
@@ -67,8 +70,38 @@ def test_a_secret_is_found_in_base64_wherever_it_begins(before: str, secret: str
         assert MASKED in shown
 
 
+@pytest.mark.parametrize("text", ["eyJvcmRlciI6MTIzNDV9", "eyJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJvdGhlciJ9.c2ln"])
+def test_json_in_base64_and_the_tokens_of_others_are_no_tokens_of_ours(text: str) -> None:
+    assert hidden(text, [Secrets()]) == text
+
+
+WEAK = ["12345678", "01234567890123456789", "callback", "Succesfully"]
+
+
+@pytest.mark.parametrize("secret", WEAK)
+def test_a_weak_secret_is_found_where_it_stands_alone(secret: str) -> None:
+    index = [Secrets([secret])]
+    for text in (f"0{secret}9", f"a{secret}", f"{secret}s", f"_{secret}"):
+        assert hidden(text, index) == text
+    for text in ("{}", "user:{}", "a {} b", '{{"a":"{}"}}'):
+        assert hidden(text.format(secret), index) == text.format(MASKED)
+
+
+@pytest.mark.parametrize("secret", ["callbacks", "12345678"])
+def test_a_weak_secret_does_not_hide_the_names_of_members(secret: str) -> None:
+    body = json.dumps({secret: secret, "n": f"x{secret}"}, separators=(",", ":")).encode()
+    assert json.loads(Mask([secret]).answer(body)) == {secret: MASKED, "n": f"x{secret}"}
+
+
+def test_the_beginning_of_a_secret_is_not_looked_for_when_it_is_a_word() -> None:
+    index = [Secrets(["transactions-4711"])]
+    assert hidden("transactions", index) == "transactions"
+    assert hidden("transactions-4711", index) == MASKED
+
+
 def test_a_token_is_found_without_any_secret_and_in_base64() -> None:
-    token = "eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2ln"
+    holder = Holder("ann", "RS001")
+    token = issue(Realm("default", b"k" * 32), Use.ID, holder, datetime(2026, 11, 1, tzinfo=UTC), timedelta(hours=1))
     assert hidden(f"a {token} b", [Secrets()]) == f"a {MASKED} b"
     assert hidden(b64encode(token.encode()).decode(), [Secrets()]) == MASKED
 

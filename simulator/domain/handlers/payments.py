@@ -77,7 +77,10 @@ def _draft(state: State, product: Product, command: CreatePayment) -> Draft:
 def _with_ignored(
     outcome: PaymentAnswer | PaymentRefused, state: State, command: CreatePayment, code: str
 ) -> PaymentAnswer | PaymentRefused:
-    """The outcome, and which of the extras were ignored, since the payment's product does not have them."""
+    """The outcome, and which of the extras were ignored, since the payment's product does not have them. An extra that
+    is too large was not ignored."""
+    if isinstance(outcome, PaymentRefused) and outcome.detail and outcome.detail.kind is DetailKind.EXTRA_TOO_LARGE:
+        return outcome
     product = state.catalog.products.get(code)
     ignored = ignored_extras(_draft(state, product, command)) if product is not None else None
     return outcome if ignored is None else msgspec.structs.replace(outcome, ignored=ignored)
@@ -226,6 +229,7 @@ def _create(
         currency=product.denomination_currency or product.currency,
         face=pricing.face_value(product, amount),
         entry_ids=(entry.id,),
+        number=len(state.transactions),
     )
     reseller.refids[command.refid] = transaction
     state.transactions[trxid] = transaction
