@@ -19,9 +19,9 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
     spans = Secrets.spans
 
-    def counted(self: Secrets, text: bytes) -> list[tuple[int, int]]:
+    def counted(self: Secrets, text: bytes, **named: bool) -> list[tuple[int, int]]:
         sizes.append(len(text))
-        return spans(self, text)
+        return spans(self, text, **named)
 
     monkeypatch.setattr(Secrets, "spans", counted)
     return sizes
