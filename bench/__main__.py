@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from bench import report
+from bench.pauses import Row, measure_pauses
 from bench.profiling import profile_topup
 from bench.rounds import Cell, Plan, measure_workload
 from bench.servers import SIMULATOR, BenchError, Cores, choose_cores
 from bench.startup import Startup, measure_startup
 from bench.workloads import WORKLOADS, Workload
 
-SECTIONS = (*(workload.name for workload in WORKLOADS), "startup", "deliveries")
+SECTIONS = (*(workload.name for workload in WORKLOADS), "pauses", "startup", "deliveries")
 
 
 @dataclass(slots=True)
@@ -25,6 +26,7 @@ class Results:
     """What was measured, and what could not be."""
 
     cells: list[Cell] = field(default_factory=list)
+    pauses: list[Row] = field(default_factory=list)
     startup: Startup | None = None
     failures: list[str] = field(default_factory=list)
 
@@ -41,6 +43,7 @@ class Results:
         return {
             "machine": report.machine(cores),
             "cells": [report.cell_document(cell) for cell in self.cells],
+            "pauses": report.pauses_document(self.pauses),
             "startup": report.startup_document(self.startup) if self.startup else None,
             "failures": self.failures,
         }
@@ -51,13 +54,17 @@ class Results:
             print("load and servers share all CPUs: processes cannot be pinned here, so expect noise\n")
         if self.cells:
             print(report.cell_table(self.cells), report.LEGEND, sep="\n\n", end="\n\n")
+        if self.pauses:
+            print(report.pauses_table(self.pauses), end="\n\n")
         if self.startup:
             print(report.startup_table(self.startup))
         for failure in self.failures:
             print(f"failed: {failure}", file=sys.stderr)
 
 
-def measure(sections: Sequence[str], plan: Plan, starts: int, serve: Sequence[str], cores: Cores) -> Results:
+def measure(
+    sections: Sequence[str], plan: Plan, starts: int, payments: int, serve: Sequence[str], cores: Cores
+) -> Results:
     """Measure the named sections in the order of `SECTIONS`."""
     results = Results()
 
@@ -72,11 +79,16 @@ def measure(sections: Sequence[str], plan: Plan, starts: int, serve: Sequence[st
     def rows(workload: Workload) -> None:
         results.cells += measure_workload(workload, plan, cores, serve)
 
+    def waits() -> None:
+        results.pauses += measure_pauses(payments, cores, serve)
+
     for workload in WORKLOADS:
         if workload.name in sections:
             results.attempt(workload.name, partial(rows, workload))
     if "deliveries" in sections:
         results.attempt("deliveries", deliveries)
+    if "pauses" in sections:
+        results.attempt("pauses", waits)
     if "startup" in sections:
         results.attempt("startup", startup)
     return results
@@ -89,10 +101,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.profile:
         return _profile(cores)
     plan = Plan(options.rounds, options.seconds, tuple(options.connections))
-    starts = options.starts
+    starts, payments = options.starts, options.payments
     if options.quick:
-        plan, starts = Plan(2, 0.5, plan.connections), 2
-    results = measure(options.only or SECTIONS, plan, starts, shlex.split(options.server), cores)
+        plan, starts, payments = Plan(2, 0.5, plan.connections), 2, min(payments, 40_000)
+    results = measure(options.only or SECTIONS, plan, starts, payments, shlex.split(options.server), cores)
     results.show(cores)
     if options.json:
         options.json.write_text(json.dumps(results.document(cores), indent=2) + "\n")
@@ -116,6 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=5, help="pairs of rounds in each cell")
     parser.add_argument("--seconds", type=float, default=1.5, help="length of a round")
     parser.add_argument("--starts", type=int, default=7, help="runs of the start time")
+    parser.add_argument("--payments", type=int, default=100_000, help="payments that the pauses are measured beside")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE as well")
     parser.add_argument(
         "--server",

@@ -34,6 +34,7 @@ class Load:
     p99_ms: float
     complaints: list[str] = field(default_factory=list)  # the first few errors, in words
     began: float = 0.0  # the `perf_counter` when the first request was sent
+    latencies_s: list[float] = field(default_factory=list, repr=False)  # of every request, in seconds
 
     @property
     def per_second(self) -> float:
@@ -215,7 +216,9 @@ def _summary(shared: _Round, begun: float, cpu_s: float, check: Check | None) ->
             shared.complain(f"unexpected body: {body[:300]!r}")
     wall_s = max(shared.last_answer - begun, 0.0)
     p50, p99 = percentiles_ms(shared.latencies)
-    return Load(len(shared.latencies), shared.errors, wall_s, cpu_s, p50, p99, shared.complaints, begun)
+    return Load(
+        len(shared.latencies), shared.errors, wall_s, cpu_s, p50, p99, shared.complaints, begun, shared.latencies
+    )
 
 
 def percentiles_ms(latencies_s: list[float]) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from statistics import median
 from typing import Any
 
+from bench.pauses import CONNECTIONS, Row
 from bench.rounds import Cell
 from bench.servers import Cores
 from bench.startup import Startup
@@ -58,6 +59,22 @@ def _cell_row(cell: Cell) -> tuple[str, ...]:
         *(f"{median(spent):.0f}" if (spent := cell.cpu_us(side)) else "-" for side in (1, 0)),
         f"{cell.load_cpu():.0%}",
     )
+
+
+def pauses_table(rows: Sequence[Row]) -> str:
+    """Latencies of creating topups, beside how many payments."""
+    heading = (f"latency in ms, {CONNECTIONS} connections", "payments", "p50", "p99", "p99.9", "max")
+    return _aligned(
+        [heading, *((row.title, f"{row.payments:,}", *(f"{ms:.2f}" for ms in row.figures())) for row in rows)]
+    )
+
+
+def pauses_document(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The same for `--json`."""
+    names = ("p50_ms", "p99_ms", "p999_ms", "max_ms")
+    return [
+        {"title": row.title, "payments": row.payments, **dict(zip(names, row.figures(), strict=True))} for row in rows
+    ]
 
 
 def startup_table(startup: Startup) -> str:

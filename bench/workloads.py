@@ -56,9 +56,12 @@ def topup(client: Client, refid: str) -> bytes:
     return client.request("POST", "/v2/topup", body=json.dumps(body, separators=(",", ":")).encode())
 
 
-def send_all(client: Client, requests: Sequence[bytes], check: load.Check) -> None:
+def send_all(
+    client: Client, requests: Sequence[bytes], check: load.Check, connections: int = 1, seconds: float = 10.0
+) -> None:
     """Signed requests that have to succeed, outside any measurement."""
-    result = load.run(client.server.host, client.server.port, requests, connections=1, seconds=10, check=check)
+    host, port = client.server.host, client.server.port
+    result = load.run(host, port, requests, connections=connections, seconds=seconds, check=check)
     if result.errors or result.requests != len(requests):
         raise BenchError(f"of {len(requests)} signed requests {result.requests} were answered: {result.complaints}")
 

@@ -12,10 +12,11 @@ from simulator.api.endings import Drip
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
 from simulator.api.sandbox_lookup import owner_at_root
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.sender import HttpSender
-from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
+from simulator.preparation import prepare
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import SandboxSpec
@@ -114,11 +115,16 @@ class App:
 
             guard = Guard(self.options.control_token, self.options.allowed_hosts)
             self._control = ControlApp(self.sandboxes, self.scenario, guard)
+        responder = responder_of(scope)
+        if responder is not None:
+            scope["cancel_when_left"] = responder.cancel_when_left
+            if scope["method"] == "GET":  # it changes nothing, but may wait for minutes
+                responder.cancel_when_left()
         await self._control(scope, receive, send)
 
-    def load(self, scenario: Scenario) -> tuple[str, ...]:
+    async def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch the default sandbox and all new ones to another scenario; see `LiveSandbox.load`."""
-        deferred = self._default.load(scenario)
+        deferred = await self._default.load(scenario)
         self.scenario = scenario
         if self._control is not None:
             self._control.default_scenario = scenario
@@ -129,8 +135,10 @@ class App:
         self.sandboxes.start(asyncio.get_running_loop().time)
         if isinstance(self._sender, HttpSender):
             self._warming = asyncio.create_task(self._sender.warm())
+        preparing = asyncio.create_task(prepare())
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        preparing.cancel()
         await self.sandboxes.close()
         if self._warming is not None:
             await asyncio.gather(self._warming, return_exceptions=True)
@@ -165,6 +173,7 @@ def build_app(
     if sender is None:
         sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
     sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)
+    sandboxes.server_secrets = (options.control_token,) if options.control_token else ()
     sandboxes.create(
         SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),
     )

@@ -11,6 +11,7 @@ from simulator.api.call import (
 )
 from simulator.api.notes import hint, note, note_problems
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
+from simulator.runtime.unexpected import report
 from simulator.shortened import shortened
 from simulator.wire import errors
 from simulator.wire.diagnoses import shown
@@ -104,7 +105,17 @@ def lost_sandbox(call: Call) -> Reply:
         text = f"The sandbox {_shown(call.sandbox.id)} was deleted before this request was carried out."
         return Reply(404, errors.coded("unknown_sandbox", text))
     call.exchange.error = "sandbox_reset"
-    return Reply(409, errors.coded("sandbox_reset", "The sandbox was reset before this request was carried out."))
+    event = "server was stopped" if call.sandbox.driver.is_stopping else "sandbox was reset"
+    return Reply(409, errors.coded("sandbox_reset", f"The {event} before this request was carried out."))
+
+
+def failed(call: Call, error: Exception) -> Reply:
+    """500 for an exception that nothing foresaw, logged."""
+    exchange = call.exchange
+    exchange.error = "unexpected"
+    exchange.diagnosis = f"a mistake of the simulator, please report it: {report(error, 'a request')}"
+    text = "The simulator made a mistake; its log has the place. The request may have been carried out."
+    return Reply(500, errors.coded("unexpected", text))
 
 
 def unknown_rule(call: Call, name: str) -> Reply:

@@ -29,7 +29,7 @@ class CannotStart(click.ClickException):
 
 @dataclass(frozen=True, slots=True)
 class ServerFlags:
-    """The server options of `serve` and `exec`, as `server_flags` passes them."""
+    """The server options of `serve` and `exec`, as `server_flags` passes them; of a file with a token, the token."""
 
     scenario: str
     host: str
@@ -38,6 +38,7 @@ class ServerFlags:
     start: datetime | None
     seed: int | None
     control_token: str | None
+    control_token_file: str | None
     allow_host: tuple[str, ...]
     callbacks: str
     trust_forwarded: bool
@@ -79,13 +80,19 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             help="The bearer token that /_sim requires. On a loopback address it is open unless this is given; on any "
             "other a token is generated and printed.",
         ),
+        option(
+            "--control-token-file",
+            metavar="FILE",
+            callback=values.token_in_file,
+            help="A file with this token, which then appears in no list of processes; it wins over --control-token.",
+        ),
         option("--allow-host", metavar="NAME", multiple=True, help="One more host name that /_sim accepts."),
         option(
             "--callbacks",
             type=click.Choice(["any", "public"]),
             default="any",
             show_default=True,
-            help="Where callbacks may go: anywhere but link-local addresses, or to public addresses only.",
+            help="Where callbacks may go: anywhere but to addresses of clouds' metadata, or to public addresses only.",
         ),
         option("--trust-forwarded", is_flag=True, help="Take a client's address from X-Forwarded-For."),
         option(

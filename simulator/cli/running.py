@@ -9,6 +9,8 @@ from typing import Any
 
 from simulator.app import App, build_app
 from simulator.cli.flags import CannotStart, ServerFlags
+from simulator.cli.logs import hide_secrets
+from simulator.cli.output import one_line
 from simulator.cli.process import tune_gc
 from simulator.control import render
 from simulator.domain.errors import DomainError
@@ -57,14 +59,21 @@ def prepare(flags: ServerFlags, on_ready: Callable[[Running], None], *, keeps_co
     """Load the scenario and bind the port; `on_ready` is called once the server answers. Raises `CannotStart`."""
     try:
         app = build_app(replace(_options(flags), keeps_coverage=keeps_coverage))
-        server = make_server(app, flags.host, flags.port, on_ready=lambda: _ready(running, on_ready))
+        server = make_server(
+            app,
+            flags.host,
+            flags.port,
+            on_ready=lambda: _ready(running, on_ready),
+            on_stop=lambda: _stopping(app),
+        )
     except ScenarioError as error:
-        raise CannotStart("\n".join(map(str, error.problems))) from None
+        raise CannotStart("\n".join(map(one_line, error.problems))) from None
     except DomainError as error:
-        raise CannotStart(f"reseller-sim: the scenario cannot be used: {error.message}") from None
+        raise CannotStart(one_line(f"reseller-sim: the scenario cannot be used: {error.message}")) from None
     except CannotListen as error:
         raise CannotStart(f"reseller-sim: {error}") from None
     app.options = replace(app.options, url=server.url)
+    hide_secrets(app.sandboxes)
     running = Running(server, app)
     return running
 
@@ -75,6 +84,11 @@ def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:
     on_ready(running)
 
 
+def _stopping(app: App) -> None:
+    gc.disable()  # what it would free goes with the process
+    app.sandboxes.end_waits()
+
+
 def _options(flags: ServerFlags) -> Options:
     hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
     return Options(
@@ -83,7 +97,7 @@ def _options(flags: ServerFlags) -> Options:
         rate=flags.clock.rate if flags.clock else None,
         start=flags.start,
         seed=flags.seed,
-        control_token=flags.control_token or _token_for(flags.host),
+        control_token=flags.control_token_file or flags.control_token or _token_for(flags.host),
         allowed_hosts=hosts,
         public_callbacks_only=flags.callbacks == "public",
         trust_forwarded=flags.trust_forwarded,

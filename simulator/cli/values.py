@@ -10,6 +10,8 @@ from simulator.domain.errors import Unacceptable
 from simulator.domain.model.instants import sandbox_time
 from simulator.runtime.clock import parse_mode
 
+TOKEN_CHARS_MAX = 4096
+
 
 @dataclass(frozen=True, slots=True)
 class ClockMode:
@@ -54,9 +56,29 @@ def seconds(ctx: click.Context, param: click.Parameter, text: str | None) -> flo
 
 def token(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
     """A valid value of an Authorization header."""
-    if text is not None and (not text or not all("!" <= character <= "~" for character in text)):
+    if text is not None and not _is_token(text):
         raise click.BadParameter("a token is made of visible ASCII characters", ctx, param)
     return text
+
+
+def token_in_file(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
+    """The only line of a file; the same characters as a token."""
+    if path is None:
+        return None
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            text = file.read(TOKEN_CHARS_MAX + 2).strip()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "not a file name"
+        raise click.BadParameter(f"{path!r} cannot be read: {why}", ctx, param) from None
+    if len(text) > TOKEN_CHARS_MAX or not _is_token(text):
+        what = f"one line with a token of at most {TOKEN_CHARS_MAX} visible ASCII characters"
+        raise click.BadParameter(f"{path!r} must hold {what}", ctx, param)
+    return text
+
+
+def _is_token(text: str) -> bool:
+    return bool(text) and all("!" <= character <= "~" for character in text)
 
 
 def headers(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:

@@ -27,15 +27,19 @@ from simulator.control import (
     transactions,
 )
 from simulator.control.guard import Guard
-from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error
+from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error, on_unexpected
+from simulator.control.masked_send import MaskedSend
 from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.sandboxes import Sandboxes
+from simulator.runtime.unexpected import report
 from simulator.scenario.reading.document import ScenarioError
 
-ONE = "/_sim/sandboxes/{sandbox}"
+HEALTH_PATH = "/_sim/health"
+SANDBOXES_PATH = "/_sim/sandboxes/"
+ONE = SANDBOXES_PATH + "{sandbox}"
 
 
 class AnyMethod(Route):
@@ -47,7 +51,7 @@ class AnyMethod(Route):
 
 
 ROUTES = [
-    Route("/_sim/health", meta.health, methods=["GET"]),
+    Route(HEALTH_PATH, meta.health, methods=["GET"]),
     Route("/_sim/assumptions", meta.register, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.list_all, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.create, methods=["POST"]),
@@ -102,6 +106,7 @@ class ControlApp:
                 ScenarioError: on_scenario_error,
                 BadTarget: inboxes.on_bad_target,
                 HTTPException: on_http_error,
+                Exception: on_unexpected,
             },
         )
         self._app.router.redirect_slashes = False
@@ -119,7 +124,7 @@ class ControlApp:
         self._app.state.default_scenario = scenario
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request that the guard accepts, under its own request id."""
+        """Answer one request that the guard accepts, or that is open to everybody, under its own request id."""
 
         async def send_with_id(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -127,9 +132,24 @@ class ControlApp:
                 message["headers"] = [*message.get("headers", ()), (b"x-sim-request-id", request_id)]
             await send(message)
 
-        if not scope["path"].startswith(INBOX_PATH):
+        masked: Any = send_with_id
+        if scope["path"] != HEALTH_PATH and not scope["path"].startswith(INBOX_PATH):
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
-                await error(refusal.status, refusal.code, refusal.message)(scope, receive, send_with_id)
+                answer = error(refusal.status, refusal.code, refusal.message)
+                await answer(scope, receive, send_with_id)
                 return
-        await self._app(scope, receive, send_with_id)
+            if scope["method"] in ("GET", "HEAD"):
+                await self._catch_up(scope["path"])
+            masked = MaskedSend(scope, send_with_id, self._app.state.sandboxes)
+        try:
+            await self._app(scope, receive, masked)
+        except Exception as failure:  # it was answered; Starlette raises it again for the server's log
+            report(failure, "a control request")
+
+    async def _catch_up(self, path: str) -> None:
+        """Process what the running clock of the sandbox in this path made due, before something is read."""
+        if path.startswith(SANDBOXES_PATH):
+            sandbox = self._app.state.sandboxes.find(path[len(SANDBOXES_PATH) :].partition("/")[0])
+            if sandbox is not None:
+                await sandbox.catch_up()

@@ -1,7 +1,7 @@
 """Access control of the control API: loopback programs, holders of the token, our own pages; no foreign web page.
 
 `Host` is checked against DNS rebinding, `Origin` and `Sec-Fetch-Site` against other pages. The inbox's receiving URL is
-open, since senders may use any host name for it.
+open, since senders may use any host name for it, and so is the health check, which probes ask by address.
 """
 
 import hmac

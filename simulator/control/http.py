@@ -1,10 +1,13 @@
 """Shared helpers of the control resources: request bodies, JSON answers, mapping of errors to answers."""
 
+import asyncio
+import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -12,9 +15,10 @@ from starlette.routing import Route
 
 from simulator.contract.body import BadJson, decode_object
 from simulator.contract.validate import validator
-from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
+from simulator.domain.errors import Busy, Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.sandbox import Sandbox
+from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.reading.document import ScenarioError
@@ -22,15 +26,19 @@ from simulator.shortened import shortened
 from simulator.wire.json import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
-DROPPED_BYTES_MAX = 64 * 1024 * 1024
+OUTLINE_BYTES_MAX = 512 * 1024  # a scenario has more structure than any request of the reseller API
+AT_ONCE_BYTES_MAX = 64 * 1024  # decoding and validating more takes longer than others should wait
 WAIT_S_MAX = 300.0
 PAGE_MAX = 1000
 DIGITS_MAX = 16
 MESSAGE_CHARS_MAX = 500
 PAGE_DEFAULT = 100
+PAGE_BYTES_MAX = 1024 * 1024
+SLICE_BYTES = 8 * 1024  # of a page: rendered in one turn of the event loop, a few milliseconds for the costliest rows
+SLICE_ROWS = 16
 UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `reseller-sim openapi --control`"
 
-STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
+STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400, Busy: 429}
 
 Row = TypeVar("Row")
 
@@ -45,6 +53,15 @@ class InvalidInput(Unacceptable):
 def reply(body: Any, status: int = 200) -> Response:
     """A JSON answer."""
     return Response(encode(body), status, media_type="application/json")
+
+
+async def in_slices(slices: Iterable[list[Row]]) -> list[Row]:
+    """All rows of a report that takes longer than others should wait: they go on between two slices."""
+    rows: list[Row] = []
+    for part in slices:
+        rows += part
+        await asyncio.sleep(0)
+    return rows
 
 
 def no_content() -> Response:
@@ -62,7 +79,10 @@ async def on_domain_error(request: Request, exc: Exception) -> Response:
     """Map a typed refusal to its answer."""
     assert isinstance(exc, DomainError)
     status = next(status for kind, status in STATUS_OF.items() if isinstance(exc, kind))
-    return error(status, exc.code, exc.message, exc.path)
+    answer = error(status, exc.code, exc.message, exc.path)
+    if isinstance(exc, Busy):
+        answer.headers["retry-after"] = "1"
+    return answer
 
 
 async def on_scenario_error(request: Request, exc: Exception) -> Response:
@@ -91,6 +111,11 @@ async def on_http_error(request: Request, exc: Exception) -> Response:
     return answer
 
 
+async def on_unexpected(request: Request, exc: Exception) -> Response:
+    """500 for an exception that nothing foresaw."""
+    return error(500, "unexpected", "the simulator made a mistake; its log has the place")
+
+
 def _methods_of(request: Request) -> list[str]:
     """Every method of a path; the router itself names only those of the first route."""
     routes = (route for route in request.app.routes if isinstance(route, Route))
@@ -99,12 +124,25 @@ def _methods_of(request: Request) -> list[str]:
 
 
 async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) -> dict[str, Any]:
-    """The JSON object of a request, validated against a schema of the contract. Raises `InvalidInput`."""
+    """The JSON object of a request, validated against a schema of the contract; a long one beside the event loop.
+
+    Raises `InvalidInput`, and `Busy` when too many long ones wait for that.
+    """
     raw = await bytes_of(request)
+    if len(raw) <= AT_ONCE_BYTES_MAX:
+        return decoded(raw, schema, may_be_empty)
+    with place(len(raw)):
+        value = await in_background(decoded, raw, schema)
+    _refuse_lost_sandbox(request)
+    return value
+
+
+def decoded(raw: bytes, schema: str, may_be_empty: bool = False) -> dict[str, Any]:
+    """The JSON object in `raw`, validated against a schema of the contract. Raises `InvalidInput`."""
     if not raw and may_be_empty:
         return {}
     try:
-        value = decode_object(raw, reject_duplicates=True)
+        value = decode_object(raw, reject_duplicates=True, outline_max=OUTLINE_BYTES_MAX)
     except BadJson as bad:
         raise InvalidInput(str(bad)) from None
     for path, texts in validator(schema).problems(value).items():
@@ -113,22 +151,23 @@ async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) 
 
 
 async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """A request's body, at most `bytes_max` of it. Raises `InvalidInput`.
+    """A request's body, at most `bytes_max` bytes. Raises `InvalidInput` as early as possible.
 
-    The rest of a body that is too large is read and dropped, within a bound, so that its sender can read the answer.
+    The server reads and drops the rest of a body that is too large, so that its sender can read the refusal.
     """
+    too_large = InvalidInput(f"the body is over {bytes_max} bytes")
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and (len(declared) > DIGITS_MAX or int(declared) > bytes_max):
+        raise too_large
     chunks, total = [], 0
     try:
         async for chunk in request.stream():
             total += len(chunk)
-            if total <= bytes_max:
-                chunks.append(chunk)
-            elif total > DROPPED_BYTES_MAX:
-                break
+            if total > bytes_max:
+                raise too_large
+            chunks.append(chunk)
     except ClientDisconnect:
         raise InvalidInput("the client disconnected") from None
-    if total > bytes_max:
-        raise InvalidInput(f"the body is over {bytes_max} bytes")
     _refuse_lost_sandbox(request)
     return b"".join(chunks)
 
@@ -152,12 +191,10 @@ def sandboxes_of(request: Request) -> Sandboxes:
 
 
 def sandbox_of(request: Request) -> LiveSandbox:
-    """The sandbox in the path; raises `Unknown`. What its running clock made due is processed before something is read;
-    before a command is applied, `apply` does that."""
+    """The sandbox in the path; raises `Unknown`. `ControlApp` has processed what its running clock made due before
+    something is read; before a command is applied, `submit` does that."""
     sandbox = sandboxes_of(request).get(request.path_params["sandbox"])
     sandbox.is_touched = True
-    if request.method in ("GET", "HEAD"):
-        sandbox.catch_up()
     request.state.sandbox = sandbox, sandbox.core
     return sandbox
 
@@ -185,25 +222,43 @@ def page_of(request: Request) -> PageRequest:
     return PageRequest(limit, whole_number(request, "cursor", 0, 0, 2**53))
 
 
-def page(
+async def page(
     name: str,
     asked: PageRequest,
     found: Iterable[Row],
     row: Callable[[Row], Any],
     place: Callable[[Row], int] | None = None,
 ) -> dict[str, Any]:
-    """One page of a list called `name`, its rows rendered by `row`.
+    """One page of a list called `name`, its rows rendered by `row`; it ends early with the row that fills it.
 
     `place` gives the cursor of a row; then `found` starts after the requested one. Without it the cursor counts rows.
+    It shows what is found now; others go on while it is rendered.
     """
     begun = islice(found, asked.cursor, None) if place is None else found
-    rows = list(islice(begun, asked.limit + 1))
-    has_more = len(rows) > asked.limit
-    shown = rows[: asked.limit]
-    cursor = None
-    if has_more:
-        cursor = str(place(shown[-1]) if place else asked.cursor + asked.limit)
-    return {name: [row(one) for one in shown], "cursor": cursor, "has_more": has_more}
+    chosen = list(islice(begun, asked.limit + 1))
+    shown = await lines(chosen[: asked.limit], row, PAGE_BYTES_MAX)
+    if len(shown) == len(chosen):
+        return {name: shown, "cursor": None, "has_more": False}
+    last = place(chosen[len(shown) - 1]) if place else asked.cursor + len(shown)
+    return {name: shown, "cursor": str(last), "has_more": True}
+
+
+async def lines(found: Iterable[Row], row: Callable[[Row], Any], bytes_max: float = math.inf) -> list[msgspec.Raw]:
+    """Rows as JSON, each on a line (see `MaskedSend`) and the last one that which fills `bytes_max`.
+
+    A few are rendered in each turn of the event loop.
+    """
+    shown: list[msgspec.Raw] = []
+    size, paused_at = 0, 0
+    for one in found:
+        if size >= bytes_max:
+            break
+        shown.append(msgspec.Raw(b"\n" + encode(row(one))))
+        size += len(shown[-1])
+        if size - paused_at > SLICE_BYTES or len(shown) % SLICE_ROWS == 0:
+            paused_at = size
+            await asyncio.sleep(0)
+    return shown
 
 
 def refuse_other_parameters(request: Request, *known: str) -> None:

@@ -1,7 +1,9 @@
 """The inbox: `/_sim/sandboxes/{id}/inbox/{name}` reads and programs it, `/_sim/inbox/{id}/{name}` receives."""
 
 import asyncio
+from collections.abc import Iterable
 from datetime import timedelta
+from itertools import accumulate, takewhile
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -12,10 +14,13 @@ from simulator.contract.body import BadJson, decode_any
 from simulator.control import render
 from simulator.control.http import (
     InvalidInput,
+    PageRequest,
     body_of,
     bytes_of,
     error,
     no_content,
+    page,
+    page_of,
     refuse_other_parameters,
     reply,
     sandbox_of,
@@ -26,17 +31,25 @@ from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
 from simulator.domain.model.http_statuses import WITHOUT_BODY
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxReply
-from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH, Inbox, Received
+from simulator.runtime.inbox_budget import Received
+from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
+
+PAGE_BYTES = 256 * 1024
+VALUE_BYTES = 100  # of a value, a parameter or an escaped character: what it takes to decode and encode one
+
+# Of a message: what is more is not decoded.
+JSON_BYTES_MAX = 64 * 1024
+JSON_VALUES_MAX = 5000
+JSON_DEPTH_MAX = 32
+PARAMETERS_MAX = 1000
 
 FRAMING_HEADERS = ("content-length", "transfer-encoding", "connection")
 
 
-def _inbox(request: Request) -> tuple[Inbox, str]:
-    name = request.path_params["name"]
+def _name_of(request: Request) -> str:
+    name: str = request.path_params["name"]
     parse_target(INBOX_SCHEME + name)
-    inboxes = sandbox_of(request).inboxes
-    is_only_looked_at = request.method in ("GET", "DELETE") and "wait_for" not in request.query_params
-    return inboxes.peek(name) if is_only_looked_at else inboxes[name], name
+    return name
 
 
 def on_bad_target(request: Request, exc: Exception) -> Response:
@@ -46,58 +59,99 @@ def on_bad_target(request: Request, exc: Exception) -> Response:
 
 
 async def show(request: Request) -> Response:
-    """Its received requests, oldest first; with `wait_for`, once that many arrived or the timeout passes."""
+    """A page of its received requests, oldest first; with `wait_for`, once that many arrived behind the cursor or the
+    timeout passes."""
+    asked = page_of(request)
     wait_for, timeout_s = wait_of(request)
-    refuse_other_parameters(request, "wait_for", "timeout")
-    inbox, name = _inbox(request)
-    complete = await inbox.received.notifier.wait_until(lambda: len(inbox.received) >= wait_for, timeout_s)
-    return reply(
-        {
-            "name": name,
-            "url": f"{base_url(request)}{INBOX_PATH}{request.path_params['sandbox']}/{name}",
-            "count": len(inbox.received),
-            "left_out": inbox.received.left_out,
-            "complete": complete,
-            "items": [_item(one) for one in inbox.received],
-        }
-    )
+    refuse_other_parameters(request, "limit", "cursor", "wait_for", "timeout")
+    name = _name_of(request)
+    live = sandbox_of(request)
+    inboxes = live.inboxes
+    inbox, complete = inboxes.peek(name), True
+    if wait_for:
+        inbox, complete = await live.waiting.wait(lambda: inboxes.wait(name, wait_for, asked.cursor, timeout_s))
+    shorter = PageRequest(min(asked.limit, _fitting(inbox.after(asked.cursor))), asked.cursor)
+    answer = {
+        "name": name,
+        "url": f"{base_url(request)}{INBOX_PATH}{request.path_params['sandbox']}/{name}",
+        "count": len(inbox.received),
+        "left_out": inbox.left_out,
+        "complete": complete,
+    }
+    return reply(answer | await page("items", shorter, inbox.after(asked.cursor), _item, lambda one: one.n))
+
+
+def _fitting(received: Iterable[Received]) -> int:
+    """How many of these make a page that is rendered within milliseconds; always one at least."""
+    weights = accumulate(map(_weight, received))
+    return max(1, sum(1 for _ in takewhile(PAGE_BYTES.__ge__, weights)))
+
+
+def _weight(one: Received) -> int:
+    """What it takes to render a message, in bytes: long numbers take the longest of what is decoded."""
+    weight = one.size + VALUE_BYTES * (one.query.count(b"&") + one.query.count(b"%"))
+    if _may_be_decoded(one.body):
+        weight += 3 * len(one.body) + VALUE_BYTES * _values(one.body)
+    return weight
+
+
+def _values(body: bytes) -> int:
+    """How many values the body has if it is JSON, or a few more."""
+    return body.count(b",") + body.count(b"[") + body.count(b"{") + 1
+
+
+def _may_be_decoded(body: bytes) -> bool:
+    return 0 < len(body) <= JSON_BYTES_MAX and _values(body) <= JSON_VALUES_MAX
 
 
 def _item(one: Received) -> dict[str, Any]:
-    try:
-        value = decode_any(one.body) if one.body else None
-    except BadJson:
-        value = None
+    """A received request. Its body is decoded here, if it is small enough."""
+    parameters = b"&".join(one.query.split(b"&", PARAMETERS_MAX)[:PARAMETERS_MAX]).decode("latin-1")
     return {
         "n": one.n,
         "at": render.moment(one.at),
         "method": one.method,
-        "query": dict(parse_qsl(one.query.decode("latin-1"), keep_blank_values=True)),
+        "query": dict(parse_qsl(parameters, keep_blank_values=True)),
         "headers": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in one.headers],
         "body": one.body.decode("utf-8", "replace"),
-        "json": value,
+        "json": _json(one.body) if _may_be_decoded(one.body) else None,
         "status": one.status,
     }
 
 
+def _json(body: bytes) -> Any:
+    """The value of a body; None when it is not JSON or nested too deep."""
+    try:
+        value = decode_any(body)
+    except BadJson:
+        return None
+    level = [value]
+    for _ in range(JSON_DEPTH_MAX + 1):
+        level = [one for one in level if isinstance(one, dict | list)]
+        if not level:
+            return value
+        level = [child for one in level for child in (one.values() if isinstance(one, dict) else one)]
+    return None
+
+
 async def set_replies(request: Request) -> Response:
     """Set the replies to the next requests."""
-    name = request.path_params["name"]
-    parse_target(INBOX_SCHEME + name)
+    name = _name_of(request)
     inboxes = sandbox_of(request).inboxes
     wanted = await body_of(request, "inbox-replies-request")
     for place, one in enumerate(wanted["replies"]):
         _refuse_impossible(one, f"replies.{place}")
-    inboxes[name].set_replies(
-        InboxReply(
-            status=one.get("status", 200),
-            delay=timedelta(seconds=float(one.get("delay", 0))),
-            body=one.get("body", ""),
-            headers=tuple(one.get("headers", {}).items()),
-        )
-        for one in wanted["replies"]
-    )
+    inboxes.set_replies(name, map(_reply, wanted["replies"]))
     return reply({"replies": wanted["replies"]})
+
+
+def _reply(wanted: dict[str, Any]) -> InboxReply:
+    return InboxReply(
+        status=wanted.get("status", 200),
+        delay=timedelta(seconds=float(wanted.get("delay", 0))),
+        body=wanted.get("body", ""),
+        headers=tuple(wanted.get("headers", {}).items()),
+    )
 
 
 def _refuse_impossible(reply: dict[str, Any], path: str) -> None:
@@ -111,21 +165,20 @@ def _refuse_impossible(reply: dict[str, Any], path: str) -> None:
 
 async def clear(request: Request) -> Response:
     """Delete received requests and programmed replies."""
-    _, name = _inbox(request)
+    name = _name_of(request)
     sandbox_of(request).inboxes.forget(name)
     return no_content()
 
 
 async def receive(request: Request) -> Response:
     """Accept any request, and answer as programmed."""
-    name = request.path_params["name"]
-    parse_target(INBOX_SCHEME + name)
+    name = _name_of(request)
     live = sandboxes_of(request).get(request.path_params["sandbox"])
     request.state.sandbox = live, live.core
     body = await bytes_of(request, BODY_BYTES_MAX)
     query = request.scope["query_string"]
-    headers = tuple(request.headers.raw)
-    taken = live.inboxes[name].take(live.clock.now(), request.method, query, headers, body)
+    taken = live.inboxes.take(name, live.clock.now(), request.method, query, request.headers.raw, body)
     if taken.delay:
+        request.scope.get("cancel_when_left", lambda: None)()
         await asyncio.sleep(live.clock.wall_seconds(taken.delay))
     return Response(taken.body, taken.status, dict(taken.headers))

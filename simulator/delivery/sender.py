@@ -4,12 +4,12 @@ import asyncio
 import importlib
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.lookup import Lookup, NameResolver, system_lookup
+from simulator.delivery.slots import Slots
 from simulator.delivery.targets import (
     MAX_TARGET_CHARS,
-    AddressPolicy,
     BadTarget,
     HttpTarget,
     InboxTarget,
@@ -20,11 +20,9 @@ from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 if TYPE_CHECKING:
     from simulator.delivery.exchange import Client
 
-MAX_URL_CHARS = 64 * 1024
-"""The longest URL that is sent: a GET callback carries the whole transaction in its query (SPEC 6.1)."""
-
-PER_RECEIVER = 64
-"""Concurrent attempts to one host and port; the others are queued."""
+MAX_URL_CHARS = 256 * 1024
+"""The longest URL that is sent: a GET callback carries the whole transaction in its query (SPEC 6.1), and ten thousand
+characters of remarks are up to 120,000 when they are percent-encoded."""
 
 
 @cache
@@ -44,7 +42,7 @@ def _target(url: str) -> InboxTarget | HttpTarget:
 class HttpSender:
     """Sends `Outgoing` requests and returns their results (SPEC 6.1, 6.3). Belongs to one event loop.
 
-    Receivers are independent: there is no global limit. An address that `policy` forbids is never connected to, however
+    Sandboxes share the connections fairly, see `Slots`. An address that `policy` forbids is never connected to, however
     it is written or resolved. Redirects are not followed, cookies not stored, proxies from the environment not used.
     """
 
@@ -54,20 +52,18 @@ class HttpSender:
         *,
         verify_tls: bool = True,
         lookup: Lookup = system_lookup,
-        per_receiver: int = PER_RECEIVER,
+        slots: Slots | None = None,
     ) -> None:
         self._policy = policy or AddressPolicy()
         self._verify_tls = verify_tls
         self._names = NameResolver(lookup)
-        self._per_receiver = per_receiver
-        # An entry lives as long as an attempt holds its semaphore.
-        self._turns: WeakValueDictionary[tuple[str, int], asyncio.Semaphore] = WeakValueDictionary()
+        self._slots = slots or Slots()
         self._opening = asyncio.Lock()
         self._client: Client | None = None
         self._closed = False
 
-    async def send(self, outgoing: Outgoing, timeout_s: float) -> AttemptResult:
-        """Make one attempt of at most `timeout_s` seconds, counted from its turn at this receiver.
+    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str = "") -> AttemptResult:
+        """Make one attempt of at most `timeout_s` seconds, counted from its turn among those of `owner`.
 
         Network failures are `AttemptResult`s. Raises RuntimeError after `close`.
         """
@@ -78,15 +74,8 @@ class HttpSender:
         if not isinstance(target, HttpTarget):
             return AttemptResult(AttemptEnd.BLOCKED, error="an inbox has no address of its own in HTTP")
         client = self._client or await self._open()
-        async with self._turn(target):
+        async with self._slots.hold(owner, (target.host, target.port)):
             return await client.exchange(outgoing, target.url, timeout_s)
-
-    def _turn(self, target: HttpTarget) -> asyncio.Semaphore:
-        receiver = target.host, target.port
-        turn = self._turns.get(receiver)
-        if turn is None:
-            turn = self._turns[receiver] = asyncio.Semaphore(self._per_receiver)
-        return turn
 
     async def warm(self) -> None:
         """Import the HTTP client and open its session now, so that the first delivery does not wait for it."""

@@ -6,7 +6,6 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from simulator.delivery.targets import BadTarget, InboxTarget, parse_target
-from simulator.domain.errors import Conflict
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import (
     AttemptEnd,
@@ -29,8 +28,8 @@ SOURCE_ADDRESSES = {"staging": "3.1.120.89", "production": "18.140.170.98"}
 class Sender(Protocol):
     """Sends over the network; implemented by `simulator.delivery.sender.HttpSender`."""
 
-    async def send(self, outgoing: Outgoing, timeout_s: float) -> AttemptResult:
-        """Make one attempt; network failures are `AttemptResult`s."""
+    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+        """Make one attempt for the sandbox `owner`; network failures are `AttemptResult`s."""
         ...
 
 
@@ -44,9 +43,10 @@ def receiver_of(send: Send) -> str:
 
 
 class Courier:
-    """Delivers for one sandbox."""
+    """Delivers for the sandbox `owner`."""
 
-    def __init__(self, scenario: Scenario, inboxes: Inboxes, sender: Sender) -> None:
+    def __init__(self, owner: str, scenario: Scenario, inboxes: Inboxes, sender: Sender) -> None:
+        self._owner = owner
         self._inboxes = inboxes
         self._sender = sender
         self.follow(scenario)
@@ -89,20 +89,17 @@ class Courier:
         """Send a request to the target `url`."""
         if url.startswith(INBOX_SCHEME):
             return await self._into_inbox(url, request, clock, timeout_s)
-        return await self._sender.send(request, timeout_s)
+        return await self._sender.send(request, timeout_s, self._owner)
 
     async def _into_inbox(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> AttemptResult:
         try:
             target = parse_target(url)
             assert isinstance(target, InboxTarget)
-            inbox = self._inboxes[target.name]
         except BadTarget as bad:
             return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
-        except Conflict as full:
-            return AttemptResult(AttemptEnd.BLOCKED, error=full.message)
         query = request.url.partition("?")[2].encode()
-        headers = tuple((name.lower().encode(), value.encode()) for name, value in request.headers)
-        reply = inbox.take(clock.now(), request.method, query, headers, request.body or b"")
+        headers = [(name.lower().encode(), value.encode()) for name, value in request.headers]
+        reply = self._inboxes.take(target.name, clock.now(), request.method, query, headers, request.body or b"")
         delay_s = clock.wall_seconds(reply.delay)
         if delay_s:
             await asyncio.sleep(min(delay_s, timeout_s))

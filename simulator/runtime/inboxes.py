@@ -1,105 +1,255 @@
-"""Inboxes: callbacks and webhooks can be addressed to them, and their replies can be set."""
+"""Inboxes: callbacks and webhooks can be addressed to them, and their replies can be set.
+
+Anybody can post to them under any name. So the inboxes of a sandbox share one budget, and those of the whole server
+another: the oldest message goes first, whatever its inbox, and above the number of names the inbox that was used
+longest ago. An inbox goes with its last message unless somebody waits for it or has set its replies.
+"""
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import count, islice
 
 from simulator.domain.errors import Conflict
 from simulator.domain.model.inboxes import InboxReply
-from simulator.runtime.ring import Ring
+from simulator.domain.model.scenario import Limits
+from simulator.runtime.inbox_budget import InboxBudget, Received, reply_size
+from simulator.runtime.journal import packed
+from simulator.runtime.ring import Notifier
 
 INBOX_PATH = "/_sim/inbox/"
 """Where requests from outside arrive: `/_sim/inbox/{sandbox}/{name}`."""
 
 BODY_BYTES_MAX = 1024 * 1024
-INBOXES_MAX = 1000
-_HEADER_BYTES = 120  # overhead of a stored header beside its text
+
+SERVER_BYTES_MAX = 256 * 1024 * 1024
+"""What the inboxes of all sandboxes keep together; `limits.inboxes_bytes` is the bound of one sandbox."""
+
+SERVER_NAMES_MAX = 20_000
+"""The number of their names; `limits.inboxes` is that of one sandbox."""
+
+_serials = count(1)
 
 
-@dataclass(slots=True)
-class Received:
-    """One received request. `status` is that of the reply."""
+def server_budget() -> "InboxBudget[Inbox]":
+    """A budget for the inboxes of all sandboxes."""
+    return InboxBudget(SERVER_BYTES_MAX, SERVER_NAMES_MAX)
 
-    at: datetime
-    method: str
-    query: bytes
-    headers: tuple[tuple[bytes, bytes], ...]
-    body: bytes
-    status: int
-    n: int = 0  # assigned by the ring
+
+class Inbox:
+    """The requests received under one name, and the replies queued for the next ones; the last reply repeats.
+
+    The numbers of the requests have no gaps. `waiters` is how many tasks wait for more of them.
+    """
+
+    def __init__(self, home: "Inboxes", name: str, last_n: int = 0, left_out_before: int = 0) -> None:
+        self.home = home
+        self.name = name
+        self.received: deque[Received] = deque()
+        self.bytes = 0
+        self.last_n = last_n
+        self.evicted = 0
+        self.left_out_before = left_out_before
+        self.waiters = 0
+        self.notifier = Notifier()
+        self.set_replies(())
 
     @property
-    def size(self) -> int:
-        """The approximate memory of this request, in bytes."""
-        headers = sum(len(name) + len(value) + _HEADER_BYTES for name, value in self.headers)
-        return 600 + headers + len(self.body) + len(self.query)
-
-
-@dataclass(slots=True)
-class Inbox:
-    """The requests received under one name, and the replies queued for the next ones; the last reply repeats."""
-
-    received: Ring[Received]
-    replies: deque[InboxReply] = field(default_factory=lambda: deque([InboxReply()]))
+    def left_out(self) -> int:
+        """How many were evicted: its own, and those of inboxes that were dropped before this one was created."""
+        return self.left_out_before + self.evicted
 
     def set_replies(self, replies: Iterable[InboxReply]) -> None:
-        """Queue these for the next requests, in order; the last one repeats."""
-        self.replies = deque(replies) or deque([InboxReply()])
+        """Queue these for the next requests, in order; the last one repeats. Without any it is 200."""
+        self.replies = deque(replies)
+        self.has_set_replies = bool(self.replies)
+        self.reply_bytes = sum(map(reply_size, self.replies))
+        self.replies = self.replies or deque([InboxReply()])
 
-    def take(
-        self,
-        at: datetime,
-        method: str,
-        query: bytes,
-        headers: tuple[tuple[bytes, bytes], ...],
-        body: bytes,
-    ) -> InboxReply:
-        """Record a request and return the reply."""
-        reply = self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
-        received = Received(at=at, method=method, query=query, headers=headers, body=body, status=reply.status)
-        self.received.add(received)
-        return reply
+    def next_reply(self) -> InboxReply:
+        """The reply to the next request."""
+        return self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
+
+    def count_after(self, n: int) -> int:
+        """How many of the kept ones have a number above `n`."""
+        return max(0, min(len(self.received), self.last_n - n))
+
+    def after(self, n: int) -> Iterator[Received]:
+        """The kept ones with a number above `n`, oldest first."""
+        return islice(self.received, len(self.received) - self.count_after(n), None)
 
 
 class Inboxes:
-    """A sandbox's inboxes by name, created on first use."""
+    """A sandbox's inboxes by name, created on first use. `server` is the budget of all sandboxes."""
 
-    def __init__(self, count_max: int, bytes_max: int) -> None:
-        self._count_max = count_max
-        self._bytes_max = bytes_max
+    def __init__(self, limits: Limits, server: InboxBudget[Inbox]) -> None:
+        self._count_max = limits.inbox
+        self._bytes_max = limits.inbox_bytes
+        self.budget: InboxBudget[Inbox] = InboxBudget(limits.inboxes_bytes, limits.inboxes)
+        self._budgets = (self.budget, server)
         self._by_name: dict[str, Inbox] = {}
+        # Of inboxes that are gone: one of the same name that comes later continues their numbers and tells their loss.
+        self._last_n = 0
+        self._left_out = 0
+        self._is_closed = False
 
-    def __getitem__(self, name: str) -> Inbox:
-        inbox = self._by_name.get(name)
-        if inbox is None:
-            if len(self._by_name) >= INBOXES_MAX:
-                text = f"a sandbox has at most {INBOXES_MAX} inboxes; delete some first"
-                raise Conflict("too_many_inboxes", text, "name")
-            inbox = self._by_name[name] = Inbox(Ring(self._count_max, self._bytes_max))
+    def peek(self, name: str) -> Inbox:
+        """The inbox of this name, or an empty one that is not stored when the name is unknown."""
+        return self._by_name.get(name) or Inbox(self, name, self._last_n, self._left_out)
+
+    def counts(self) -> dict[str, int]:
+        """How many requests each inbox keeps, by name."""
+        return {name: len(inbox.received) for name, inbox in self._by_name.items()}
+
+    def take(
+        self,
+        name: str,
+        at: datetime,
+        method: str,
+        query: bytes,
+        headers: list[tuple[bytes, bytes]],
+        body: bytes,
+    ) -> InboxReply:
+        """Record a request and return the reply."""
+        inbox = self._used(name)
+        reply = inbox.next_reply()
+        if not self._is_closed:
+            inbox.last_n += 1
+            message = Received(
+                serial=next(_serials),
+                at=at,
+                method=method,
+                query=query,
+                packed_headers=packed(headers),
+                body=body,
+                status=reply.status,
+                n=inbox.last_n,
+            )
+            self._keep(inbox, message)
+        return reply
+
+    def _used(self, name: str) -> Inbox:
+        """The inbox of this name, created if it is unknown, as the one used last."""
+        inbox = self.peek(name)
+        if self._is_closed:
+            inbox.notifier.close()
+            return inbox
+        self._by_name[name] = inbox
+        if not inbox.has_set_replies:
+            for budget in self._budgets:
+                budget.use(inbox)
         return inbox
+
+    def _keep(self, inbox: Inbox, message: Received) -> None:
+        inbox.received.append(message)
+        inbox.bytes += message.size
+        for budget in self._budgets:
+            budget.add(message, inbox)
+        while inbox.bytes > self._bytes_max or len(inbox.received) > self._count_max:
+            self._evict_oldest(inbox)
+        self._drop_if_useless(inbox)
+        self._return_to_budgets()
+        inbox.notifier.notify()
+
+    def _return_to_budgets(self) -> None:
+        """Evict what is too much, also of another sandbox when the server keeps too much."""
+        for budget in self._budgets:
+            while (idle := budget.too_idle()) is not None:
+                idle.home._drop(idle)
+            while (oldest := budget.too_old()) is not None:
+                oldest.home._evict_oldest(oldest)
+                oldest.home._drop_if_useless(oldest)
+
+    def _evict_oldest(self, inbox: Inbox) -> None:
+        message = inbox.received.popleft()
+        inbox.bytes -= message.size
+        inbox.evicted += 1
+        for budget in self._budgets:
+            budget.remove(message)
+
+    def _drop_if_useless(self, inbox: Inbox) -> None:
+        is_useless = not (inbox.received or inbox.waiters or inbox.has_set_replies)
+        if is_useless and self._by_name.get(inbox.name) is inbox:
+            self._drop(inbox)
+
+    def _drop(self, inbox: Inbox) -> None:
+        """Evict an inbox with all its messages, and remember its loss."""
+        while inbox.received:
+            self._evict_oldest(inbox)
+        self._left_out += inbox.evicted
+        self._last_n = max(self._last_n, inbox.last_n)
+        self._remove(inbox)
+
+    def _remove(self, inbox: Inbox) -> None:
+        del self._by_name[inbox.name]
+        for budget in self._budgets:
+            for message in inbox.received:
+                budget.remove(message)
+            budget.release(inbox)
+        inbox.received.clear()
+        inbox.notifier.close()
+
+    async def wait(self, name: str, count_min: int, after: int, timeout_s: float) -> tuple[Inbox, bool]:
+        """Wait until an inbox has so many messages with a number above `after`: those that it keeps now, and those that
+        come, even if they are evicted meanwhile. False on timeout or when it ends."""
+        inbox = self._used(name)
+        kept, last_n = inbox.count_after(after), max(inbox.last_n, after)
+        inbox.waiters += 1
+        self._return_to_budgets()
+        try:
+            complete = await inbox.notifier.wait_until(lambda: kept + inbox.last_n - last_n >= count_min, timeout_s)
+        finally:
+            inbox.waiters -= 1
+            self._drop_if_useless(inbox)
+        return inbox, complete
+
+    def set_replies(self, name: str, replies: Iterable[InboxReply]) -> None:
+        """Queue replies of an inbox. Raises `Conflict` when too many others have replies, or these have too many bytes
+        with theirs: they may have as many as the messages."""
+        replies = tuple(replies)
+        others = [one for one in self._by_name.values() if one.has_set_replies and one.name != name]
+        if replies and len(others) >= self.budget.names_max:
+            text = f"{len(others)} other inboxes have replies; delete some first"
+            raise Conflict("too_many_inboxes", text, "name")
+        if replies and sum(one.reply_bytes for one in others) + sum(map(reply_size, replies)) > self.budget.bytes_max:
+            text = f"the replies of all inboxes would take over {self.budget.bytes_max} bytes; delete some first"
+            raise Conflict("too_many_replies", text, "replies")
+        self._set_replies(name, replies)
 
     def follow(self, replies: Mapping[str, tuple[InboxReply, ...]], before: Iterable[str] = ()) -> None:
         """Answer as a scenario says; inboxes of `before` that it omits answer 200 again."""
         for name in {*before, *replies}:
-            self[name].set_replies(replies.get(name, ()))
+            self._set_replies(name, replies.get(name, ()))
 
-    def peek(self, name: str) -> Inbox:
-        """The inbox of this name, or an empty one that is not stored when the name is unknown."""
-        return self._by_name.get(name) or Inbox(Ring(self._count_max, self._bytes_max))
+    def _set_replies(self, name: str, replies: tuple[InboxReply, ...]) -> None:
+        inbox = self._used(name)
+        inbox.set_replies(replies)
+        for budget in self._budgets:
+            if inbox.has_set_replies:
+                budget.release(inbox)
+            else:
+                budget.use(inbox)
+        self._drop_if_useless(inbox)
+        self._return_to_budgets()
 
     def forget(self, name: str) -> None:
         """Delete an inbox with its contents and wake its waiters."""
-        inbox = self._by_name.pop(name, None)
+        inbox = self._by_name.get(name)
         if inbox is not None:
-            inbox.received.notifier.close()
+            self._remove(inbox)
 
     @property
     def has_waiters(self) -> bool:
         """True while somebody waits for one of them."""
-        return any(inbox.received.notifier.waiting for inbox in self._by_name.values())
+        return any(inbox.waiters for inbox in self._by_name.values())
+
+    def end_waits(self) -> None:
+        """Wake all waiters for good."""
+        for inbox in self._by_name.values():
+            inbox.notifier.close()
 
     def close(self) -> None:
-        """Wake all waiters."""
-        for inbox in self._by_name.values():
-            inbox.received.notifier.close()
+        """Wake all waiters, delete all contents, and keep nothing from now on."""
+        self._is_closed = True
+        for inbox in list(self._by_name.values()):
+            self._remove(inbox)

@@ -46,8 +46,7 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
         """The request's headers as received."""
-        parts = self.packed_headers.split(b"\n")
-        return list(zip(parts[::2], parts[1::2], strict=False))
+        return unpacked(self.packed_headers)
 
     @property
     def size(self) -> int:
@@ -63,6 +62,12 @@ def packed(headers: list[tuple[bytes, bytes]]) -> bytes:
     """All headers as one object: thousands of exchanges are stored, and many small objects would make each of them slow
     to store and slow to free."""
     return b"\n".join(chain.from_iterable(headers))
+
+
+def unpacked(headers: bytes) -> list[tuple[bytes, bytes]]:
+    """The headers that `packed` made one object of."""
+    parts = headers.split(b"\n")
+    return list(zip(parts[::2], parts[1::2], strict=False))
 
 
 NO_CONTENT = 204

@@ -1,23 +1,28 @@
 """A running sandbox: the state machine with its clock, driver, journal and inboxes, and the one door into it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from simulator.domain.commands import Command, LoadScenario
-from simulator.domain.errors import Unknown
+from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.domain.sandbox import Sandbox
+from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.driver import Driver
-from simulator.runtime.inboxes import Inboxes
+from simulator.runtime.inbox_budget import InboxBudget
+from simulator.runtime.inboxes import Inbox, Inboxes
 from simulator.runtime.journal import Journal
+from simulator.runtime.known_secrets import FormerSecrets, followed
+from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.scenario.compiler import COMPILER
+from simulator.wire.secrets import Secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,42 +38,64 @@ class SandboxSpec:
     unique_credentials: bool = False
 
 
+FirstState = tuple[Clock, Sandbox]
+
+
+def first_state(id_: str, spec: SandboxSpec, wall: Wall) -> FirstState:
+    """The clock and state that a life of the sandbox `id_` begins with. It may be made beside the event loop."""
+    scenario, start = spec.scenario, spec.scenario.clock
+    seed = scenario.seed if spec.seed is None else spec.seed
+    if spec.unique_credentials:
+        scenario = _with_unique_credentials(scenario, seed, id_)
+    clock = Clock(
+        wall, spec.mode or start.mode, start.rate if spec.rate is None else spec.rate, spec.start or start.start
+    )
+    key_scope = id_ if spec.unique_credentials else ""
+    return clock, Sandbox(scenario, seed, clock.now(), key_scope, COMPILER)
+
+
 class LiveSandbox:
     """A running sandbox: the state machine with its clock, driver, journal and inboxes."""
 
-    def __init__(self, id_: str, spec: SandboxSpec, wall: Wall, sender: Sender) -> None:
+    def __init__(
+        self,
+        id_: str,
+        spec: SandboxSpec,
+        first: FirstState,
+        wall: Wall,
+        sender: Sender,
+        inbox_budget: InboxBudget[Inbox],
+    ) -> None:
         self.id = id_
         self.spec = spec
         self._wall = wall
         self._sender = sender
+        self._inbox_budget = inbox_budget
         self.is_touched = True
         self.last_used_s = 0.0
+        self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
         self.on_reset: Callable[[LiveSandbox], None] = lambda _: None
         self.is_deleted = False
+        self.server_secrets: tuple[str, ...] = ()
+        self.former_secrets = FormerSecrets()  # of all sandboxes of a server
         self._begin_journal()
-        self._begin()
+        self._begin(first)
 
     def _begin_journal(self) -> None:
         limits = self.spec.scenario.limits
         self.journal = Journal(limits.journal, limits.journal_bytes)
 
-    def _begin(self) -> None:
+    def _begin(self, first: FirstState) -> None:
         self.is_closed = False
-        spec, scenario = self.spec, self.spec.scenario
-        start = scenario.clock
-        self.seed = scenario.seed if spec.seed is None else spec.seed
-        if spec.unique_credentials:
-            scenario = _with_unique_credentials(scenario, self.seed, self.id)
-        self.scenario = scenario
-        mode, rate = spec.mode or start.mode, start.rate if spec.rate is None else spec.rate
-        self.clock = Clock(self._wall, mode, rate, spec.start or start.start)
-        key_scope = self.id if spec.unique_credentials else ""
-        self.core = Sandbox(scenario, self.seed, self.clock.now(), key_scope, COMPILER)
-        limits = scenario.limits
-        self.inboxes = Inboxes(limits.inbox, limits.inbox_bytes)
+        self.clock, self.core = first
+        self.seed = self.core.state.seed
+        self.scenario = scenario = self.core.state.scenario
+        self._secrets = Secrets()
+        self._secrets_version = 0
+        self.inboxes = Inboxes(scenario.limits, self._inbox_budget)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect)
-        self.courier = Courier(scenario, self.inboxes, self._sender)
+        self.courier = Courier(self.id, scenario, self.inboxes, self._sender)
         self._agenda = self.core.state.agenda
         self.driver = Driver(self.apply, self._agenda, self.clock, self.courier)
 
@@ -76,6 +103,20 @@ class LiveSandbox:
     def is_busy(self) -> bool:
         """True while work or a waiting client keeps it from being idle, however long that takes."""
         return self.driver.is_busy or bool(self.journal.notifier.waiting) or self.inboxes.has_waiters
+
+    @property
+    def secrets(self) -> tuple[Secrets, ...]:
+        """What must not be shown of it: the secrets that it has, those that it had, the server's, and those of former
+        lives, of whatever sandbox."""
+        log = self.core.state.secrets
+        if self._secrets_version != log.version:
+            self._secrets = followed(self._secrets, (*log, *self.server_secrets))
+            self._secrets_version = log.version
+        return self._secrets, *self.former_secrets.generations
+
+    def retire_secrets(self, kept: Iterable[str] = ()) -> None:
+        """Let the secrets of this life be those of a former one, but for those `kept`."""
+        self.former_secrets.add(set(self.core.state.secrets).difference(kept))
 
     def coverage(self) -> Coverage:
         """Coverage of rules, answers and outcomes since its start or last reset."""
@@ -103,25 +144,49 @@ class LiveSandbox:
             now = self.clock.now()
         driver, agenda = self.driver, self._agenda
         if now is not driver.caught_up_at:
-            driver.catch_up(now)
+            driver.finish(now)
         added = agenda.added
         answer = self.core.apply(command, now)
         if agenda.added != added:
             driver.rearm(now)
         return answer
 
-    def catch_up(self) -> None:
-        """Process what a running clock has made due."""
-        self.driver.catch_up(self.clock.now())
+    async def submit(self, command: Command) -> Any:
+        """Apply a command once all that is due by now has happened, which may take several turns of the event loop.
 
-    def load(self, scenario: Scenario) -> tuple[str, ...]:
+        Raises what `apply` raises, and `Conflict` when the sandbox is reset or the server stopped meanwhile.
+        """
+        driver, now = self.driver, self.clock.now()
+        if not driver.catch_up(now):
+            await driver.settle(now)
+            if driver.is_stopping:
+                raise Conflict("server_stopping", "the server is being stopped; this request was not executed")
+            is_reset = self.is_closed or driver is not self.driver
+            if is_reset and not self.is_deleted:
+                raise Conflict("sandbox_reset", f"the sandbox {self.id!r} was reset before this request was executed")
+        return self.apply(command, now)
+
+    async def catch_up(self) -> None:
+        """Process what a running clock has made due, in as many turns as that takes."""
+        now = self.clock.now()
+        if not self.driver.catch_up(now):
+            await self.settle(now)
+
+    async def settle(self, now: datetime) -> datetime:
+        """The rest of it by `now`. Answers the time to continue at: a reset meanwhile has begun another."""
+        driver = self.driver
+        await driver.settle(now)
+        return now if driver is self.driver else self.clock.now()
+
+    async def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch to another scenario, also for later resets. Answers one line for each part that requires a reset.
 
-        Raises `Conflict` before any change. Not for a sandbox with credentials of its own.
+        It waits for what is overdue. Raises `Conflict` before any change, also when the sandbox is reset meanwhile. Not
+        for a sandbox with credentials of its own.
         """
         assert not self.spec.unique_credentials
         COMPILER.remember(scenario)
-        deferred: tuple[str, ...] = self.apply(LoadScenario(scenario.name, scenario.document))
+        deferred: tuple[str, ...] = await self.submit(LoadScenario(scenario.name, scenario.document))
         self._follow(scenario)
         return deferred
 
@@ -144,12 +209,26 @@ class LiveSandbox:
         self.stop()
         self._begin_journal()
         await ended.close()
+        first = await in_background(first_state, self.id, self.spec, self._wall)
         if self.is_deleted:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
         if self.driver is ended:  # else a reset that came at the same time has begun the new life
             self.on_reset(self)
-            self._begin()
+            self.retire_secrets(kept=first[1].state.secrets)
+            self._begin(first)
             self.start()
+
+    def end_waits(self) -> None:
+        """Answer everybody who waits now, with what there is: the server is about to stop.
+
+        Those who wait until what is due has happened find the sandbox closed: nothing may change it before that.
+        """
+        if self.driver.is_settling:
+            self.is_closed = True
+            self.driver.stop()
+        self.driver.end_waits()
+        self.journal.notifier.close()
+        self.inboxes.end_waits()
 
     def stop(self) -> None:
         """Accept no commands any more, end all tasks, and wake all waiters."""

@@ -4,12 +4,18 @@ import asyncio
 import re
 import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.reports.coverage import Coverage
+from simulator.runtime.background import in_background
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.live_sandbox import LiveSandbox, SandboxSpec
+from simulator.runtime.inboxes import server_budget
+from simulator.runtime.known_secrets import FormerSecrets, followed
+from simulator.runtime.live_sandbox import FirstState, LiveSandbox, SandboxSpec, first_state
+from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
+from simulator.wire.secrets import Secrets
 
 DEFAULT = "default"
 SANDBOXES_MAX = 10_000
@@ -22,16 +28,28 @@ class Sandboxes:
     def __init__(self, wall: Wall, sender: Sender, ttl_s: float | None = None, *, keeps_coverage: bool = False) -> None:
         self._wall = wall
         self._sender = sender
+        self.inbox_budget = server_budget()
+        self._waiting = WaitingRoom(SERVER_WAITERS_MAX)
         self._ttl_s = ttl_s
         self._past = Coverage() if keeps_coverage else None
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
+        self.server_secrets: tuple[str, ...] = ()  # the control token; set before the first sandbox is created
+        self.former_secrets = FormerSecrets()
+        self._secrets = Secrets()
         self._sweeper: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
 
     def __iter__(self) -> Iterator[LiveSandbox]:
         return iter(list(self._by_id.values()))
+
+    @property
+    def secrets(self) -> tuple[Secrets, ...]:
+        """What must not be shown where no sandbox is concerned: the secrets of all, former ones included."""
+        of_all = set(self.server_secrets).union(*(each.core.state.secrets for each in self))
+        self._secrets = followed(self._secrets, of_all)
+        return self._secrets, *self.former_secrets.generations
 
     def find(self, sandbox_id: str) -> LiveSandbox | None:
         """The sandbox with this id."""
@@ -54,6 +72,18 @@ class Sandboxes:
 
     def create(self, spec: SandboxSpec) -> LiveSandbox:
         """Create a sandbox. Raises `Conflict` for an id in use and `Unacceptable` for an invalid one."""
+        sandbox_id = self._free_id(spec)
+        return self._add(sandbox_id, spec, first_state(sandbox_id, spec, self._wall))
+
+    async def build(self, spec: SandboxSpec) -> LiveSandbox:
+        """The same while the event loop goes on: a sandbox of thousands of resellers takes a while."""
+        sandbox_id = self._free_id(spec)
+        first = await in_background(first_state, sandbox_id, spec, self._wall)
+        self._free_id(replace(spec, id=sandbox_id))  # another may have taken it meanwhile
+        return self._add(sandbox_id, spec, first)
+
+    def _free_id(self, spec: SandboxSpec) -> str:
+        """The id of a new sandbox."""
         if len(self._by_id) >= SANDBOXES_MAX:
             raise Conflict("too_many_sandboxes", f"there are {SANDBOXES_MAX} sandboxes; delete some first")
         sandbox_id = spec.id if spec.id is not None else f"sb-{secrets.token_hex(5)}"
@@ -62,9 +92,15 @@ class Sandboxes:
             raise Unacceptable("bad_sandbox_id", text, "id")
         if sandbox_id in self._by_id:
             raise Conflict("sandbox_exists", f"there is a sandbox {sandbox_id!r} already", "id")
-        sandbox = LiveSandbox(sandbox_id, spec, self._wall, self._sender)
+        return sandbox_id
+
+    def _add(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
+        sandbox = LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.inbox_budget)
         sandbox.on_reset = self._remember
-        self._by_id[sandbox_id] = sandbox
+        sandbox.waiting = WaitingRoom(SANDBOX_WAITERS_MAX, self._waiting)
+        sandbox.server_secrets = self.server_secrets
+        sandbox.former_secrets = self.former_secrets
+        self._by_id[sandbox.id] = sandbox
         self.learn_keys(sandbox)
         return sandbox
 
@@ -86,6 +122,7 @@ class Sandboxes:
 
     def _forget(self, sandbox: LiveSandbox) -> None:
         self._remember(sandbox)
+        sandbox.retire_secrets()
         sandbox.is_deleted = True
         sandbox.stop()
         del self._by_id[sandbox.id]
@@ -109,6 +146,11 @@ class Sandboxes:
             sandbox.start()
         if self._ttl_s is not None:
             self._sweep_again(monotonic_s, self._ttl_s)
+
+    def end_waits(self) -> None:
+        """Answer everybody who waits at one of them: the server is about to stop."""
+        for sandbox in self:
+            sandbox.end_waits()
 
     async def close(self) -> None:
         """Stop all sandboxes."""

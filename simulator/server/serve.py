@@ -11,15 +11,18 @@ from typing import Final, cast
 
 import uvicorn
 
+from simulator.server.intake import Intake
 from simulator.server.limits import HttpLimits
+from simulator.server.memory import trim_memory
 from simulator.server.protocol import HttpProtocol
 from simulator.server.responder import Application
 from simulator.server.turn import Turn
 
 _BACKLOG: Final = 2048
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
-_GRACE_S: Final = 2  # how long a stopping server waits for requests to finish
+_GRACE_S: Final = 0.5  # how long a stopping server waits for requests to finish
 _CANCEL_GRACE_S: Final = 0.2  # how long applications may run after that
+_LAST_RESORT_S: Final = 10  # when uvicorn gives up, and says so; all was cancelled long before
 _STARTUP_FAILED: Final = 3  # the exit code
 
 
@@ -34,10 +37,17 @@ class Server(uvicorn.Server):
     the address of a server that never ran.
     """
 
-    def __init__(self, config: uvicorn.Config, listener: socket.socket, on_ready: Callable[[], None] | None) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        listener: socket.socket,
+        on_ready: Callable[[], None] | None,
+        on_stop: Callable[[], None] | None,
+    ) -> None:
         super().__init__(config)
         self._listener = listener
         self._on_ready = on_ready
+        self._on_stop = on_stop
         self.host: str = config.host
         self.port: int = listener.getsockname()[1]
 
@@ -68,17 +78,20 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop. A request that does not finish in time gets a disconnect, and is cancelled if that does not end it."""
+        if self._on_stop is not None:
+            self._on_stop()
         ending = asyncio.create_task(self._end_requests())
         await super().shutdown(sockets)
         ending.cancel()
 
     async def _end_requests(self) -> None:
         await asyncio.sleep(_GRACE_S)
-        for connection in list(self.server_state.connections):
-            cast(HttpProtocol, connection).hang_up()
-        await asyncio.sleep(_CANCEL_GRACE_S)
-        for task in self.server_state.tasks:
-            task.cancel()
+        while True:  # connections that were being accepted come later than the others
+            for connection in list(self.server_state.connections):
+                cast(HttpProtocol, connection).hang_up()
+            await asyncio.sleep(_CANCEL_GRACE_S)
+            for task in list(self.server_state.tasks):
+                task.cancel()
 
 
 def make_server(
@@ -88,17 +101,19 @@ def make_server(
     *,
     limits: HttpLimits = HttpLimits(),  # noqa: B008 - frozen
     on_ready: Callable[[], None] | None = None,
+    on_stop: Callable[[], None] | None = None,
 ) -> Server:
     """Bind `host:port` (0: a free one) and return the server for `app`; raises CannotListen.
 
-    `on_ready` is called once, when the application has started and requests are answered.
+    `on_ready` is called once, when the application has started and requests are answered; `on_stop` when it begins to
+    stop, to end what requests wait for.
     """
     config = uvicorn.Config(
         app,
         host=host,
         port=port,
         loop="auto",  # uvloop where it is installed
-        http=partial(HttpProtocol, app, limits, Turn()),  # type: ignore[arg-type]  # uvicorn only calls it
+        http=partial(HttpProtocol, app, Intake(limits, trim_memory), Turn()),  # type: ignore[arg-type]  # uvicorn only calls it
         ws="none",
         lifespan="on",
         interface="asgi3",
@@ -109,9 +124,9 @@ def make_server(
         server_header=False,
         backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE_S,
-        timeout_graceful_shutdown=2 * _GRACE_S,
+        timeout_graceful_shutdown=_LAST_RESORT_S,
     )
-    return Server(config, listen(host, port), on_ready)
+    return Server(config, listen(host, port), on_ready, on_stop)
 
 
 def listen(host: str, port: int) -> socket.socket:

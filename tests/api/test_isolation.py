@@ -1,6 +1,7 @@
 """Sandboxes do not touch each other, and a sandbox is nothing but its scenario, seed and inputs."""
 
 import asyncio
+import functools
 import os
 import subprocess
 import sys
@@ -8,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from simulator.delivery.slots import Slots
 from tests.support.client import Client, running
 from tests.support.day_tape import SCENARIO, play
+from tests.support.receivers import Got, Receiver
 
 pytestmark = pytest.mark.slow
 
@@ -48,3 +51,37 @@ def test_two_processes_with_different_hash_seeds_give_the_same_bytes() -> None:
     first, second = printed("1"), printed("4242")
     assert len(first) > 5000
     assert first == second
+
+
+def test_a_receiver_that_never_answers_one_sandbox_does_not_hold_up_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.delivery.sender.Slots", functools.partial(Slots, per_receiver=1))
+    bill = {"refid": "ref-1", "product": "RELOAD", "account": "0123456789", "amount": "10"}
+    idle = {"until": "idle"}
+
+    def judge(got: Got) -> int | None:
+        return None if got.target.startswith("/hook/dead") else 200
+
+    with running() as client:
+
+        async def main() -> None:
+            arrived = asyncio.Event()
+
+            async def on_request(_: Got) -> None:
+                arrived.set()
+
+            receiver = await Receiver(judge=judge, on_request=on_request).start()
+            for box, path in (("one", "/dead"), ("another", "/good")):
+                await _made(client, box, 1)
+                setting = f"/v2/callback-url?url={receiver.url}{path}&method=POST"
+                assert (await client.acall("POST", setting, sandbox=box)).status == 200
+                assert (await client.acall("POST", "/v2/topup", bill, sandbox=box)).status == 200
+            advancing = asyncio.create_task(client.asim("POST", "/sandboxes/one/clock/advance", idle))
+            await arrived.wait()
+            done = await client.asim("POST", "/sandboxes/another/clock/advance", idle)
+            assert [one["answered"] for one in done.json["fired"] if one["kind"] == "callback"] == [200, 200]
+            assert sum(judge(got) is None for got in receiver.got) == 1, "the first of its two is still unanswered"
+            await client.asim("DELETE", "/sandboxes/one")
+            assert (await advancing).json["error"] == "sandbox_gone"
+            await receiver.stop()
+
+        client.run(main())

@@ -72,15 +72,37 @@ def test_a_flood_does_not_fill_an_inbox_beyond_its_bytes(request_: dict[str, Any
         assert len(items) > 5
         sizes = [len(item["body"]) + sum(len(name) + len(value) for name, value in item["headers"]) for item in items]
         assert sum(sizes) <= BOUND
-        received = client.live.inboxes["flood"].received
+        received = client.live.inboxes.peek("flood").received
         assert sum(len(one.query) for one in received) <= BOUND
 
 
-def test_a_sandbox_has_so_many_inboxes_and_no_more() -> None:
-    with running() as client:
-        statuses = [client.send("POST", f"/_sim/inbox/default/flood-{number}").status for number in range(1002)]
-        assert statuses.count(200) in (1000, 999)  # one may be there from the start
-        assert set(statuses) == {200, 409}
+def test_a_flood_of_names_does_not_fill_a_sandbox_beyond_its_bytes() -> None:
+    with running({"limits": {"inboxes_bytes": BOUND}}) as client:
+        for number in range(300):
+            assert client.send("POST", f"/_sim/inbox/default/flood-{number}", body=b"b" * LARGE).status == 200
+        counts = client.live.inboxes.counts()
+        assert len(counts) > 5
+        assert sum(counts.values()) * LARGE <= BOUND
+        page = client.sim("GET", "/sandboxes/default/inbox/flood-0").json
+        assert (page["count"], page["items"], page["left_out"]) == (0, [], 300 - sum(counts.values()))
+
+
+def test_a_sandbox_has_so_many_inboxes_and_the_one_used_longest_ago_goes_first() -> None:
+    with running({"limits": {"inboxes": 100}}) as client:
+        client.sim("PUT", "/sandboxes/default/inbox/mine", {"replies": [{"status": 500}]})
+        statuses = {client.send("POST", f"/_sim/inbox/default/flood-{number}").status for number in range(502)}
+        assert statuses == {200}
+        names = [f"flood-{number}" for number in range(402, 502)]
+        assert client.live.inboxes.counts() == {"mine": 0, **dict.fromkeys(names, 1)}
+        assert client.send("POST", "/_sim/inbox/default/mine").status == 500
+
+
+def test_replies_are_set_for_so_many_inboxes_and_no_more() -> None:
+    with running({"limits": {"inboxes": 3}}) as client:
+        replies = {"replies": [{"status": 500}]}
+        answers = [client.sim("PUT", f"/sandboxes/default/inbox/mine-{number}", replies) for number in range(4)]
+        assert [answer.status for answer in answers] == [200, 200, 200, 409]
+        assert answers[3].json["error"] == "too_many_inboxes"
 
 
 def test_nonces_and_addresses_are_forgotten_with_time() -> None:

@@ -10,6 +10,7 @@ import pytest
 from bench import report
 from bench.__main__ import main
 from bench.load import Load
+from bench.pauses import Row
 from bench.rounds import Cell, Side
 from bench.servers import BenchError, Cores, running
 from bench.startup import Startup
@@ -39,6 +40,13 @@ def test_ratios_are_taken_pair_by_pair() -> None:
     assert report.cell_document(cell)["ratio"] == {"median": 0.5, "min": 0.1, "max": 0.9}
 
 
+def test_the_longest_waits_are_shown_beside_the_number_of_payments() -> None:
+    row = Row("a title", 100_000, tuple(map(float, range(1001))))
+    assert row.figures() == (500, 990, 999, 1000)
+    line = report.pauses_table([row]).splitlines()[-1]
+    assert line.split() == ["a", "title", "100,000", "500.00", "990.00", "999.00", "1000.00"]
+
+
 def test_start_times_are_compared_run_by_run() -> None:
     startup = Startup((0.2, 0.2), (0.3, 0.4), (0.1, 0.2), (0.01, 0.01))
     assert startup.ratios() == pytest.approx([3.0, 2.0])
@@ -47,8 +55,10 @@ def test_start_times_are_compared_run_by_run() -> None:
 
 def test_a_run_measures_every_row_and_the_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "figures.json"
-    sections = ["requery", "callbacks", "startup"]
-    assert main([*SHORT, "--json", str(out), "--server", shlex.join(FAKE), "--only", *sections]) == 0
+    sections = ["requery", "callbacks", "pauses", "startup"]
+    assert (
+        main([*SHORT, "--payments", "200", "--json", str(out), "--server", shlex.join(FAKE), "--only", *sections]) == 0
+    )
     figures = json.loads(out.read_text())
     assert [(cell["name"], cell["connections"]) for cell in figures["cells"]] == [
         ("requery", 2),
@@ -56,6 +66,14 @@ def test_a_run_measures_every_row_and_the_start(tmp_path: Path, capsys: pytest.C
         ("callbacks-delivered", 16),
     ]
     assert all(cell["ratio"]["median"] > 0 for cell in figures["cells"])
+    assert [(row["title"], row["payments"]) for row in figures["pauses"]] == [
+        ("bare server", 40),
+        ("POST /v2/topup, creates", 40),
+        ("POST /v2/topup, creates", 200),
+        ("topup, running clock, callbacks", 40),
+        ("topup, running clock, callbacks", 200),
+    ]
+    assert all(0 < row["p50_ms"] <= row["p999_ms"] <= row["max_ms"] for row in figures["pauses"])
     assert figures["startup"]["ratio"] > 0
     assert figures["failures"] == []
     assert "POST /v2/topup, re-query" in capsys.readouterr().out

@@ -124,6 +124,12 @@ def test_wrong_usage_is_reported_in_one_line_that_names_the_help(arguments: tupl
         (("--callbacks", "some"), "public"),
         (("--control-token", ""), "visible ASCII"),
         (("--control-token", "two words"), "visible ASCII"),
+        (("--control-token-file", "no-such-file"), "cannot be read: No such file"),
+        (("--control-token-file", "/"), "cannot be read: Is a directory"),
+        (("--control-token-file", "/dev/null"), "one line with a token"),
+        (("--control-token-file", "/dev/zero"), "one line with a token"),
+        (("--control-token-file", __file__), "one line with a token"),
+        (("--control-token-file", ""), "cannot be read"),
         (("one.yaml", "two.yaml"), "two.yaml"),
     ],
 )

@@ -75,7 +75,7 @@ def test_a_request_has_exactly_the_given_headers_and_body(run: Run) -> None:
 def test_a_query_may_be_longer_than_an_address_that_is_configured(run: Run) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
-            query = "message=" + "%7B" * 5000
+            query = "message=" + "%F0%9F%98%80" * 10_000
             assert (await http.send(Outgoing("GET", f"{receiver.url}?{query}"), 5.0)).status == 200
             assert query in receiver.requests[0].head[0]
 
@@ -247,6 +247,26 @@ def test_dead_receivers_do_not_hold_up_another(run: Run) -> None:
             outcomes = await asyncio.gather(*lost)
             assert {outcome.kind for outcome in outcomes} == {AttemptEnd.TIMEOUT}
             assert len(dead.requests) == 100, "none was given up before it was sent"
+
+    run(main())
+
+
+@each_loop
+def test_a_dead_path_of_one_sandbox_does_not_hold_up_another_sandbox_at_the_same_receiver(run: Run) -> None:
+    async def answer(exchange: Exchange) -> None:
+        if "/dead" not in exchange.head[0]:
+            exchange.write(OK)
+
+    async def main() -> None:
+        async with sender() as http, Receiver(answer) as receiver:
+            dead = post(f"http://127.0.0.1:{receiver.port}/dead")
+            lost = [asyncio.ensure_future(http.send(dead, 30.0, "one")) for _ in range(100)]
+            await until(lambda: len(receiver.requests) == 64)
+            assert (await http.send(post(receiver.url), 5.0, "another")).status == 200
+            assert len(receiver.requests) == 65
+            for attempt in lost:
+                attempt.cancel()
+            await asyncio.gather(*lost, return_exceptions=True)
 
     run(main())
 

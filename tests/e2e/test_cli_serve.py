@@ -77,6 +77,47 @@ def test_a_signal_ends_it_without_output_in_every_state_of_its_connections(tmp_p
         assert server.stop(signal.SIGTERM) == (0, "", "")
 
 
+@pytest.fixture
+def silent() -> Iterator[socket.socket]:
+    """A receiver that lets clients connect and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(DEADLINE_S)
+        yield listener
+
+
+def test_a_stopping_server_answers_long_polls_and_ends_an_advance(silent: socket.socket) -> None:
+    with serving("--clock", "manual", "--port", "0", "--json") as server, ExitStack() as clients:
+        url = server.ready["url"]
+        address = urlsplit(url)
+
+        def sent(method: str, path: str, body: bytes | None = None) -> HTTPConnection:
+            client = HTTPConnection(address.hostname or "", address.port, timeout=DEADLINE_S)
+            clients.enter_context(closing(client))
+            client.request(method, f"/_sim/sandboxes/default{path}", body)
+            return client
+
+        assert ask(f"{url}/_sim/inbox/default/callbacks", "POST", b"{}").status == 200
+        receiver = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        topup = '{"refid":"order-1","product":"ELECTRIC","account":"210012345648","amount":"100.00"}'
+        for call in (("POST", f"/v2/callback-url?url={receiver}&method=POST"), ("POST", "/v2/topup", "-d", topup)):
+            assert run("call", "--url", url, *call).status == 0
+        advance = sent("POST", "/clock/advance", b'{"until": "idle"}')
+        clients.enter_context(silent.accept()[0])  # the advance waits for this one
+        lists = ("requests", "callbacks", "deliveries", "notifications", "inbox/callbacks")
+        polls = [sent("GET", f"/{each}?wait_for=99&timeout=300") for each in lists]
+        assert ask(f"{url}/_sim/health").status == 200  # those before it have been read
+        assert server.stop(signal.SIGTERM) == (0, "", "")
+        answers = [poll.getresponse() for poll in polls]
+        found = [json.load(answer) for answer in answers]
+        assert [(answer.status, one["complete"]) for answer, one in zip(answers, found, strict=True)] == [
+            (200, False)
+        ] * 5
+        assert found[0]["requests"], "what there is"
+        assert found[4]["items"], "what there is"
+        ended = advance.getresponse()
+        assert (ended.status, json.load(ended)["error"]) == (409, "server_stopping")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_with_exit_code_0_though_clients_are_connected(number: int) -> None:
     with serving("--port", "0", "--json") as server:
@@ -195,9 +236,20 @@ def test_bound_to_every_address_it_wants_a_token_that_it_made_up() -> None:
         ready = server.ready
         assert ready["url"].startswith("http://127.0.0.1:")
         assert len(ready["control_token"]) >= 24
-        health = f"{ready['url']}/_sim/health"
-        assert ask(health).status == 401
-        assert ask(health, headers={"Authorization": f"Bearer {ready['control_token']}"}).status == 200
+        sandbox = f"{ready['url']}/_sim/sandboxes/default"
+        assert ask(sandbox).status == 401
+        assert ask(sandbox, headers={"Authorization": f"Bearer {ready['control_token']}"}).status == 200
+
+
+def test_the_token_of_a_file_is_in_force_and_in_no_list_of_processes(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("let-me-in\n")
+    with serving("--port", "0", "--json", "--control-token-file", str(file), RESELLER_SIM_CONTROL_TOKEN="x") as server:
+        assert server.ready["control_token"] == "let-me-in"
+        sandbox = f"{server.ready['url']}/_sim/sandboxes/default"
+        assert ask(sandbox, headers={"Authorization": "Bearer x"}).status == 401
+        assert ask(sandbox, headers={"Authorization": "Bearer let-me-in"}).status == 200
+        assert "let-me-in" not in " ".join(map(str, server.process.args))  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -194,6 +194,5 @@ def facts(client: Client) -> dict[str, Any]:
 
 
 def _facts(live: LiveSandbox) -> Any:
-    inboxes = {name: len(inbox.received) for name, inbox in live.inboxes._by_name.items()}
     clock = (live.clock.mode, live.clock.rate, live.clock.now())
-    return clock, live.core.violations(), inboxes, anatomy(live.core.state, _EXPECTED)
+    return clock, live.core.violations(), live.inboxes.counts(), anatomy(live.core.state, _EXPECTED)

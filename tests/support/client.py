@@ -152,9 +152,14 @@ class Client:
         assert response.status == 200, response.body
         return response.json
 
-    def inbox(self, name: str = "callbacks", query: str = "") -> list[Any]:
-        """What an inbox of the default sandbox received."""
-        items: list[Any] = self.sim("GET", f"/sandboxes/default/inbox/{name}{query}").json["items"]
+    def inbox(self, name: str = "callbacks") -> list[Any]:
+        """What an inbox of the default sandbox received, on all pages."""
+        items: list[Any] = []
+        cursor: str | None = "0"
+        while cursor is not None:
+            page = self.sim("GET", f"/sandboxes/default/inbox/{name}?limit=1000&cursor={cursor}").json
+            items += page["items"]
+            cursor = page["cursor"]
         return items
 
     def sandbox(self, scenario: dict[str, Any], sandbox_id: str, **more: Any) -> LiveSandbox:
@@ -225,7 +230,7 @@ async def exchange(
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    await app(scope, receive, send)
+    await asyncio.create_task(app(scope, receive, send))  # whose steps are the simulator's own (`longest_turn`)
     if not sent:
         return Response(0, {}, b"")
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in sent[0].get("headers", [])}

@@ -1,0 +1,87 @@
+"""Sends an answer of the control API without the secrets of its sandbox, whatever it is about.
+
+A long answer is masked in slices, between which others go on. They end where lines do, which is never within a string
+of JSON: lists come with a line for each row, and leave as one line.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+from simulator.control import meta, resellers, sandboxes
+from simulator.control.masking import Mask, mask_of
+from simulator.runtime.sandboxes import Sandboxes
+
+# They answer with credentials, to whoever may create them; or with what is the same for everybody.
+WHOLE = frozenset(
+    {
+        meta.health,
+        meta.register,
+        sandboxes.list_all,
+        sandboxes.create,
+        sandboxes.show,
+        sandboxes.reset,
+        resellers.add,
+        resellers.add_api_key,
+    }
+)
+ERRORS_FROM = 400
+SLICE_BYTES = 16 * 1024
+
+
+class MaskedSend:
+    """ASGI's `send` for one request. Each message of a body is masked by itself, so a secret must not be split."""
+
+    def __init__(self, scope: Any, send: Any, sandboxes_: Sandboxes) -> None:
+        self._scope = scope
+        self._send = send
+        self._sandboxes = sandboxes_
+        self._start: Any = None
+
+    async def __call__(self, message: Any) -> None:
+        """Send a message; the head of the answer waits for the beginning of its body, which decides its length."""
+        if message["type"] == "http.response.start":
+            self._start = message
+            return
+        body = message.get("body", b"")
+        if body and not self._is_whole():
+            message["body"] = await self._masked(body)
+        if self._start is not None:
+            start, self._start = self._start, None
+            if len(message.get("body", b"")) != len(body):
+                start["headers"] = _with_length(start["headers"], len(message["body"]))
+            await self._send(start)
+        await self._send(message)
+
+    def _is_whole(self) -> bool:
+        is_error = self._start is not None and self._start["status"] >= ERRORS_FROM
+        return self._scope.get("endpoint") in WHOLE and not is_error
+
+    async def _masked(self, body: bytes) -> bytes:
+        live = self._sandboxes.find(self._scope.get("path_params", {}).get("sandbox", ""))
+        mask: Mask = mask_of(live, self._sandboxes)
+        if len(body) <= SLICE_BYTES:
+            return _as_one_line(mask.answer(body))
+        masked = []
+        for part in _slices(body):
+            masked.append(_as_one_line(mask.answer(part)))
+            await asyncio.sleep(0)
+        return b"".join(masked)
+
+
+def _as_one_line(text: bytes) -> bytes:
+    return text.replace(b"\n", b"")
+
+
+def _slices(body: bytes) -> Iterator[bytes]:
+    """All of a JSON text, cut before lines."""
+    start = 0
+    while start < len(body):
+        end = body.find(b"\n", start + SLICE_BYTES)
+        end = len(body) if end < 0 else end
+        yield body[start:end]
+        start = end
+
+
+def _with_length(headers: Any, length: int) -> list[tuple[bytes, bytes]]:
+    return [(name, b"%d" % length if name == b"content-length" else value) for name, value in headers]

@@ -1,0 +1,123 @@
+"""Who may make a network attempt now: slots shared fairly by owners, within a total and a maximum at each receiver."""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+TOTAL = 1024
+"""Concurrent attempts over the network of the whole server."""
+
+PER_RECEIVER = 64
+"""Concurrent attempts of one owner to one host and port; the others are queued."""
+
+Receiver = tuple[str, int]  # host and port
+
+
+@dataclass(slots=True)
+class _Lane:
+    """The attempts of one owner to one receiver: those that hold a slot, and those that wait for one, in order."""
+
+    held: int = 0
+    waiting: deque["asyncio.Future[None]"] = field(default_factory=deque)
+
+
+@dataclass(slots=True)
+class _Owner:
+    """One owner's lanes. `ready` names those in which somebody waits though the receiver has room, in turn."""
+
+    held: int = 0
+    lanes: dict[Receiver, _Lane] = field(default_factory=dict)
+    ready: "OrderedDict[Receiver, None]" = field(default_factory=OrderedDict)
+
+
+class Slots:
+    """An owner, here a sandbox, gets another slot while it holds fewer than are free.
+
+    So one owner alone can use half of `total`, two a third each, and there is always room for one more: owners whose
+    receivers are dead keep only themselves waiting. Freed slots go to the waiting owners in turn, and of each owner to
+    its receivers in turn. Belongs to one event loop.
+    """
+
+    def __init__(self, total: int = TOTAL, per_receiver: int = PER_RECEIVER) -> None:
+        self._free = total
+        self._per_receiver = per_receiver
+        self._owners: dict[str, _Owner] = {}
+        self._in_turn: OrderedDict[str, None] = OrderedDict()  # the owners with a ready lane
+
+    @asynccontextmanager
+    async def hold(self, owner: str, receiver: Receiver) -> AsyncIterator[None]:
+        """Hold a slot of `owner` at `receiver` meanwhile; wait for it first if there is none."""
+        await self._take(owner, receiver)
+        try:
+            yield
+        finally:
+            self._give_back(owner, receiver)
+
+    async def _take(self, name: str, receiver: Receiver) -> None:
+        owner = self._owners.setdefault(name, _Owner())
+        lane = owner.lanes.setdefault(receiver, _Lane())
+        if not lane.waiting and lane.held < self._per_receiver and owner.held < self._free:
+            self._grant(owner, lane)
+            return
+        turn = asyncio.get_running_loop().create_future()
+        lane.waiting.append(turn)
+        self._refresh(name, owner, receiver, lane)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # it was granted and cancelled in one turn of the loop
+                self._give_back(name, receiver)
+            elif turn in lane.waiting:
+                lane.waiting.remove(turn)
+                self._refresh(name, owner, receiver, lane)
+            raise
+
+    def _grant(self, owner: _Owner, lane: _Lane) -> None:
+        self._free -= 1
+        owner.held += 1
+        lane.held += 1
+
+    def _give_back(self, name: str, receiver: Receiver) -> None:
+        owner = self._owners[name]
+        lane = owner.lanes[receiver]
+        self._free += 1
+        owner.held -= 1
+        lane.held -= 1
+        self._refresh(name, owner, receiver, lane)
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        """Give the free slots to those who wait and may have them."""
+        passed_over = 0
+        while self._free and passed_over < len(self._in_turn):
+            name = next(iter(self._in_turn))
+            self._in_turn.move_to_end(name)
+            owner = self._owners[name]
+            if owner.held >= self._free:
+                passed_over += 1
+                continue
+            passed_over = 0
+            receiver = next(iter(owner.ready))
+            owner.ready.move_to_end(receiver)
+            lane = owner.lanes[receiver]
+            turn = lane.waiting.popleft()
+            if not turn.done():  # else its attempt was cancelled, and has not run since
+                self._grant(owner, lane)
+                turn.set_result(None)
+            self._refresh(name, owner, receiver, lane)
+
+    def _refresh(self, name: str, owner: _Owner, receiver: Receiver, lane: _Lane) -> None:
+        """Enter a lane where it waits for its turn, or remove it; forget what is neither held nor waited for."""
+        if lane.waiting and lane.held < self._per_receiver:
+            owner.ready.setdefault(receiver)
+            self._in_turn.setdefault(name)
+            return
+        owner.ready.pop(receiver, None)
+        if not owner.ready:
+            self._in_turn.pop(name, None)
+        if not lane.held and not lane.waiting:
+            del owner.lanes[receiver]
+            if not owner.lanes:
+                del self._owners[name]

@@ -1,0 +1,206 @@
+"""An inbox is read page by page, and what strangers sent is decoded no further than a page may take."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from simulator.contract import body as contract_body
+from simulator.control import inboxes
+from tests.support.client import Client, Response, running
+
+MEBIBYTE = 1024 * 1024
+SHOWN_MAX = inboxes.PAGE_BYTES
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Client]:
+    with running() as client:
+        yield client
+
+
+@pytest.fixture
+def client(shared: Client) -> Iterator[Client]:
+    yield shared
+    shared.sim("DELETE", "/sandboxes/default/inbox/mine")
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The lengths of all bodies that were decoded for an inbox."""
+    lengths: list[int] = []
+
+    def decode(body: bytes) -> Any:
+        lengths.append(len(body))
+        return contract_body.decode_any(body)
+
+    monkeypatch.setattr(inboxes, "decode_any", decode)
+    return lengths
+
+
+def post(client: Client, *bodies: bytes, query: str = "") -> None:
+    for body in bodies:
+        assert client.send("POST", "/_sim/inbox/default/mine", query, body).status == 200
+
+
+def read(client: Client, query: str = "") -> Any:
+    answer = client.sim("GET", f"/sandboxes/default/inbox/mine{query}")
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def numbers(page: Any) -> list[int]:
+    return [item["n"] for item in page["items"]]
+
+
+def test_a_short_inbox_is_one_page(client: Client) -> None:
+    post(client, b'{"a": [1, 2.50]}', b"text", query="a=1&b=")
+    page = read(client)
+    assert (page["count"], page["left_out"], page["complete"]) == (2, 0, True)
+    assert (page["cursor"], page["has_more"]) == (None, False)
+    assert [(item["n"], item["body"], item["json"], item["query"]) for item in page["items"]] == [
+        (1, '{"a": [1, 2.50]}', {"a": [1, 2.5]}, {"a": "1", "b": ""}),
+        (2, "text", None, {"a": "1", "b": ""}),
+    ]
+
+
+def test_a_long_inbox_is_read_to_its_end_in_pages_of_a_hundred_or_of_a_limit(client: Client) -> None:
+    post(client, *(b"%d" % number for number in range(250)))
+    pages = [
+        read(client),
+        read(client, "?cursor=100"),
+        read(client, "?cursor=200&limit=1000"),
+        read(client, "?limit=3"),
+    ]
+    assert [numbers(page) for page in pages] == [
+        list(range(1, 101)),
+        list(range(101, 201)),
+        list(range(201, 251)),
+        [1, 2, 3],
+    ]
+    assert [(page["count"], page["cursor"], page["has_more"]) for page in pages] == [
+        (250, "100", True),
+        (250, "200", True),
+        (250, None, False),
+        (250, "3", True),
+    ]
+
+
+def test_messages_that_come_and_go_between_pages_are_neither_repeated_nor_skipped() -> None:
+    with running({"limits": {"inbox": 10}}) as client:
+        post(client, *[b""] * 10)
+        first = read(client, "?limit=4")
+        post(client, *[b""] * 6)
+        second = read(client, f"?limit=4&cursor={first['cursor']}")
+        assert (numbers(first), numbers(second)) == ([1, 2, 3, 4], [7, 8, 9, 10])
+        assert (second["count"], second["left_out"]) == (10, 6), "5 and 6 were evicted, and it says so"
+
+
+def test_nothing_is_behind_a_cursor_at_or_beyond_the_end(client: Client) -> None:
+    post(client, b"", b"")
+    for cursor in (2, 3, 2**53):
+        page = read(client, f"?cursor={cursor}")
+        assert (page["items"], page["cursor"], page["has_more"], page["count"]) == ([], None, False, 2)
+
+
+def test_a_page_of_large_messages_is_short_and_has_one_at_least(client: Client) -> None:
+    post(client, *[b"b" * 100_000] * 5, b"c" * MEBIBYTE, b"d")
+    found, cursor = [], "0"
+    while cursor:
+        page = read(client, f"?limit=1000&cursor={cursor}")
+        assert sum(len(item["body"]) for item in page["items"]) <= SHOWN_MAX or len(page["items"]) == 1
+        found.append(numbers(page))
+        cursor = page["cursor"]
+    assert found == [[1, 2], [3, 4], [5], [6], [7]]
+
+
+HOSTILE: list[tuple[str, bytes, bool]] = [
+    ("a mebibyte of lists", b"[" * (MEBIBYTE // 2) + b"]" * (MEBIBYTE // 2), False),
+    ("a mebibyte of numbers", b"[" + b"1," * (MEBIBYTE // 2 - 2) + b"1]", False),
+    ("33 levels", b"[" * 33 + b"]" * 33, False),
+    ("32 levels", b"[" * 32 + b"1" + b"]" * 32, True),
+    ("33 levels of objects", b'{"a":' * 33 + b"1" + b"}" * 33, False),
+    ("32 levels of objects", b'{"a":' * 32 + b"1" + b"}" * 32, True),
+    ("5,001 values", b"[" + b"1," * 4999 + b"1]", False),
+    ("5,000 values", b"[" + b"1," * 4997 + b"1]", True),
+    ("5,000 members", b"{" + b",".join(b'"%d":1' % one for one in range(5000)) + b"}", False),
+    ("more than 64 KiB", b'"' + b"t" * 65_535 + b'"', False),
+    ("64 KiB", b'"' + b"t" * 65_534 + b'"', True),
+]
+
+
+@pytest.mark.parametrize(("what", "body", "is_decoded"), HOSTILE, ids=[what for what, _, _ in HOSTILE])
+def test_json_that_is_large_or_deep_is_shown_as_text(
+    client: Client, decoded: list[int], what: str, body: bytes, is_decoded: bool
+) -> None:
+    post(client, body)
+    assert decoded == []
+    (item,) = read(client)["items"]
+    assert item["body"] == body.decode()
+    assert item["json"] == (json.loads(body) if is_decoded else None)
+    assert sum(decoded) <= inboxes.JSON_BYTES_MAX
+
+
+def test_twenty_mebibytes_of_nested_json_are_never_decoded_and_a_page_shows_one_of_them(
+    client: Client, decoded: list[int]
+) -> None:
+    post(client, *[b"[" * (MEBIBYTE // 2) + b"]" * (MEBIBYTE // 2)] * 20)
+    page = read(client, "?limit=1000")
+    assert (numbers(page), page["count"], page["has_more"], decoded) == ([1], 20, True, [])
+
+
+COSTLY: list[tuple[str, bytes, str]] = [
+    ("numbers", b"[" + b"1," * 2000 + b"1]", ""),
+    ("long numbers", b"[" + b"1" * 4000 + b",1" * 20 + b"]", ""),
+    ("nested lists", b"[" * 30 + b"]" * 30, ""),
+    ("parameters", b"", "&".join(f"p{one}=" for one in range(900))),
+    ("escaped characters", b"", "p=" + "%ff" * 900),
+]
+
+
+@pytest.mark.parametrize(("what", "body", "query"), COSTLY, ids=[what for what, _, _ in COSTLY])
+def test_a_page_decodes_so_much_and_no_more(
+    client: Client, decoded: list[int], what: str, body: bytes, query: str
+) -> None:
+    post(client, *[body] * 100, query=query)
+    page = read(client, "?limit=1000")
+    assert 1 <= len(page["items"]) < 100
+    assert sum(decoded) <= SHOWN_MAX
+    steps = body.count(b",") + body.count(b"[") + query.count("&") + query.count("%")
+    assert len(page["items"]) * steps * inboxes.VALUE_BYTES <= SHOWN_MAX
+
+
+def test_only_the_messages_of_a_page_are_decoded(client: Client, decoded: list[int]) -> None:
+    post(client, *(b'{"number": %d}' % number for number in range(10, 60)))
+    read(client, "?limit=5&cursor=20")
+    assert decoded == [len(b'{"number": 10}')] * 5
+
+
+def test_a_query_shows_its_first_thousand_parameters(client: Client) -> None:
+    post(client, b"", query="&".join(f"p{one}={one}" for one in range(9000)))
+    (item,) = read(client)["items"]
+    assert item["query"] == {f"p{one}": str(one) for one in range(1000)}
+
+
+def test_waiting_with_a_cursor_counts_the_messages_behind_it(client: Client) -> None:
+    post(client, b"1", b"2")
+
+    async def main() -> list[Response]:
+        path = "/sandboxes/default/inbox/mine?timeout=10"
+        waits = [
+            asyncio.create_task(client.asim("GET", f"{path}&{query}"))
+            for query in ("cursor=2&wait_for=1", "cursor=1&wait_for=3&limit=2", "wait_for=4")
+        ]
+        await asyncio.sleep(0)
+        for body in (b"3", b"4"):
+            await client.asend("POST", "/_sim/inbox/default/mine", "", body, {})
+        return await asyncio.wait_for(asyncio.gather(*waits), 10)
+
+    pages = [answer.json for answer in client.run(main())]
+    assert [page["complete"] for page in pages] == [True] * 3
+    assert [numbers(page) for page in pages[1:]] == [[2, 3], [1, 2, 3, 4]]
+    assert numbers(pages[0])[0] == 3
+    late = read(client, "?cursor=3&wait_for=2&timeout=0")
+    assert (late["complete"], numbers(late)) == (False, [4])

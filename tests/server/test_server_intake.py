@@ -1,0 +1,433 @@
+"""What all connections together may hold, how long a body may take, and when memory is returned."""
+
+import asyncio
+import ctypes
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, suppress
+from typing import Any
+
+import pytest
+
+from simulator.server import intake, memory
+from simulator.server.intake import SMALL_BODY_BYTES, TRIM_BYTES, Intake
+from simulator.server.limits import HttpLimits, HttpRefusal
+from simulator.server.protocol import HttpProtocol
+from tests.support.echo_at_once import EchoAtOnce
+from tests.support.echo_server import Client, Echo, Served, request, serving
+from tests.support.fed_connections import fed_server, turns
+
+BUDGET = 1_000_000
+LARGE = 600_000  # one fits, two do not
+HEAD = b"POST %b HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+GOOD = request("POST", "/", body=b"g" * LARGE)
+
+
+@pytest.fixture(scope="module", params=[Echo, EchoAtOnce])
+def bounded(request: pytest.FixtureRequest) -> Iterator[Served]:
+    """A server with a small budget."""
+    with serving(limits=HttpLimits(bodies_bytes=BUDGET), app=request.param()) as server:
+        yield server
+
+
+@pytest.fixture(scope="module", params=[Echo, EchoAtOnce])
+def hasty(request: pytest.FixtureRequest) -> Iterator[Served]:
+    """One that waits for little, too."""
+    limits = HttpLimits(bodies_bytes=BUDGET, body_timeout_s=0.5, body_total_s=1.0)
+    with serving(limits=limits, app=request.param(late_s=1.2)) as server:
+        yield server
+
+
+def stalled(path: bytes = b"/") -> bytes:
+    """A request whose last byte does not come."""
+    return HEAD % (path, LARGE + 1) + b"s" * LARGE
+
+
+async def holding(served: Served, client: Client) -> None:
+    """Let a client hold most of the budget."""
+    served.app.seen.clear()
+    await client.send(stalled(b"/counted"))
+    assert await served.saw(f"came {LARGE}")
+
+
+# The budget
+
+
+def test_a_body_that_does_not_fit_is_refused_at_once_and_the_one_before_it_goes_on(bounded: Served) -> None:
+    async def main() -> None:
+        async with await bounded.connect() as first, await bounded.connect() as second:
+            await holding(bounded, first)
+            await second.send(GOOD[:-1])  # it is refused although it is still being sent
+            refused = await second.answer()
+            assert (refused.status, refused.json["error"]) == (503, "too_many_bodies")
+            assert (refused.headers["retry-after"], refused.headers["connection"]) == ("5", "close")
+            assert refused.headers["x-sim-request-id"].startswith("server-")
+            assert await second.at_end()
+            await first.send(b"s")
+            assert (await first.answer()).status == 200
+
+    asyncio.run(main())
+
+
+def test_small_bodies_are_read_while_the_budget_is_used_up(bounded: Served) -> None:
+    body = b"b" * (SMALL_BODY_BYTES - 200)
+
+    async def main() -> None:
+        async with await bounded.connect() as first, await bounded.connect() as small:
+            await holding(bounded, first)
+            raw = request("POST", "/counted", body=body)
+            await small.send(raw[:-10])
+            assert await bounded.saw(f"came {len(body) - 10}")
+            await small.send(raw[-10:])
+            assert (await small.answer()).body == b"counted"
+
+    asyncio.run(main())
+
+
+def test_a_declared_length_reserves_nothing(bounded: Served) -> None:
+    async def main() -> None:
+        async with AsyncExitStack() as stack:
+            for _ in range(5):
+                client = await stack.enter_async_context(await bounded.connect())
+                await client.send(HEAD % (b"/", 10_000_000))
+            assert (await bounded.talk(request("POST", "/", "Connection: close", body=b"g" * LARGE)))[0].status == 200
+
+    asyncio.run(main())
+
+
+CLOSING = request("POST", "/", "Connection: close", body=b"c" * LARGE)
+ENDINGS: dict[str, bytes] = {
+    "an answer": CLOSING,
+    "an answer to a whole body behind another request": request("GET", "/slow") + CLOSING,
+    "an answer before the body": stalled(b"/unread"),
+    "an abort": stalled(b"/abort"),
+    "half an answer": stalled(b"/cut-unread"),
+    "a time-out": stalled(),
+    "a malformed body": b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n" % LARGE
+    + b"c" * LARGE
+    + b"\r\nno",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_ending_releases_what_a_body_held(hasty: Served, ending: str) -> None:
+    async def main() -> None:
+        for _ in range(3):
+            async with await hasty.connect() as client:
+                await client.send(ENDINGS[ending])
+                with suppress(ConnectionError):
+                    await client.to_end()
+        answers = await hasty.talk(CLOSING)
+        assert [answer.status for answer in answers] == [200]
+
+    asyncio.run(main())
+
+
+def test_a_client_that_leaves_releases_what_its_body_held(bounded: Served) -> None:
+    async def main() -> None:
+        for _ in range(3):
+            async with await bounded.connect() as client:
+                await holding(bounded, client)
+        for _ in range(100):  # until the server has noticed
+            (answer,) = await bounded.talk(CLOSING)
+            if answer.status == 200:
+                return
+        raise AssertionError("the budget is still used up")
+
+    asyncio.run(main())
+
+
+CHUNKED = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n8000\r\n" + b"c" * 0x8000
+ENDS: list[Callable[[HttpProtocol], None]] = [
+    lambda one: one.connection_lost(None),
+    HttpProtocol.close,
+    lambda one: one.data_received(b"no chunk"),
+]
+
+
+@pytest.mark.parametrize("end", ENDS, ids=["lost", "closed", "refused"])
+def test_a_body_behind_a_request_that_is_being_answered_is_released_when_it_is_refused_or_dropped(
+    end: Callable[[HttpProtocol], None],
+) -> None:
+    async def main() -> None:
+        async with fed_server() as server:
+            protocol, _ = server.connect(request("GET", "/sleep"))
+            await turns()
+            before = server.intake.used
+            assert 0 < before < 100
+            protocol.data_received(CHUNKED)
+            assert server.intake.used - before >= 0x8000
+            end(protocol)
+            assert server.intake.used <= before
+
+    asyncio.run(main())
+
+
+def test_what_is_at_rest_is_charged_until_it_is_answered_also_when_it_came_in_one_packet() -> None:
+    async def main() -> None:
+        async with fed_server(Echo(late_s=0)) as server:
+            _, client = server.connect(request("POST", "/late-reader", body=b"b" * 60_000))
+            assert server.intake.used >= 60_000
+            await asyncio.sleep(0)
+            assert server.intake.used >= 60_000, "it waits"
+            await turns(20)
+            assert (client.answers, server.intake.used) == (1, 0)
+
+    asyncio.run(main())
+
+
+def test_the_body_of_a_task_is_charged_until_the_task_is_over_though_its_client_has_left() -> None:
+    async def main() -> None:
+        async with fed_server() as server:
+            protocol, _ = server.connect(request("POST", "/sleep", body=b"b" * 60_000))
+            await turns()
+            protocol.connection_lost(None)
+            assert server.intake.used >= 60_000
+            for task in server.state.tasks:
+                task.cancel()
+            await turns()
+            assert server.intake.used == 0
+
+    asyncio.run(main())
+
+
+WHOLE = request("POST", "/sleep", body=b"b" * 60_000)
+UNFINISHED = b"GET / HTTP/1.1\r\nHost: a\r\n" + b"".join(b"x-%d: %b\r\n" % (n, b"h" * 600) for n in range(90))
+
+
+@pytest.mark.parametrize("packet", [WHOLE, WHOLE[:-1], UNFINISHED, UNFINISHED + b"x-last: " + b"h" * 9000])
+def test_requests_at_rest_share_one_budget_and_what_does_not_fit_is_refused(packet: bytes) -> None:
+    async def main() -> None:
+        async with fed_server(limits=HttpLimits(bodies_bytes=1_000_000)) as server:
+            clients = [server.connect(packet) for _ in range(40)]
+            await turns()
+            refused = [client for _, client in clients if b'"too_many_bodies"' in client.written]
+            assert 0 < 1_000_000 - server.intake.used < 2 * len(packet)
+            assert len(refused) == 40 - 1_000_000 // len(packet)
+            _, small = server.connect(request("GET", "/x"))
+            await turns()
+            assert small.answers == 1
+            for protocol, _ in clients:
+                protocol.connection_lost(None)
+            for task in server.state.tasks:
+                task.cancel()
+            await turns()
+            assert server.intake.used == 0
+
+    asyncio.run(main())
+
+
+def test_a_refused_connection_does_not_keep_the_packet() -> None:
+    async def main() -> None:
+        async with fed_server(limits=HttpLimits(bodies_bytes=1000)) as server:
+            packet = UNFINISHED + b"x-last: 1"
+            before = sys.getrefcount(packet)
+            _, client = server.connect(packet)
+            await turns()
+            assert b" 503 " in client.written
+            assert sys.getrefcount(packet) == before
+
+    asyncio.run(main())
+
+
+def test_queued_requests_that_do_not_fit_are_refused_after_those_that_do() -> None:
+    async def main() -> None:
+        async with fed_server(Echo(late_s=0), HttpLimits(bodies_bytes=40_000)) as server:
+            queue = request("POST", "/x", body=b"b" * 15_000) * 4
+            _, client = server.connect(request("GET", "/late-reader"))
+            await turns(1)
+            server.state.connections.copy().pop().data_received(queue)
+            await turns(40)
+            assert [client.written.count(status) for status in (b" 200 ", b" 503 ")] == [3, 1]
+            assert (client.written.endswith(b'retry."}'), server.intake.used) == (True, 0)
+
+    asyncio.run(main())
+
+
+def test_a_long_head_whose_body_comes_in_the_same_turn_is_released() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nx-fill: " + b"f" * 20_000 + b"\r\nContent-Length: 3\r\n\r\n"
+
+    async def main() -> None:
+        async with fed_server() as server:
+            protocol, _ = server.connect(head)
+            assert server.intake.used > 20_000
+            protocol.data_received(b"abc")
+            await turns()
+            assert server.intake.used == 0
+
+    asyncio.run(main())
+
+
+# Connections
+
+
+def test_a_connection_too_many_is_refused_and_the_others_are_answered() -> None:
+    with serving(limits=HttpLimits(connections=2)) as served:
+
+        async def main() -> None:
+            async with await served.connect() as first:
+                async with await served.connect() as second, await served.connect() as third:
+                    refused = await third.answer()
+                    assert (refused.status, refused.json["error"]) == (503, "too_many_connections")
+                    assert refused.headers["retry-after"] == "5"
+                    assert await third.at_end()
+                    for client in (first, second):
+                        await client.send(request("GET", "/"))
+                        assert (await client.answer()).status == 200
+                for _ in range(100):  # until the server has noticed that they left
+                    async with await served.connect() as fourth:
+                        await fourth.send(request("GET", "/"))
+                        if (await fourth.answer()).status == 200:
+                            return
+                raise AssertionError("a free place was not given away")
+
+        asyncio.run(main())
+
+
+# Deadlines
+
+
+@pytest.mark.slow
+def test_a_byte_now_and_then_does_not_prolong_a_body(hasty: Served) -> None:
+    drip: list[bytes | float] = [HEAD % (b"/", 1000)]
+    for _ in range(30):
+        drip += [b"d", 0.05]
+    chunks: list[bytes | float] = [b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"]
+    for _ in range(30):
+        chunks += [b"1\r\nd\r\n", 0.05]
+    for talk in (drip, chunks):
+        (answer,) = asyncio.run(hasty.talk(*talk))
+        assert (answer.status, answer.json["error"]) == (408, "body_too_slow")
+        assert "within 1 seconds" in answer.json["message"]
+
+
+@pytest.mark.slow
+def test_a_body_that_was_answered_already_ends_at_its_deadline_without_a_second_answer(hasty: Served) -> None:
+    drip: list[bytes | float] = [HEAD % (b"/unread", 1000)]
+    for _ in range(30):
+        drip += [b"d", 0.05]
+    (answer,) = asyncio.run(hasty.talk(*drip))
+    assert (answer.status, answer.body) == (200, b"early")
+
+
+@pytest.mark.slow
+def test_the_time_in_which_we_do_not_read_does_not_count(hasty: Served) -> None:
+    """The application asks for the body after more time than a body has."""
+    raw = request("POST", "/late-reader", "Connection: close", body=b"l" * LARGE)
+    (answer,) = asyncio.run(hasty.talk(raw[:-10], 1.4, raw[-10:]))
+    assert (answer.status, answer.body) == (200, b"read %d" % LARGE)
+
+
+@pytest.mark.slow
+def test_each_body_of_a_connection_has_its_own_time(hasty: Served) -> None:
+    talk: list[bytes | float] = []
+    for _ in range(4):
+        talk += [HEAD % (b"/", 4), b"a", 0.15, b"b", 0.15, b"cd", 0.1]
+    answers = asyncio.run(hasty.talk(*talk, request("GET", "/", "Connection: close")))
+    assert [answer.status for answer in answers] == [200] * 5
+
+
+# Memory
+
+
+def flooded(one: Intake, sizes: list[int]) -> None:
+    for size in sizes:
+        one.charge(0, size)
+        one.charge(size, 0)
+
+
+@pytest.fixture
+def trims(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Memory is returned in the next turn of the loop; each time is noted here."""
+    monkeypatch.setattr(intake, "TRIM_DELAY_S", 0)
+    return []
+
+
+def test_memory_is_returned_once_when_the_last_of_many_bodies_is_answered(trims: list[str]) -> None:
+    async def main() -> None:
+        one = Intake(HttpLimits(), lambda: trims.append("trim"))
+        one.charge(0, TRIM_BYTES)
+        flooded(one, [9_900_000] * 5)
+        await turns()
+        assert trims == [], "many bodies are still being read"
+        one.charge(TRIM_BYTES, 0)
+        flooded(one, [9_900_000] * 5)
+        await turns()
+        assert (trims, one.used) == (["trim"], 0)
+        flooded(one, [9_900_000] * 5)
+        await turns()
+        assert trims == ["trim"] * 2
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("sizes", [[SMALL_BODY_BYTES] * 5000, [TRIM_BYTES // 2] * 2, []])
+def test_memory_is_not_returned_after_little(trims: list[str], sizes: list[int]) -> None:
+    async def main() -> None:
+        flooded(Intake(HttpLimits(), lambda: trims.append("trim")), sizes)
+        await turns()
+        assert trims == []
+
+    asyncio.run(main())
+
+
+def test_memory_is_not_returned_while_the_next_bodies_come(trims: list[str]) -> None:
+    async def main() -> None:
+        one = Intake(HttpLimits(), lambda: trims.append("trim"))
+        flooded(one, [9_900_000] * 5)
+        one.charge(0, TRIM_BYTES)
+        await turns()
+        assert trims == []
+        one.charge(TRIM_BYTES, 0)
+        await turns()
+        assert trims == ["trim"]
+
+    asyncio.run(main())
+
+
+def test_memory_is_returned_after_many_small_requests_at_rest(trims: list[str]) -> None:
+    async def main() -> None:
+        one = Intake(HttpLimits(), lambda: trims.append("trim"))
+        count = 2 * TRIM_BYTES // SMALL_BODY_BYTES
+        for _ in range(count):
+            one.charge(0, SMALL_BODY_BYTES)
+        for _ in range(count):
+            one.charge(SMALL_BODY_BYTES, 0)
+        await turns()
+        assert (trims, one.used) == (["trim"], 0)
+
+    asyncio.run(main())
+
+
+def test_a_small_connection_always_fits_and_is_counted() -> None:
+    one = Intake(HttpLimits(bodies_bytes=50_000), lambda: None)
+    one.charge(0, 45_000)
+    with pytest.raises(HttpRefusal):
+        one.charge(0, SMALL_BODY_BYTES + 1)
+    one.charge(0, SMALL_BODY_BYTES)
+    assert one.used == 45_000 + SMALL_BODY_BYTES
+    with pytest.raises(HttpRefusal):
+        one.charge(SMALL_BODY_BYTES, SMALL_BODY_BYTES + 1)
+    assert one.used == 45_000 + SMALL_BODY_BYTES, "what was refused is not counted"
+
+
+def test_memory_is_returned_by_the_c_library_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[int] = []
+
+    class Library:
+        def __init__(self, name: None) -> None:
+            self.malloc_trim = called.append
+
+    monkeypatch.setattr(ctypes, "CDLL", Library)
+    memory.trim_memory()
+    assert called == [0]
+
+
+@pytest.mark.parametrize("error", [OSError, TypeError, AttributeError])
+def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
+    def missing(name: None) -> Any:
+        raise error
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    memory.trim_memory()
