@@ -20,8 +20,8 @@ from uvicorn.server import ServerState
 
 from simulator.server.message import header_lines
 
-SHARE: Final = 4
-"""How many requests of one connection are answered in a turn."""
+SHARE: Final = 1
+"""How many requests of one connection are answered in a turn. Usual clients have one at a time."""
 
 CONNECTIONS_MAX: Final = 64
 """How many connections answer in a turn. The others are the first of the next one, after the loop has seen its timers

@@ -64,7 +64,7 @@ def test_requests_of_a_client_that_does_not_read_wait_until_it_does() -> None:
             await turns()
             assert server.app.seen == []
             protocol.resume_writing()
-            await turns()
+            await turns(25)  # one a turn
             assert client.answers == 20
 
     asyncio.run(main())
