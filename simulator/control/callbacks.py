@@ -96,9 +96,7 @@ async def list_all(request: Request) -> Response:
     if wait_for:
         counted = sum(1 for one in matching() for tried in one.attempts if tried.result is not None)
         ended = live.driver.ended.tally(matches, counted)
-        complete = await live.waiting.wait(
-            lambda: live.driver.notifier.wait_until(lambda: ended.count() >= wait_for, timeout_s)
-        )
+        complete = await live.wait_until(lambda: ended.count() >= wait_for, timeout_s, live.driver.notifier)
     rows = _attempts(matching(), asked.cursor)
     left_out = live.core.state.callbacks.left_out
     answer = await page("callbacks", asked, rows, lambda each: _row(*each[1:]), lambda each: each[0])

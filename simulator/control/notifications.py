@@ -44,8 +44,8 @@ async def list_all(request: Request) -> Response:
     if wait_for:
         found = Tally(log, matches)
         # Both requests and the agenda cause notifications.
-        complete = await live.waiting.wait(
-            lambda: live.driver.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s, live.journal.notifier)
+        complete = await live.wait_until(
+            lambda: found.count() >= wait_for, timeout_s, live.driver.notifier, live.journal.notifier
         )
     later = (one for one in filter(matches, log) if one.n > asked.cursor)
     left_out = log.left_out

@@ -85,9 +85,7 @@ async def list_all(request: Request) -> Response:
     complete = True
     if wait_for:
         found = Tally(live.journal, matches)
-        complete = await live.waiting.wait(
-            lambda: live.journal.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s)
-        )
+        complete = await live.wait_until(lambda: found.count() >= wait_for, timeout_s, live.journal.notifier)
     earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
     mask_of = _masks(request, live)
     left_out = live.journal.left_out

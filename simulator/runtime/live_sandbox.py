@@ -20,6 +20,7 @@ from simulator.runtime.inbox_budget import InboxBudget
 from simulator.runtime.inboxes import Inbox, Inboxes
 from simulator.runtime.journal import Journal
 from simulator.runtime.known_secrets import FormerSecrets, followed
+from simulator.runtime.ring import Notifier
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.scenario.compiler import COMPILER
 from simulator.wire.secrets import Secrets
@@ -217,6 +218,12 @@ class LiveSandbox:
             self.retire_secrets(kept=first[1].state.secrets)
             self._begin(first)
             self.start()
+
+    async def wait_until(
+        self, is_true: Callable[[], bool], timeout_s: float, notifier: Notifier, *others: Notifier
+    ) -> bool:
+        """Wait as `Notifier.wait_until` does, as one of those who may wait here. Raises `Busy`."""
+        return await self.waiting.wait(lambda: notifier.wait_until(is_true, timeout_s, *others))
 
     def end_waits(self) -> None:
         """Answer everybody who waits now, with what there is: the server is about to stop.
