@@ -5,7 +5,7 @@ from pathlib import Path as FilePath
 
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build
-from simulator.scenario.lint import lint
+from simulator.scenario.lint.findings import lint
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import Problem, Report, ScenarioError
 from simulator.scenario.reading.load import load_object
@@ -49,13 +49,12 @@ def problems(path: FilePath) -> list[Problem]:
         document = read_file(path)
     except ScenarioError as error:
         return list(error.problems)
+    scenario, report = None, Report()
     try:
-        build(document, path.stem)
+        scenario = build(document, path.stem)
     except ScenarioError as error:
         report = Report(error.problems)
-    else:
-        report = Report()
-    lint(document, report)
+    lint(document, report, scenario)
     return report.problems()
 
 

@@ -23,7 +23,7 @@ MEANT: list[tuple[str, str]] = [
     ),
     ("an nth among every", f"payments: [{{nth: 4, every: 2, {FAILS}}}]\n"),
     ("a path with an id", "faults: [{when: {path: /v2/balance-webhook/deliveries/7}, then: {status: 500}}]\n"),
-    ("a path with a glob", "faults: [{when: {path: /v3/*}, then: {status: 500}}]\n"),
+    ("a path with a glob", "faults: [{when: {path: /v2/*}, then: {status: 500}}]\n"),
 ]  # fmt: skip
 
 
