@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from simulator.domain.model.catalog import Catalog, Product
-from simulator.domain.model.money import CENT, ZERO
+from simulator.domain.model.money import CENT, ZERO, is_bounded
 from simulator.domain.model.options import amount_range
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.lint.conditions import When
 from simulator.scenario.lint.values import AMOUNT, Values, excludes, values
 from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.matchers import number
 from simulator.scenario.sections.rules import listed_values
 
 NAMED_MAX = 6
@@ -62,10 +63,10 @@ def _lint_need(need: _Need, entry: Reader, when: When, catalog: Catalog) -> bool
     named = listed_values(entry)
     lacking = [one for one in named if one.text() in catalog.products and one.text() not in able]
     for value in lacking:
-        value.problem(need.code, f"this rule never applies: {need.lacks.format(value.text())}{hint}")
+        value.problem(need.code, f"nothing matches: {need.lacks.format(value.text())}{hint}")
     if not named and not any(map(need.has, matched := _matched(when, catalog))):
         lacks = need.lacks.format(_some([one.code for one in matched])) if matched else "no product matches"
-        entry.problem(need.code, f"this rule never applies: {lacks}{hint}")
+        entry.problem(need.code, f"nothing matches: {lacks}{hint}")
         return True
     return bool(lacking)
 
@@ -81,7 +82,7 @@ def _lint_amount(entry: Reader, when: When, products: list[Product]) -> None:
         return
     sold = [_sold(one) for one in products]
     named = listed_values(entry)
-    unsold = [one for one in named if not any(each.may_have(values(AMOUNT, one.text())) for each in sold)]
+    unsold = [one for one in named if not any(each.has(number(one.text())) for each in sold)]
     for value in unsold:
         value.problem("not_sold", f"no payment has this amount: {_offer(products, sold)}")
     if not unsold and not any(each.may_have(asked) for each in sold):
@@ -103,23 +104,27 @@ class _Sold:
     high: Decimal | None
     unit: Decimal | None
 
+    def has(self, amount: Decimal | None) -> bool:
+        """True when an amount is sold."""
+        return amount is not None and self._is_within(amount) and (self.listed is None or amount in self.listed)
+
     def may_have(self, asked: Values) -> bool:
         """True unless it is certain that no amount is asked for."""
         if self.listed is not None:
-            return any(self._is_within(one) and asked.test(one) for one in self.listed)
+            return any(self.has(one) and asked.test(one) for one in self.listed)
         if asked.listed is not None:
-            return any(isinstance(one, Decimal) and self._is_within(one) for one in asked.listed)
+            return any(self.has(number(one)) for one in asked.listed)
         bounds = {"min": self.low} | ({"max": self.high} if self.high is not None else {})
         return not excludes(asked, values(AMOUNT, bounds))
 
     def _is_within(self, amount: Decimal) -> bool:
-        is_whole = self.unit is None or amount % self.unit == 0
+        is_whole = self.unit is None or (is_bounded(amount) and amount % self.unit == 0)
         return is_whole and self.low <= amount and (self.high is None or amount <= self.high)
 
     def __str__(self) -> str:
         if self.listed is not None:
             return _some([f"{one:f}" for one in self.listed if self._is_within(one)]) or "no amount"
-        step = " in whole numbers" if self.unit == 1 else ""
+        step = {1: " in whole numbers", CENT: " in whole sen"}.get(self.unit or ZERO, "")
         return f"{self.low:f} and more{step}" if self.high is None else f"{self.low:f} to {self.high:f}{step}"
 
 
