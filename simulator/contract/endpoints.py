@@ -11,9 +11,10 @@ from simulator.contract.schemas import BASE_URI, schema_at
 METHODS = ("get", "put", "post", "delete", "patch")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Endpoint:
-    """A method of a path. A path may have parameters in braces; `fields` are the members of its query or body."""
+    """A method of a path; there is one object of each. A path may have parameters in braces; `fields` are the members
+    of its query or body."""
 
     method: str
     path: str

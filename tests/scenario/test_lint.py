@@ -1,5 +1,6 @@
 """Useless parts of a scenario: `check` reports them with their place, and they load nevertheless."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,18 @@ def test_two_thousand_rules_are_compared_with_two_hundred_each(tmp_path: Path) -
         "resellers: []\npayments:\n" + "".join(f"- {{when: {{account: a{n}}}, {FAILS}}}\n" for n in range(2_000))
     )
     assert problems(path) == []
+
+
+EXAMPLES = re.findall(
+    r"```yaml\n(.*?)```", (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text(), re.DOTALL
+)
+# What a part of a file lacks when it is taken for a whole one.
+OF_PARTS = {"unknown_key", "unknown_rule", "duplicate_key"}
+
+
+def test_the_examples_of_the_page_have_no_useless_parts(tmp_path: Path) -> None:
+    path = tmp_path / "f.yaml"
+    assert len(EXAMPLES) > 10
+    for text in EXAMPLES:
+        path.write_text(text if "extends:" in text else "extends: default\n" + text)
+        assert {one.code for one in problems(path)} <= OF_PARTS, text

@@ -9,7 +9,7 @@ from simulator.scenario.build import DEFINITIONS
 from simulator.scenario.lint.conditions import When, when_of
 from simulator.scenario.lint.effects import lint_callbacks, lint_counts, lint_damage, lint_steps
 from simulator.scenario.lint.matchers import lint_matchers
-from simulator.scenario.lint.order import lint_order
+from simulator.scenario.lint.order import Placed, lint_order
 from simulator.scenario.lint.products import lint_products
 from simulator.scenario.lint.requests import lint_request
 from simulator.scenario.lint.start import lint_inboxes, lint_secrets
@@ -22,25 +22,26 @@ def lint(document: Document, report: Report, scenario: Scenario | None) -> None:
     root = Reader.of(document.root, report)
     for section in DEFINITIONS:
         items = root[section].items()
+        rules = [Placed(item, when) for item in items if (when := when_of(item, section)) is not None]
         for item in items:
             if item.position.source == document.source:
-                _lint_rule(section, item, scenario)
-        lint_order(section, items, document.source)
+                _lint_then(section, item)
+        for rule in rules:
+            if rule.item.position.source == document.source:
+                _lint_when(section, rule.item, rule.when, scenario)
+        lint_order(rules, document.source)
     _lint_magic(root["magic"], document.source)
     lint_inboxes(root, document.source)
     lint_secrets(root)
 
 
-def _lint_rule(section: str, item: Reader, scenario: Scenario | None) -> None:
-    when = when_of(item, section)
+def _lint_then(section: str, item: Reader) -> None:
     lint_counts(item)
     if section == "payments":
         lint_steps(item["then"])
         lint_callbacks(item["callbacks"])
     if section == "faults":
         lint_damage(item["then"])
-    if when is not None:
-        _lint_when(section, item, when, scenario)
 
 
 def _lint_when(section: str, item: Reader, when: When, scenario: Scenario | None) -> None:

@@ -1,9 +1,8 @@
 """Rules that an earlier rule hides: it matches everything that they match, and applies always."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from simulator.scenario.lint.conditions import When, applies_always, hides, when_of
+from simulator.scenario.lint.conditions import When, applies_always, hides
 from simulator.scenario.reading.document import shown
 from simulator.scenario.reading.reader import Reader
 
@@ -11,21 +10,23 @@ COMPARED_RULES_MAX = 200  # a rule is compared with this many earlier ones, whic
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class Placed:
+    """A rule and its conditions."""
+
     item: Reader
     when: When
 
 
-def lint_order(section: str, items: list[Reader], source: str) -> None:
+def lint_order(rules: list[Placed], source: str) -> None:
     """Report the hidden rules of `source`; inherited ones may hide them, and are not reported.
 
     A rule with a name and without conditions is exempt: requests select it by X-Sim-Rule.
     """
-    earlier: list[_Placed] = []
-    for placed in _in_order(section, items):
+    earlier: list[Placed] = []
+    for placed in sorted(rules, key=lambda one: _is_fallback(one.item)):
         item = placed.item
-        if placed.when.reach is not None and not placed.when.reach.possible:
-            continue  # no request matches it: another finding
+        if not item["when"].is_valid:
+            continue  # nothing matches it: another finding
         hiding = next((one for one in earlier if hides(one.when, placed.when)), None)
         if hiding is None:
             if applies_always(item) and len(earlier) < COMPARED_RULES_MAX:
@@ -34,14 +35,7 @@ def lint_order(section: str, items: list[Reader], source: str) -> None:
             item.problem("unreachable", _text(hiding, placed))
 
 
-def _in_order(section: str, items: list[Reader]) -> Iterator[_Placed]:
-    """The rules of a section in evaluation order: fallbacks are tried after all others."""
-    for item in sorted(items, key=_is_fallback):
-        if (when := when_of(item, section)) is not None:
-            yield _Placed(item, when)
-
-
-def _text(hiding: _Placed, hidden: _Placed) -> str:
+def _text(hiding: Placed, hidden: Placed) -> str:
     text = f"this rule never applies: {_named(hiding.item, hidden.item)} matches everything that it matches"
     if hides(hidden.when, hiding.when):
         return f"{text}, and nothing else; remove one of them"

@@ -1,6 +1,7 @@
 """Which endpoints the `method` and `path` of a fault match. Only a request to an endpoint meets faults."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from simulator.contract.endpoints import Endpoint, endpoints
 from simulator.scenario.lint.values import METHOD, PATH, Values, covers, excludes, values
@@ -21,6 +22,8 @@ class Reach:
 
     def is_within(self, wider: "Reach") -> bool:
         """True when `wider` matches every method and path that this matches."""
+        if self.possible <= wider.whole:
+            return True
         return all(
             one in wider.whole or (wider.method.test(one.method) and covers(wider.path, self.path))
             for one in self.possible
@@ -45,6 +48,7 @@ def _is_covered(endpoint: Endpoint, path: Values) -> bool:
     return covers(path, _paths(endpoint)) if endpoint.has_parameters else path.test(endpoint.path)
 
 
+@cache
 def _paths(endpoint: Endpoint) -> Values:
     """All paths of an endpoint, and some more: a star also matches slashes."""
     parts = ("*" if part.startswith("{") else part for part in endpoint.path.split("/"))

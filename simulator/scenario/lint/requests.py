@@ -39,7 +39,8 @@ def _lint_names(when: Reader) -> bool:
         value.problem("unknown_method", f"the service has no method {shown(value.text())}{hint}")
     for value in listed_values(when["path"]):
         text = value.text()
-        if not any(may_have(one, values(PATH, text)) for one in endpoints()):
+        written = values(PATH, text)
+        if not any(may_have(one, written) for one in endpoints()):
             value.problem("unknown_path", f"the service has no path {shown(text)}{suggestion(text, paths)}")
             unknown.append(value)
     return bool(unknown)

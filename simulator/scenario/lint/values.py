@@ -15,7 +15,7 @@ from simulator.domain.model.money import is_whole_cents
 from simulator.scenario.reading.values import text_of
 from simulator.scenario.sections.matchers import Test, amount_test, number, text_test
 
-NESTED_MAX = 3  # `not` within `not` beyond this is not looked into, which bounds the work
+NESTED_MAX = 2  # `not` within `not` beyond this is not looked into, which bounds the work
 STAR = "*"
 
 
