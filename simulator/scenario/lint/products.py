@@ -26,11 +26,12 @@ class _Need:
     has: Callable[[Product], bool]
     code: str
     lacks: str
+    others: str
 
 
 NEEDS: Mapping[str, _Need] = {
-    "voids": _Need(lambda product: product.voidable, "not_voidable", "payments of {} cannot be voided"),
-    "bills": _Need(lambda product: product.bill is not None, "no_bills", "{} has no bills"),
+    "voids": _Need(lambda product: product.voidable, "not_voidable", "payments of {} cannot be voided", "; {} can"),
+    "bills": _Need(lambda product: product.bill is not None, "no_bills", "{} has no bills", "; {} have them"),
 }
 
 
@@ -57,9 +58,7 @@ def _lint_need(need: _Need, entry: Reader, when: When, catalog: Catalog) -> bool
     if not entry.is_given:
         return False
     able = [one.code for one in catalog.products.values() if need.has(one)]
-    hint = (
-        f"; {_some(able)} can" if able and need.code == "not_voidable" else f"; {_some(able)} have them" if able else ""
-    )
+    hint = need.others.format(_some(able)) if able else ""
     named = listed_values(entry)
     lacking = [one for one in named if one.text() in catalog.products and one.text() not in able]
     for value in lacking:

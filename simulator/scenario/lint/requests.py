@@ -48,13 +48,11 @@ def _lint_names(when: Reader) -> bool:
 
 def _report_mismatch(when: Reader, reach: Reach) -> None:
     """No endpoint has both a matching method and a matching path."""
-    asked = when["method"] if when["method"].is_given else when["path"]
     taken = sorted({one.method for one in endpoints() if may_have(one, reach.path)})
-    if asked.path[-1] == "path" or not taken:
-        asked = when["path"]
-        asked.problem("impossible", "no request matches: the service has no such path")
-        return
-    asked.problem("impossible", f"no request matches: {_where(reach)} takes {', '.join(taken)}")
+    if taken:
+        when["method"].problem("impossible", f"no request matches: {_where(reach)} takes {', '.join(taken)}")
+    else:
+        when["path"].problem("impossible", "no request matches: the service has no such path")
 
 
 def _where(reach: Reach) -> str:
