@@ -8,7 +8,7 @@ DEV_READY := $(VENV)/.dev-ready
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-fast check lint types docs bench bench-history campaign wheel clean
+.PHONY: run test test-fast check lint types audit docs bench bench-history campaign wheel clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -19,7 +19,7 @@ test: $(DEV_READY)   ## the test suite, on all cores
 test-fast: $(DEV_READY)  ## without slow tests and most rows of long tables, in well under a minute
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" --hypothesis-profile fast $(ARGS)
 
-check: lint types test  ## what has to pass before a commit
+check: lint types audit test  ## what has to pass before a commit
 
 lint: $(DEV_READY)
 	$(BIN)/ruff check .
@@ -28,14 +28,17 @@ lint: $(DEV_READY)
 types: $(DEV_READY)
 	$(BIN)/mypy
 
+audit: $(DEV_READY)  ## known vulnerabilities of the pinned packages; says what could not be audited
+	@$(BIN)/python -m tests.support.audit
+
 bench: $(DEV_READY)  ## ratios to a bare server, measured in the same run
 	$(BIN)/python -m bench $(ARGS)
 
 bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions and beside a million
 	$(BIN)/python -m bench.history $(ARGS)
 
-campaign: $(DEV_READY)  ## 10,000 webhooks to a receiver that fails 30 in 100
-	$(BIN)/python -m tests.support.webhook_campaign $(ARGS)
+campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promised, tried and counted
+	$(BIN)/python -m campaign $(ARGS)
 
 docs: $(DEV_READY)   ## write what follows from contracts/: the schema's `assume` section and two pages
 	$(BIN)/python -m tests.support.generated

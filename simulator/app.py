@@ -12,10 +12,11 @@ from simulator.api.endings import Drip
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
 from simulator.api.sandbox_lookup import owner_at_root
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.sender import HttpSender
-from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
+from simulator.preparation import prepare
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import SandboxSpec
@@ -129,8 +130,10 @@ class App:
         self.sandboxes.start(asyncio.get_running_loop().time)
         if isinstance(self._sender, HttpSender):
             self._warming = asyncio.create_task(self._sender.warm())
+        preparing = asyncio.create_task(prepare())
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        preparing.cancel()
         await self.sandboxes.close()
         if self._warming is not None:
             await asyncio.gather(self._warming, return_exceptions=True)
@@ -165,6 +168,7 @@ def build_app(
     if sender is None:
         sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
     sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)
+    sandboxes.server_secrets = (options.control_token,) if options.control_token else ()
     sandboxes.create(
         SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),
     )

@@ -1,10 +1,13 @@
-"""What holds for the whole suite: how Hypothesis chooses its examples, what of long tables is fast, garbage."""
+"""What holds for the whole suite: how Hypothesis chooses examples, what of long tables is fast, garbage, long turns."""
 
 import gc
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from simulator.scenario.sections.people import person_pools
+from tests.support.longest_turn import LIMIT_S, LONGEST_TURN
 from tests.support.slow_rows import slow_rows
 
 # How long an example takes is the machine's affair: no deadlines. Every run has the same examples, so that a failure is
@@ -15,6 +18,16 @@ settings.register_profile(
 settings.register_profile("random", settings.get_profile("reproducible"), derandomize=False, print_blob=True)
 settings.register_profile("fast", settings.get_profile("reproducible"), max_examples=20)  # of `make test-fast`
 settings.load_profile("reproducible")
+
+LONGEST_TURN.install()
+
+
+@pytest.fixture(autouse=True)
+def _no_turn_is_long() -> Iterator[None]:
+    """Each callback of an event loop ends soon, since one process answers all."""
+    LONGEST_TURN.begin()
+    yield
+    assert LONGEST_TURN.seconds < LIMIT_S, f"{LONGEST_TURN.seconds:.2f} s without a pause: {LONGEST_TURN.callback}"
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` looks at the marks
@@ -30,5 +43,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Keep the garbage collector away from what lives as long as the run: the tests themselves and the modules."""
+    """Import Faker ahead, as a server does, and keep the garbage collector away from what lives as long as the run: the
+    tests themselves and the modules."""
+    person_pools()
     gc.freeze()

@@ -63,17 +63,17 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions",
     },
     "control": {
-        "app", "clock", "guard", "http", "masking", "meta", "probes", "render", "requests", "sandboxes",
-        "unescaped",
+        "app", "clock", "guard", "http", "masked_send", "masking", "meta", "probes", "render", "requests",
+        "sandboxes",
     },
     "runtime": {
-        "clock", "counters", "courier", "driver", "inbox_budget", "journal", "live_sandbox", "probes", "ring",
-        "rule_names", "sandboxes", "unexpected", "watch",
+        "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "inbox_budget", "journal",
+        "lanes", "live_sandbox", "probes", "ring", "rule_names", "sandboxes", "unexpected", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
     "wire": {
-        "billers", "diagnoses", "errors", "headers", "json", "legacy", "outbound", "paging", "signing", "timestamps",
-        "tokens",
+        "billers", "diagnoses", "errors", "headers", "json", "legacy", "outbound", "paging", "secrets", "signing",
+        "timestamps", "tokens", "unescaped",
     },
 }  # fmt: skip
 LINES_MAX = 300

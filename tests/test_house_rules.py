@@ -15,8 +15,8 @@ MEASURING = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
 WATCHED = re.compile(r"\btime\.|monotonic|perf_counter|process_time|thread_time|sleep|open_connection")
 
 MAY_MEASURE = {
-    "support/webhook_campaign.py": "no test: it prints how long it took",
     "support/bad_requests.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
+    "support/longest_turn.py": "processor time, which the load of the machine does not change, within a wide margin",
     "support/on_the_wire.py": "the timestamp of a signature",
     "server/test_server_faults.py": "that an answer drips is seen by its time alone",
 }
@@ -28,6 +28,7 @@ MAY_SLEEP = {
     "server/test_server_faults.py": "a client that leaves in the middle of an answer",
     "server/test_server_pace.py": "clients that pause, against a server's times",
     "support/echo_server.py": "an application and clients that take their time; a poll within a bound",
+    "e2e/test_floods.py": "a poll within a bound: the memory of a process has no event to wait for",
     "support/broken_receivers.py": "a poll within a bound: sockets have no event to wait for",
 }
 MAY_CONNECT = {
@@ -103,7 +104,7 @@ def test_everybody_runs_the_same_command() -> None:
     readme, script, makefile = (ROOT.parent.joinpath(name).read_text() for name in ("README.md", ".ci/run", "Makefile"))
     assert script.splitlines()[-1] == "make test"
     assert "\nmake test " in readme
-    assert "\ncheck: lint types test " in makefile
+    assert "\ncheck: lint types audit test " in makefile
     assert '-m "not slow"' in makefile.partition("\ntest-fast:")[2].partition("\n\n")[0]
 
 

@@ -112,13 +112,14 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
         """True when its sandbox was deleted or reset since the request came."""
         return self.sandbox.is_closed or self.sandbox.core is not self.core
 
-    def refresh(self) -> None:
+    async def refresh(self) -> None:
         """Read the time again after a wait, and process what fell due meanwhile."""
         clock = self.sandbox.clock
         self.wall = clock.wall()
         self.now = clock.at(self.wall)
-        if not self.is_lost:
-            self.sandbox.driver.catch_up(self.now)
+        driver = self.sandbox.driver
+        if not self.is_lost and not driver.catch_up(self.now):
+            await driver.settle(self.now)
 
     @property
     def owner(self) -> Reseller:

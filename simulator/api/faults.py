@@ -77,7 +77,7 @@ async def wait(call: Call) -> Reply | None:
     span = _delay(call, met.rule)
     met.timed_out = limit is not None and span > limit
     await asyncio.sleep(sandbox.clock.wall_seconds(limit if limit is not None and met.timed_out else span))
-    call.refresh()
+    await call.refresh()
     if call.is_lost:
         call.exchange.trxid = ""  # of a transaction that is gone; the new journal may have another of this id
         note(call, f"the sandbox was {'deleted' if sandbox.is_deleted else 'reset'} during the delay of a fault")

@@ -11,7 +11,7 @@ from simulator.api.notes import hint, note, note_some, suggestion
 from simulator.api.versions import version_problem
 from simulator.auth import headers as names
 from simulator.contract.body import looks_like_json, repeated_keys
-from simulator.contract.query import admits_several, decode_query, parameters
+from simulator.contract.query import TOO_MANY_PARAMETERS, admits_several, decode_query, has_too_many, parameters
 from simulator.contract.schemas import Schema
 from simulator.domain.model.details import nearest
 from simulator.domain.model.options import data_source
@@ -30,10 +30,12 @@ def note_unread(call: Call, endpoint: Endpoint) -> None:
         read = "the parameters belong in the query" if source else "this endpoint reads none"
         note(call, f"a body was sent, but {read}")
     if exchange.query and source != "query":
-        values, problems = decode_query(exchange.query)
         if source == "form":  # without names, which may contain a password
             note(call, "a query was sent, but the members belong in the body")
+        elif has_too_many(exchange.query):
+            note(call, f"the query {TOO_MANY_PARAMETERS}; this endpoint reads none")
         else:
+            values, problems = decode_query(exchange.query)
             unknown = [*values, *problems]
             said = (f"{_no_parameter(name)}; this endpoint reads none" for name in unknown)
             note_some(call, said, len(unknown), UNKNOWN)

@@ -4,8 +4,8 @@ bytes -> admit -> find the endpoint -> claim -> read -> check -> handle -> bytes
 
 A scenario's fault is chosen in `claim`, or in `check` when that is not possible yet (`api/faults`).
 
-It awaits only the rest of a body and a fault's delay. A request with neither is answered without any await that
-suspends, so the server can answer it at once.
+It awaits only the rest of a body, a fault's delay, and what is due by the time of the request when that is more than
+one turn's share. Any other request is answered without any await that suspends, so the server can answer it at once.
 """
 
 from time import perf_counter
@@ -29,14 +29,15 @@ from simulator.api.notes import note_problems
 from simulator.api.routes import PathTable, Routes
 from simulator.api.versions import marked_deprecated
 from simulator.auth import headers as names
-from simulator.auth.signature import Denied
-from simulator.contract.body import read_members
+from simulator.auth.signature import BODY_BYTES_MAX, Denied
+from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG, read_members
 from simulator.contract.query import read_query
 from simulator.domain.model.faults import FaultThen
 from simulator.runtime.journal import Exchange, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.rule_names import decode_rule_names
 from simulator.wire.json import encode
+from simulator.wire.secrets import hidden
 
 
 class Pipeline:
@@ -66,7 +67,8 @@ class Pipeline:
         counters = sandbox.counters  # a reset in the meantime begins others, and a journal, which gets this request
         sandbox.is_touched = True
         now = sandbox.clock.at(wall)
-        sandbox.driver.catch_up(now)
+        if not sandbox.driver.catch_up(now):
+            now = await sandbox.settle(now)
         pairs, headers, client = request.headers, request.by_name, request.client
         if len(headers) < len(pairs):
             headers = _joined(pairs)
@@ -95,6 +97,8 @@ class Pipeline:
         if call.is_deprecated:
             reply = marked_deprecated(call, reply)
         exchange.status, exchange.content = reply.status, reply.journaled or content
+        if exchange.diagnosis:
+            exchange.diagnosis = hidden(exchange.diagnosis, [each.secrets for each in (sandbox, anonymous) if each])
         if anonymous is not None and call.reseller is None:
             exchange.owner = sandbox.id
             sandbox, counters = anonymous, anonymous.counters
@@ -178,18 +182,23 @@ async def read(call: Call, request: Incoming) -> Reply | None:
     if waits and (refusal := await wait(call)):
         return refusal
     if request.body is not None:
-        return _identify_again(call, "the delay has passed") if waits else None
+        return await _identify_again(call, "the delay has passed") if waits else None
     assert request.receive is not None, "a body that is not here yet comes from somewhere"
+    is_form = call.endpoint.source == "form"
     try:
-        call.exchange.body = await read_body(call.headers, request.receive)
+        call.exchange.body = await read_body(
+            call.headers, request.receive, FORM_BYTES_MAX if is_form else BODY_BYTES_MAX
+        )
     except BodyTooLarge:
+        if is_form:
+            return _refuse_fields(call, call.endpoint, {"body": [FORM_TOO_LONG]})
         return refusals.deny(call, call.endpoint, Denied("body_too_large", refusals.BODY_BOUND))
-    return _identify_again(call, "the body is here")
+    return await _identify_again(call, "the body is here")
 
 
-def _identify_again(call: Call, event: str) -> Reply | None:
+async def _identify_again(call: Call, event: str) -> Reply | None:
     """Check the sandbox, the address and the headers at the time when the wait has ended by `event`."""
-    call.refresh()
+    await call.refresh()
     if call.is_lost:
         return refusals.lost_sandbox(call)
     refusal = refuse_address(call) or identify(call)
@@ -237,8 +246,10 @@ def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
     if not endpoint.schema:
         return None
     problems = _validate(call, endpoint)
-    if not problems:
-        return None
+    return _refuse_fields(call, endpoint, problems) if problems else None
+
+
+def _refuse_fields(call: Call, endpoint: Endpoint, problems: Problems) -> Reply:
     note_problems(call, problems)
     return endpoint.invalid(call, problems)
 

@@ -13,8 +13,6 @@ from simulator.wire import errors, tokens
 
 def denied_at_token(refusal: Denied) -> Reply:
     """What can go wrong before anybody's name is read, in the shape of these endpoints (SPEC 7.1)."""
-    if refusal.code == "body_too_large":
-        return Reply(400, errors.parameters(refusal.message, {"body": [refusal.diagnosis]}))
     return Reply(401, errors.parameters(refusal.message, {}))
 
 

@@ -4,11 +4,12 @@ import json as json_module
 from dataclasses import asdict
 from difflib import get_close_matches
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from simulator.cli.flags import json_flag, verb
+from simulator.cli.output import echo, echo_json
 
 if TYPE_CHECKING:
     from simulator.contract.register import Assumption
@@ -36,14 +37,21 @@ def command(id: str | None, json: bool) -> None:
     register = assumptions()
     if id is None:
         listed = {"assumptions": [asdict(one) for one in register]}
-        click.echo(json_module.dumps(listed) if json else "\n\n".join(map(_short, register)))
+        _print(listed, "\n\n".join(map(_short, register)), json)
         return
     found = next((one for one in register if one.id == id), None)
     if found is None:
         near = get_close_matches(id, [one.id for one in register], 1)
         hint = f"did you mean {near[0]}?" if near else "`reseller-sim assumptions` lists them"
         raise click.ClickException(f"reseller-sim assumptions: there is no assumption {id!r}; {hint}")
-    click.echo(json_module.dumps(asdict(found)) if json else _whole(found))
+    _print(asdict(found), _whole(found), json)
+
+
+def _print(fields: dict[str, Any], text: str, json: bool) -> None:
+    if json:
+        echo_json(json_module.dumps(fields))
+    else:
+        echo(text)
 
 
 def _short(one: "Assumption") -> str:

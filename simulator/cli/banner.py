@@ -9,6 +9,7 @@ from typing import Any
 
 from simulator import __version__
 from simulator.cli.curl import curl_command
+from simulator.cli.output import one_line, printable_json
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.running import Running
 from simulator.cli.signing import Credentials, sign
@@ -29,12 +30,12 @@ def json_line(running: Running) -> str:
         "control_token": running.control_token,
         "resellers": running.resellers(),
     }
-    return encode(fields).decode()
+    return printable_json(encode(fields).decode())
 
 
 def page(running: Running) -> str:
     """The banner."""
-    facts = [f"  {name:<11} {text}" for name, text in _facts(running)]
+    facts = [f"  {name:<11} {one_line(text)}" for name, text in _facts(running)]
     return "\n".join([f"reseller-sim {__version__} answers at {running.url}", "", *facts, "", *_first_steps(running)])
 
 

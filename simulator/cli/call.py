@@ -9,6 +9,7 @@ import click
 
 from simulator.cli import values
 from simulator.cli.flags import CannotStart, option, request_flags, verb
+from simulator.cli.output import one_line, print_to_stderr, printable_body
 from simulator.cli.request import signed_request
 from simulator.cli.signing import SignedRequest, with_bearer
 
@@ -52,8 +53,9 @@ def command(
 
     The body goes to stdout, indented when that is a terminal; the status and what the simulator adds (X-Sim-*) go to
     stderr. Without flags it talks to the default sandbox on port 8080 with the default credentials; under exec, to
-    that simulator. --url may name a sandbox, such as http://127.0.0.1:8080/s/mine. Exit code 1 means
-    that the response was an error, 3 that none came.
+    that simulator. --url may name a sandbox, such as http://127.0.0.1:8080/s/mine. Control characters in a response
+    are escaped, in JSON without changing its meaning. Exit code 1 means that the response was an error, 3 that none
+    came.
 
     \b
     Examples:
@@ -65,10 +67,10 @@ def command(
     if bearer is not None:
         request = with_bearer(request, bearer)
     status, reason, headers, body = _exchange(request, header)
-    click.echo(f"{status} {reason}".rstrip(), err=True)
+    print_to_stderr(one_line(f"{status} {reason}".rstrip()))
     for name, value in headers:
         if name.lower().startswith("x-sim-"):
-            click.echo(f"{name}: {value}", err=True)
+            print_to_stderr(one_line(f"{name}: {value}"))
     _print_body(body)
     return 0 if 200 <= status < 300 else 1
 
@@ -108,9 +110,7 @@ def _connect(connection: HTTPConnection, address: str) -> None:
 
 def _print_body(body: bytes) -> None:
     stdout = sys.stdout.buffer
-    if stdout.isatty():
-        body = _indented(body)
-    stdout.write(body)
+    stdout.write(printable_body(_indented(body) if stdout.isatty() else body))
     stdout.flush()
 
 

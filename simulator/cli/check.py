@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from simulator.cli.flags import option, verb
+from simulator.cli.output import echo, one_line
 
 if TYPE_CHECKING:
     from simulator.scenario.reading.document import Problem
@@ -39,9 +40,9 @@ def command(files: tuple[Path, ...], format: str) -> int:
     for file in files:
         found = problems(file)
         for problem in found:
-            click.echo(_annotation(problem) if format == "github" else problem)
+            echo(_annotation(problem) if format == "github" else one_line(problem))
         if not found:
-            click.echo(f"{file}: ok")
+            echo(one_line(f"{file}: ok"))
         is_good = is_good and not found
     return 0 if is_good else 1
 
@@ -57,4 +58,4 @@ def _property(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return one_line(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
+from simulator.cli.output import one_line
 from simulator.cli.running import Running
 
 
@@ -24,7 +25,8 @@ def text(coverage: Mapping[str, Any], sandboxes: int = 1) -> str:
     lines += _part("endpoints", "called", summary, (_endpoint(one) for one in _real(coverage) if not one["calls"]))
     lines += _part("outcomes", "met", summary, _groups(coverage["outcomes"]))
     answered = [_answers(one) for one in coverage["endpoints"] if one["calls"]]
-    return "\n".join([*lines, "  answers", *(f"    {line}" for line in answered)] if answered else lines)
+    lines += ["  answers", *(f"    {line}" for line in answered)] if answered else []
+    return "\n".join(map(one_line, lines))
 
 
 def _part(name: str, verb: str, summary: Mapping[str, Any], missed: Iterable[str]) -> list[str]:

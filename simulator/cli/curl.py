@@ -2,6 +2,7 @@
 
 from shlex import quote
 
+from simulator.cli.output import printable
 from simulator.cli.signing import SignedRequest
 
 # Linux limits one argument of a command to 128 KiB.
@@ -40,12 +41,13 @@ def _url(url: str) -> list[str]:
 
 
 def _as_text(body: bytes) -> str | None:
-    """The body as text that a shell can quote; None when it is not UTF-8 or has a NUL."""
+    """The body as text that a terminal can show and a shell can quote; None when it is not UTF-8 or has control
+    characters."""
     try:
         text = body.decode()
     except UnicodeDecodeError:
         return None
-    return None if "\0" in text else text
+    return text if printable(text) == text else None
 
 
 def _octal(body: bytes) -> str:

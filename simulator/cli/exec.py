@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.cli.flags import CannotStart, ServerFlags, option, server_flags, verb
-from simulator.cli.output import print_to_stderr
+from simulator.cli.output import one_line, print_to_stderr
 
 if TYPE_CHECKING:
     from simulator.cli.running import Running
@@ -84,7 +84,7 @@ def _report(running: "Running", status: int, *, with_coverage: bool) -> int:
         print_to_stderr(page(running))
     unmet = [verdict.message for verdict in verdicts(running.sandbox) if not verdict.ok]
     for message in unmet:
-        print_to_stderr(f"reseller-sim exec: not as expected: {message}")
+        print_to_stderr(one_line(f"reseller-sim exec: not as expected: {message}"))
     return 1 if unmet and status == 0 else status
 
 

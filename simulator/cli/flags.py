@@ -92,7 +92,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             type=click.Choice(["any", "public"]),
             default="any",
             show_default=True,
-            help="Where callbacks may go: anywhere but link-local addresses, or to public addresses only.",
+            help="Where callbacks may go: anywhere but to addresses of clouds' metadata, or to public addresses only.",
         ),
         option("--trust-forwarded", is_flag=True, help="Take a client's address from X-Forwarded-For."),
         option(

@@ -3,9 +3,8 @@
 import json as json_module
 from typing import Any
 
-import click
-
 from simulator.cli.flags import json_flag, option, verb
+from simulator.cli.output import echo, echo_json
 
 
 @verb("openapi")
@@ -26,7 +25,10 @@ def command(control: bool, json: bool) -> None:
     from simulator.contract.openapi import CONTROL, OPENAPI, bundled
 
     document = bundled(CONTROL if control else OPENAPI)
-    click.echo(json_module.dumps(document, ensure_ascii=False) if json else _yaml(document), nl=json)
+    if json:
+        echo_json(json_module.dumps(document, ensure_ascii=False))
+    else:
+        echo(_yaml(document), nl=False)
 
 
 def _yaml(document: dict[str, Any]) -> str:

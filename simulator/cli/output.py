@@ -1,10 +1,75 @@
-"""Output that cannot be written, such as to a full disk or to a pipe that nobody reads."""
+"""What the verbs print: without characters that would control a terminal, and when it cannot be written.
+
+Texts come from servers, files, names and arguments. In them every control character (C0, DEL, C1), every control of the
+writing direction, every line separator and every lone surrogate is written as its escape, so that a text can neither
+move the cursor, nor look like another text, nor pretend to be a line of ours.
+"""
 
 import os
+import re
 import sys
 from typing import TextIO
 
 import click
+
+_UNSAFE = (
+    r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # C0, DEL, C1
+    r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # the direction of writing
+    r"\u2028\u2029\ud800-\udfff"  # line separators, surrogates
+)
+_IN_TEXT = re.compile(rf"[{_UNSAFE}]|\r(?!\n)")
+_IN_LINE = re.compile(rf"[{_UNSAFE}\t\n\r]")
+
+
+def printable(text: str) -> str:
+    """A text of several lines; line feeds and tabs are kept."""
+    return _IN_TEXT.sub(_escape, text)
+
+
+def one_line(text: object) -> str:
+    """A text that is shown on one line."""
+    return _IN_LINE.sub(_escape, str(text))
+
+
+def printable_json(text: str) -> str:
+    """A JSON text with such characters as `\\uXXXX`: it means the same, and stays JSON for whoever reads it."""
+    # Between the tokens of a JSON text there may be a carriage return, of all these characters.
+    return _IN_TEXT.sub(lambda found: "\n" if found[0] == "\r" else f"\\u{ord(found[0]):04x}", text)
+
+
+def printable_body(body: bytes) -> bytes:
+    """The body of a response: unchanged if it is harmless, else escaped, as JSON if it is JSON."""
+    text = body.decode("utf-8", "surrogateescape")
+    if _IN_TEXT.search(text) is None:
+        return body
+    return (printable_json(text) if _is_json(body) else printable(text)).encode()
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as file names and bodies have them
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def _is_json(body: bytes) -> bool:
+    import msgspec
+
+    try:
+        msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def echo(text: str, *, nl: bool = True) -> None:
+    """Print a text to stdout."""
+    click.echo(printable(text), nl=nl)
+
+
+def echo_json(text: str) -> None:
+    """Print a JSON text to stdout."""
+    click.echo(printable_json(text))
 
 
 def give_up(stream: TextIO) -> None:
@@ -14,8 +79,8 @@ def give_up(stream: TextIO) -> None:
 
 
 def print_to_stderr(text: str) -> None:
-    """Print a line; when stderr cannot be written, that changes neither what runs nor its exit code."""
+    """Print a text; when stderr cannot be written, that changes neither what runs nor its exit code."""
     try:
-        click.echo(text, err=True)
+        click.echo(printable(text), err=True)
     except OSError:
         give_up(sys.stderr)

@@ -9,6 +9,8 @@ from typing import Any
 
 from simulator.app import App, build_app
 from simulator.cli.flags import CannotStart, ServerFlags
+from simulator.cli.logs import hide_secrets
+from simulator.cli.output import one_line
 from simulator.cli.process import tune_gc
 from simulator.control import render
 from simulator.domain.errors import DomainError
@@ -65,12 +67,13 @@ def prepare(flags: ServerFlags, on_ready: Callable[[Running], None], *, keeps_co
             on_stop=app.sandboxes.end_waits,
         )
     except ScenarioError as error:
-        raise CannotStart("\n".join(map(str, error.problems))) from None
+        raise CannotStart("\n".join(map(one_line, error.problems))) from None
     except DomainError as error:
-        raise CannotStart(f"reseller-sim: the scenario cannot be used: {error.message}") from None
+        raise CannotStart(one_line(f"reseller-sim: the scenario cannot be used: {error.message}")) from None
     except CannotListen as error:
         raise CannotStart(f"reseller-sim: {error}") from None
     app.options = replace(app.options, url=server.url)
+    hide_secrets(app.sandboxes)
     running = Running(server, app)
     return running
 

@@ -5,6 +5,7 @@ import json as json_module
 import click
 
 from simulator.cli.flags import json_flag, verb
+from simulator.cli.output import echo, echo_json, one_line
 
 
 @verb("scenarios")
@@ -35,7 +36,7 @@ def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> None:
     elif action == ("schema",):
         from simulator.contract.files import data_dir
 
-        click.echo((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"), nl=False)
+        echo((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"), nl=False)
     else:
         usage = (
             "write `scenarios` for the list, `scenarios show NAME` for one, `scenarios magic` for the magic accounts, "
@@ -50,11 +51,11 @@ def _list(json: bool) -> None:
     found = descriptions()
     if json:
         listed = [{"name": name, "description": description} for name, description in found.items()]
-        click.echo(json_module.dumps({"scenarios": listed}))
+        echo_json(json_module.dumps({"scenarios": listed}))
         return
     width = max(map(len, found), default=0)
     for name, description in found.items():
-        click.echo(f"{name:<{width}}  {description}")
+        echo(one_line(f"{name:<{width}}  {description}"))
 
 
 def _show(name: str, json: bool) -> None:
@@ -69,8 +70,9 @@ def _show(name: str, json: bool) -> None:
     if json:
         from simulator.wire.json import encode
 
-        written = encode(load_text(written, name).data).decode() + "\n"
-    click.echo(written, nl=False)
+        echo_json(encode(load_text(written, name).data).decode())
+    else:
+        echo(written, nl=False)
 
 
 def _magic(json: bool) -> None:
@@ -83,12 +85,12 @@ def _magic(json: bool) -> None:
     if json:
         durations = [{"digit": digit, "seconds": span} for digit, span in seconds.items()]
         outcomes = [{"digits": code, "outcome": text} for code, text in magic.outcomes.items()]
-        click.echo(json_module.dumps({"account": "0000DOO", "durations": durations, "outcomes": outcomes}))
+        echo_json(json_module.dumps({"account": "0000DOO", "durations": durations, "outcomes": outcomes}))
         return
-    click.echo("An account is magic when its last seven digits are 0000DOO; all others are ordinary.")
-    click.echo("\nD   how long it takes")
+    echo("An account is magic when its last seven digits are 0000DOO; all others are ordinary.")
+    echo("\nD   how long it takes")
     for digit, span in seconds.items():
-        click.echo(f"{digit}   {'as usual' if span is None else f'{span} seconds'}")
-    click.echo("\nOO  what happens")
+        echo(f"{digit}   {'as usual' if span is None else f'{span} seconds'}")
+    echo("\nOO  what happens")
     for code, text in magic.outcomes.items():
-        click.echo(f"{code}  {text}")
+        echo(f"{code}  {text}")

@@ -6,6 +6,7 @@ import click
 
 from simulator.cli.curl import curl_command
 from simulator.cli.flags import json_flag, option, request_flags, verb
+from simulator.cli.output import echo, echo_json
 from simulator.cli.request import signed_request
 from simulator.cli.signing import SignedRequest
 
@@ -39,7 +40,10 @@ def command(
       reseller-sim sign GET /v2/balance | tail -n 1 | sh
     """
     request = signed_request(method, path, data, url, key, secret, timestamp, nonce)
-    click.echo(_as_json(request) if json else _readable(request))
+    if json:
+        echo_json(_as_json(request))
+    else:
+        echo(_readable(request))
 
 
 def _readable(request: SignedRequest) -> str:

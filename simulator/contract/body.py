@@ -14,7 +14,15 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from simulator.contract.query import decode_query, parameter_names, parameters, with_repeats
+from simulator.contract.outline import OUTLINE_BYTES_MAX, opened, outline
+from simulator.contract.query import (
+    TOO_MANY_PARAMETERS,
+    decode_query,
+    has_too_many,
+    parameter_names,
+    parameters,
+    with_repeats,
+)
 from simulator.contract.schemas import schema
 from simulator.contract.validate import validator
 from simulator.shortened import shortened
@@ -22,6 +30,7 @@ from simulator.shortened import shortened
 JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
 FORM_BYTES_MAX = 64 * 1024
+FORM_TOO_LONG = f"is longer than {FORM_BYTES_MAX} bytes"
 TYPE_CHARS_MAX = 60
 
 # The members of a body, and its problems: texts by member, under `body` those of the whole.
@@ -37,6 +46,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The decoder looks for the other half in the six bytes behind it, and finds the end instead.
 _HALF_PAIR_AT_END = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}.{0,5}$", re.DOTALL)
 _TOO_DEEP = f"the body is nested more than {DEPTH_MAX} levels deep"
+_TOO_MUCH = "the body has more than {} bytes outside its strings, or more escapes in them"
 
 
 def read_members(
@@ -96,14 +106,14 @@ def decode_json(content_type: bytes, body: bytes, reject_duplicates: bool = Fals
 def decode_form(content_type: bytes, body: bytes, reject_duplicates: bool = False, any_type: bool = False) -> Decoded:
     """The members of a body: a form if the content type says so, else JSON. An empty body has none."""
     if len(body) > FORM_BYTES_MAX:
-        return {}, {"body": [f"is longer than {FORM_BYTES_MAX} bytes"]}
+        return {}, {"body": [FORM_TOO_LONG]}
     if not body:
         return {}, {}
     media_type = _media_type(content_type)
     if media_type == FORM and not (any_type and looks_like_json(body)):
         if looks_like_json(body):
             return {}, {"body": [f"looks like JSON, but was sent as {FORM.decode()}; send it as {JSON.decode()}"]}
-        return decode_query(body)
+        return ({}, {"body": [TOO_MANY_PARAMETERS]}) if has_too_many(body) else decode_query(body)
     members, problems = decode_json(JSON, body, reject_duplicates=reject_duplicates)
     if not (any_type or _is_json(media_type)):
         problems = {"body": [_mistyped(content_type, f"{JSON.decode()} or {FORM.decode()}")]}
@@ -177,12 +187,12 @@ _decode_short = msgspec.json.Decoder(float_hook=Decimal).decode
 _decode_long = msgspec.json.Decoder(float_hook=_number).decode
 
 
-def decode_object(body: bytes, reject_duplicates: bool = False) -> dict[str, Any]:
+def decode_object(body: bytes, reject_duplicates: bool = False, outline_max: int = OUTLINE_BYTES_MAX) -> dict[str, Any]:
     """The JSON object in `body`. Raises `BadJson`.
 
     The last value of a repeated key counts; with `reject_duplicates` a repeated key is rejected at any level.
     """
-    value = decode_any(body)
+    value = decode_any(body, outline_max)
     if type(value) is not dict:
         raise BadJson("the body is not a JSON object")
     if reject_duplicates and repeated_keys(body, value):
@@ -190,10 +200,13 @@ def decode_object(body: bytes, reject_duplicates: bool = False) -> dict[str, Any
     return value
 
 
-def decode_any(body: bytes) -> Any:
-    """The JSON value in `body`, nested at most `DEPTH_MAX` deep. Raises `BadJson`."""
+def decode_any(body: bytes, outline_max: int = OUTLINE_BYTES_MAX) -> Any:
+    """The JSON value in `body`, nested at most `DEPTH_MAX` deep, with at most `outline_max` bytes outside its strings.
+    Raises `BadJson`."""
     if not body:
         raise BadJson("the body is empty")
+    if len(body) > outline_max and (start := outline(body, outline_max)) is not None:
+        raise BadJson(_TOO_DEEP if opened(start) > DEPTH_MAX else _TOO_MUCH.format(outline_max))
     try:
         value = _decode_short(body) if len(body) <= NUMBER_CHARS_MAX else _decode_long(body)
     except msgspec.ValidationError:
@@ -206,9 +219,14 @@ def decode_any(body: bytes) -> Any:
         raise BadJson(_TOO_DEEP) from None
     except (_TooLong, InvalidOperation):
         raise BadJson("the body has a number that is too long") from None
-    if len(body) > _SHALLOW_BYTES_MAX and body.count(b"{") + body.count(b"[") > DEPTH_MAX and _is_deep(value):
+    if len(body) > _SHALLOW_BYTES_MAX and _has_many_containers(body) and _is_deep(value):
         raise BadJson(_TOO_DEEP)
     return value
+
+
+def _has_many_containers(body: bytes) -> bool:
+    """Whether it may be too deep. Counting in a long body takes longer than walking over what its outline allows."""
+    return len(body) > OUTLINE_BYTES_MAX or body.count(b"{") + body.count(b"[") > DEPTH_MAX
 
 
 def _reason(body: bytes, text: str) -> str:

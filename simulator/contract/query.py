@@ -10,6 +10,9 @@ from simulator.contract.schemas import Schema, schema
 from simulator.contract.validate import NAME_CHARS_MAX, validator
 from simulator.shortened import shortened
 
+PARAMETERS_MAX = 1000
+TOO_MANY_PARAMETERS = f"has more than {PARAMETERS_MAX} parameters"
+
 _MALFORMED = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
@@ -17,8 +20,11 @@ def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
     """The parameters of a raw query, and the problems of its encoding: texts by parameter.
 
     `+` is a space, a parameter without `=` is empty. A repeated parameter becomes a list: the schema rejects it unless
-    it allows several values, and an unknown parameter is ignored anyway.
+    it allows several values, and an unknown parameter is ignored anyway. Of more than `PARAMETERS_MAX` none is decoded:
+    that is a problem of the parameter `query`.
     """
+    if has_too_many(raw):
+        return {}, {"query": [TOO_MANY_PARAMETERS]}
     values: dict[str, list[str]] = {}
     problems: dict[str, list[str]] = {}
     for part in raw.split(b"&") if raw else ():
@@ -30,6 +36,11 @@ def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
         except ValueError as bad:
             problems[shortened(name, NAME_CHARS_MAX)] = [str(bad)]
     return {name: sent[0] if len(sent) == 1 else sent for name, sent in values.items()}, problems
+
+
+def has_too_many(raw: bytes) -> bool:
+    """Whether a raw query or form has more than `PARAMETERS_MAX` parameters, empty ones included."""
+    return raw.count(b"&") >= PARAMETERS_MAX
 
 
 def read_query(raw: bytes, name: str) -> tuple[dict[str, Any], dict[str, list[str]]]:

@@ -28,6 +28,7 @@ from simulator.control import (
 )
 from simulator.control.guard import Guard
 from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error, on_unexpected
+from simulator.control.masked_send import MaskedSend
 from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
@@ -37,7 +38,8 @@ from simulator.runtime.unexpected import report
 from simulator.scenario.reading.document import ScenarioError
 
 HEALTH_PATH = "/_sim/health"
-ONE = "/_sim/sandboxes/{sandbox}"
+SANDBOXES_PATH = "/_sim/sandboxes/"
+ONE = SANDBOXES_PATH + "{sandbox}"
 
 
 class AnyMethod(Route):
@@ -130,12 +132,24 @@ class ControlApp:
                 message["headers"] = [*message.get("headers", ()), (b"x-sim-request-id", request_id)]
             await send(message)
 
+        masked: Any = send_with_id
         if scope["path"] != HEALTH_PATH and not scope["path"].startswith(INBOX_PATH):
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
-                await error(refusal.status, refusal.code, refusal.message)(scope, receive, send_with_id)
+                answer = error(refusal.status, refusal.code, refusal.message)
+                await answer(scope, receive, send_with_id)
                 return
+            if scope["method"] in ("GET", "HEAD"):
+                await self._catch_up(scope["path"])
+            masked = MaskedSend(scope, send_with_id, self._app.state.sandboxes)
         try:
-            await self._app(scope, receive, send_with_id)
+            await self._app(scope, receive, masked)
         except Exception as failure:  # it was answered; Starlette raises it again for the server's log
             report(failure, "a control request")
+
+    async def _catch_up(self, path: str) -> None:
+        """Process what the running clock of the sandbox in this path made due, before something is read."""
+        if path.startswith(SANDBOXES_PATH):
+            sandbox = self._app.state.sandboxes.find(path[len(SANDBOXES_PATH) :].partition("/")[0])
+            if sandbox is not None:
+                await sandbox.catch_up()

@@ -1,6 +1,6 @@
 """`/_sim/sandboxes/{id}/callbacks`: every attempt of every transaction callback, and how it ended."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from starlette.requests import Request
@@ -9,7 +9,8 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.http import page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.effects import Attempt
+from simulator.domain.model.effects import Attempt, Job
+from simulator.domain.state import State
 from simulator.wire.payments import CALLBACK_STATUS_NAMES
 
 
@@ -54,6 +55,27 @@ def _row(one: Callback, tried: Attempt) -> dict[str, Any]:
     }
 
 
+def _matching(state: State, refid: str | None, trxid: str | None) -> Iterable[Callback]:
+    """The callbacks of the transactions that are asked for, oldest first, found by their indexes."""
+    if refid is None:
+        return state.callbacks if trxid is None else state.callbacks.of(trxid)
+    found = [one.refids[refid].trxid for one in state.resellers.values() if refid in one.refids]
+    callbacks = [each for one in found if trxid in (None, one) for each in state.callbacks.of(one)]
+    return sorted(callbacks, key=lambda each: (len(each.id), each.id))
+
+
+def _attempts(callbacks: Iterable[Callback], cursor: int) -> Iterator[tuple[int, Callback, Attempt]]:
+    """The attempts after the first `cursor` ones, each with its number from 1; those before are counted, not read."""
+    passed = 0
+    for one in callbacks:
+        attempts = one.attempts
+        if passed + len(attempts) > cursor:
+            for number, tried in enumerate(attempts, passed + 1):
+                if number > cursor:
+                    yield number, one, tried
+        passed += len(attempts)
+
+
 async def list_all(request: Request) -> Response:
     """Attempts, oldest callback first; with `wait_for`, once that many ended or the timeout passes."""
     live = sandbox_of(request)
@@ -62,16 +84,19 @@ async def list_all(request: Request) -> Response:
     wait_for, timeout_s = wait_of(request)
     refid, trxid = (request.query_params.get(name) for name in ("refid", "trxid"))
 
-    def matching() -> Iterator[tuple[Callback, Attempt]]:
-        for one in live.core.state.callbacks:
-            if refid in (None, one.transaction.refid) and trxid in (None, one.transaction.trxid):
-                yield from ((one, tried) for tried in one.attempts)
+    def matching() -> Iterable[Callback]:
+        return _matching(live.core.state, refid, trxid)
 
-    def ended() -> int:
-        return sum(1 for _, tried in matching() if tried.result is not None)
+    def matches(one: Job) -> bool:
+        if not isinstance(one, Callback):
+            return False
+        return refid in (None, one.transaction.refid) and trxid in (None, one.transaction.trxid)
 
     complete = True
     if wait_for:
-        complete = await live.driver.notifier.wait_until(lambda: ended() >= wait_for, timeout_s)
-    answer = page("callbacks", asked, matching(), lambda pair: _row(*pair))
+        counted = sum(1 for one in matching() for tried in one.attempts if tried.result is not None)
+        ended = live.driver.ended.tally(matches, counted)
+        complete = await live.driver.notifier.wait_until(lambda: ended.count() >= wait_for, timeout_s)
+    rows = _attempts(matching(), asked.cursor)
+    answer = page("callbacks", asked, rows, lambda each: _row(*each[1:]), lambda each: each[0])
     return reply(answer | {"left_out": live.core.state.callbacks.left_out, "complete": complete})

@@ -24,7 +24,7 @@ async def change_product(request: Request) -> Response:
     body = await body_of(request, "product-request")
     changes = build_changes(body, product, is_overlay=reseller is not None)
     command = ChangeProduct(code, changes.properties, changes.options, reseller.code if reseller else None)
-    done: ProductChange = live.apply(command)
+    done: ProductChange = await live.submit(command)
     updated = last_updated(state, state.now, reseller)
     return reply(
         {
@@ -53,7 +53,7 @@ async def _change_tree(request: Request, kind: TreeKind) -> Response:
     state.catalog.part(kind, id_)
     body = await body_of(request, f"{kind}-request")
     command = ChangeTree(kind, id_, build_tree_changes(body, kind, state.catalog))
-    done: TreeChange = live.apply(command)
+    done: TreeChange = await live.submit(command)
     return reply(
         {
             "changed": list(done.changed),

@@ -20,7 +20,7 @@ from simulator.domain.due import (
 )
 from simulator.domain.model.cases import Case
 from simulator.domain.model.instants import LATEST
-from simulator.runtime.driver import Advance
+from simulator.runtime.advance import Advance
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import number
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES

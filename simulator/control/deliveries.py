@@ -1,6 +1,5 @@
 """`/_sim/sandboxes/{id}/deliveries`: every webhook delivery with its attempts, and manual replay."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from starlette.requests import Request
@@ -10,6 +9,7 @@ from simulator.control import render
 from simulator.control.callbacks import attempt
 from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
 from simulator.domain.commands import ReplayDelivery
+from simulator.domain.model.effects import Job
 from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
 from simulator.wire import webhooks
 
@@ -45,18 +45,17 @@ async def list_all(request: Request) -> Response:
     reseller, state, event = (request.query_params.get(name) for name in ("reseller", "state", "event"))
     log = live.core.state.deliveries
 
-    def matching() -> Iterator[Delivery]:
-        for one in log:
-            if reseller in (None, one.reseller) and state in (None, one.state) and event in (None, one.event.id):
-                yield one
+    def matches(one: Delivery) -> bool:
+        return reseller in (None, one.reseller) and state in (None, one.state) and event in (None, one.event.id)
 
-    def ended() -> int:
-        return sum(1 for one in matching() if one.state is not DeliveryState.UNDER_WAY)
+    def has_ended(one: Job) -> bool:
+        return isinstance(one, Delivery) and one.state is not DeliveryState.UNDER_WAY and matches(one)
 
     complete = True
     if wait_for:
-        complete = await live.driver.notifier.wait_until(lambda: ended() >= wait_for, timeout_s)
-    behind = (one for one in matching() if one.serial > asked.cursor)
+        ended = live.driver.ended.tally(has_ended, counted=sum(map(has_ended, log)))
+        complete = await live.driver.notifier.wait_until(lambda: ended.count() >= wait_for, timeout_s)
+    behind = (one for one in filter(matches, log) if one.serial > asked.cursor)
     answer = page("deliveries", asked, behind, row, lambda one: one.serial)
     return reply(answer | {"left_out": log.left_out, "complete": complete})
 
@@ -72,7 +71,7 @@ async def show(request: Request) -> Response:
 async def replay(request: Request) -> Response:
     """Create a new job for the event of a failed one; counts like every manual replay."""
     live = sandbox_of(request)
-    outcome = live.apply(ReplayDelivery(None, request.path_params["job"]))
+    outcome = await live.submit(ReplayDelivery(None, request.path_params["job"]))
     if isinstance(outcome, ReplayRefused):
         return _refused(outcome)
     return reply(row(outcome), 201)

@@ -5,16 +5,16 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control.http import refuse_other_parameters, reply, sandbox_of
+from simulator.control.http import in_slices, refuse_other_parameters, reply, sandbox_of
 from simulator.domain.model.expectations import Expectation, Verdict
-from simulator.runtime.expectations import verdicts
+from simulator.runtime.expectations import verdicts_in_slices
 from simulator.wire.json import number
 
 
 async def show(request: Request) -> Response:
     """Every expectation of the scenario with its current verdict."""
     refuse_other_parameters(request)
-    rows = [_row(one) for one in verdicts(sandbox_of(request))]
+    rows = [_row(one) for one in await in_slices(verdicts_in_slices(sandbox_of(request)))]
     return reply({"ok": all(one["ok"] for one in rows), "expectations": rows})
 
 

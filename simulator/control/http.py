@@ -1,10 +1,12 @@
 """Shared helpers of the control resources: request bodies, JSON answers, mapping of errors to answers."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -12,7 +14,7 @@ from starlette.routing import Route
 
 from simulator.contract.body import BadJson, decode_object
 from simulator.contract.validate import validator
-from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
+from simulator.domain.errors import Busy, Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -22,15 +24,16 @@ from simulator.shortened import shortened
 from simulator.wire.json import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
-DROPPED_BYTES_MAX = 64 * 1024 * 1024
+OUTLINE_BYTES_MAX = 512 * 1024  # a scenario has more structure than any request of the reseller API
 WAIT_S_MAX = 300.0
 PAGE_MAX = 1000
 DIGITS_MAX = 16
 MESSAGE_CHARS_MAX = 500
 PAGE_DEFAULT = 100
+PAGE_BYTES_MAX = 1024 * 1024
 UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `reseller-sim openapi --control`"
 
-STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400}
+STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400, Busy: 429}
 
 Row = TypeVar("Row")
 
@@ -45,6 +48,15 @@ class InvalidInput(Unacceptable):
 def reply(body: Any, status: int = 200) -> Response:
     """A JSON answer."""
     return Response(encode(body), status, media_type="application/json")
+
+
+async def in_slices(slices: Iterable[list[Row]]) -> list[Row]:
+    """All rows of a report that takes longer than others should wait: they go on between two slices."""
+    rows: list[Row] = []
+    for part in slices:
+        rows += part
+        await asyncio.sleep(0)
+    return rows
 
 
 def no_content() -> Response:
@@ -62,7 +74,10 @@ async def on_domain_error(request: Request, exc: Exception) -> Response:
     """Map a typed refusal to its answer."""
     assert isinstance(exc, DomainError)
     status = next(status for kind, status in STATUS_OF.items() if isinstance(exc, kind))
-    return error(status, exc.code, exc.message, exc.path)
+    answer = error(status, exc.code, exc.message, exc.path)
+    if isinstance(exc, Busy):
+        answer.headers["retry-after"] = "1"
+    return answer
 
 
 async def on_scenario_error(request: Request, exc: Exception) -> Response:
@@ -109,7 +124,7 @@ async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) 
     if not raw and may_be_empty:
         return {}
     try:
-        value = decode_object(raw, reject_duplicates=True)
+        value = decode_object(raw, reject_duplicates=True, outline_max=OUTLINE_BYTES_MAX)
     except BadJson as bad:
         raise InvalidInput(str(bad)) from None
     for path, texts in validator(schema).problems(value).items():
@@ -118,22 +133,23 @@ async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) 
 
 
 async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """A request's body, at most `bytes_max` of it. Raises `InvalidInput`.
+    """A request's body, at most `bytes_max` bytes. Raises `InvalidInput` as early as possible.
 
-    The rest of a body that is too large is read and dropped, within a bound, so that its sender can read the answer.
+    The server reads and drops the rest of a body that is too large, so that its sender can read the refusal.
     """
+    too_large = InvalidInput(f"the body is over {bytes_max} bytes")
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and (len(declared) > DIGITS_MAX or int(declared) > bytes_max):
+        raise too_large
     chunks, total = [], 0
     try:
         async for chunk in request.stream():
             total += len(chunk)
-            if total <= bytes_max:
-                chunks.append(chunk)
-            elif total > DROPPED_BYTES_MAX:
-                break
+            if total > bytes_max:
+                raise too_large
+            chunks.append(chunk)
     except ClientDisconnect:
         raise InvalidInput("the client disconnected") from None
-    if total > bytes_max:
-        raise InvalidInput(f"the body is over {bytes_max} bytes")
     _refuse_lost_sandbox(request)
     return b"".join(chunks)
 
@@ -157,12 +173,10 @@ def sandboxes_of(request: Request) -> Sandboxes:
 
 
 def sandbox_of(request: Request) -> LiveSandbox:
-    """The sandbox in the path; raises `Unknown`. What its running clock made due is processed before something is read;
-    before a command is applied, `apply` does that."""
+    """The sandbox in the path; raises `Unknown`. `ControlApp` has processed what its running clock made due before
+    something is read; before a command is applied, `submit` does that."""
     sandbox = sandboxes_of(request).get(request.path_params["sandbox"])
     sandbox.is_touched = True
-    if request.method in ("GET", "HEAD"):
-        sandbox.catch_up()
     request.state.sandbox = sandbox, sandbox.core
     return sandbox
 
@@ -197,18 +211,20 @@ def page(
     row: Callable[[Row], Any],
     place: Callable[[Row], int] | None = None,
 ) -> dict[str, Any]:
-    """One page of a list called `name`, its rows rendered by `row`.
+    """One page of a list called `name`, its rows rendered by `row`; it ends early with the row that fills it.
 
     `place` gives the cursor of a row; then `found` starts after the requested one. Without it the cursor counts rows.
     """
     begun = islice(found, asked.cursor, None) if place is None else found
-    rows = list(islice(begun, asked.limit + 1))
-    has_more = len(rows) > asked.limit
-    shown = rows[: asked.limit]
-    cursor = None
-    if has_more:
-        cursor = str(place(shown[-1]) if place else asked.cursor + asked.limit)
-    return {name: [row(one) for one in shown], "cursor": cursor, "has_more": has_more}
+    shown: list[msgspec.Raw] = []
+    last, size = asked.cursor, 0
+    for one in begun:
+        if len(shown) == asked.limit or size >= PAGE_BYTES_MAX:
+            return {name: shown, "cursor": str(last), "has_more": True}
+        shown.append(msgspec.Raw(encode(row(one))))
+        size += len(shown[-1])
+        last = place(one) if place else last + 1
+    return {name: shown, "cursor": None, "has_more": False}
 
 
 def refuse_other_parameters(request: Request, *known: str) -> None:

@@ -1,23 +1,28 @@
-"""Masks secrets in the journal: passwords and tokens at the token endpoints (SPEC 4.2, 4.3), and wherever they came.
+"""Masks secrets in what the control API shows: passwords and tokens at the token endpoints (SPEC 4.2, 4.3), and
+wherever they came.
 
-A value is masked when its name is that of a secret, when it equals a secret of the sandbox, and when it looks like a
-token. Masking happens when the journal is read, so requests pay nothing for it.
+A value is masked when its name is that of a secret, when a secret of the sandbox is in it, and when it looks like a
+token. The journal, which is in memory alone, keeps what came; masking happens when it is read, so requests pay nothing
+for it. Diagnoses are masked before they are sent.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import takewhile
+from collections import ChainMap
+from collections.abc import Container, Iterable
 from typing import Any, Final
-from urllib.parse import quote, unquote_plus
+from urllib.parse import unquote_plus
+
+import msgspec
 
 from simulator.auth import headers as names
 from simulator.contract.body import BadJson, decode_object
-from simulator.control.unescaped import Unescaped
-from simulator.domain.state import State
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.json import encode
+from simulator.wire.secrets import MASKED, Secrets, hidden
 from simulator.wire.tokens import PATHS
+from simulator.wire.unescaped import Unescaped
 
-MASKED = "(not shown)"
 PARTS_MAX = 20
 FORM_NAMES = (b"username", b"password", b"refresh_token")
 HARMLESS_MEMBERS = frozenset({"username", "ExpiresIn", "TokenType", "message", "errors", "error"})
@@ -32,60 +37,48 @@ NAMES = HARMLESS_MEMBERS | {
 _API_KEY: Final = names.API_KEY.decode()
 HARMLESS_HEADERS = frozenset({_API_KEY, names.SIGNATURE.decode()})  # useless without the secret
 
-BODY_BYTES_MAX = 1024 * 1024
-SECRET_CHARS_MIN = 8  # a shorter secret would be found in harmless text
+BODY_BYTES_MAX = 256 * 1024
+"""How much of a body is shown. The rest is neither decoded nor searched."""
+
 FOREIGN_KEY_CHARS_SHOWN = 8  # enough to recognize a key by
-CUT_SECRET_CHARS_MIN = 12  # the same for the beginning of a longer one
+_SECRET_BYTES_MAX: Final = 16 * 1024  # the longest token, percent-encoded
 
 _SECRET_NAME: Final = re.compile(
     r"token|passw|pwd|secret|signature|authori[sz]|credential|cookie|api.?key", re.IGNORECASE
 )
 _KEY_NAME: Final = re.compile(r"(^|[_-])key$", re.IGNORECASE)
-_TOKEN: Final = re.compile(rb"eyJ[\w-]{8,}(\.[\w-]*)*")
+_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 
 
 class Mask:
-    """Masks the journal of one sandbox, with its secrets. An X-Api-Key that is not one of its `keys` may be a secret in
-    the wrong place."""
+    """Hides secrets in what is shown of one sandbox: those given, and those of `known`. An X-Api-Key that is not one of
+    the `keys` may be a secret in the wrong place."""
 
-    def __init__(self, secrets: Iterable[str], keys: Iterable[str] = ()) -> None:
-        self._keys = frozenset(keys)
-        long_enough = {secret for secret in secrets if len(secret) >= SECRET_CHARS_MIN}
-        self._needles = {needle for secret in long_enough for needle in _needles(secret)}
+    def __init__(self, secrets: Iterable[str] = (), keys: Container[str] = (), known: Iterable[Secrets] = ()) -> None:
+        self._keys = keys
+        self._secrets = tuple(each for each in (Secrets(secrets), *known) if len(each))
+        self._secrets = self._secrets or (Secrets(),)  # tokens are recognized without any
 
     def text(self, text: str) -> str:
         """A text without secrets and tokens, also where they are percent-encoded or escaped as in JSON."""
-        raw = text.encode("utf-8", "surrogatepass")
-        shown = self._masked(raw, Unescaped(raw, is_plain=True))
-        if b"%" in shown or b"\\" in shown:
-            shown = self._masked(shown, Unescaped(shown))
-        return text if shown == raw else shown.decode("utf-8", "replace")
+        return hidden(text, self._secrets)
 
-    def _masked(self, raw: bytes, unescaped: Unescaped) -> bytes:
-        shown, end = [], 0
-        for start, stop in sorted(self._found(unescaped.text)):
-            if start >= end:
-                shown += [raw[unescaped.place(end) : unescaped.place(start)], MASKED.encode()]
-            end = max(end, stop)
-        return b"".join((*shown, raw[unescaped.place(end) :]))
+    def answer(self, body: bytes) -> bytes:
+        """A compact JSON text with every secret hidden in its strings; nothing is decoded when there is none. Names of
+        members are mostly ours, so weak secrets are not looked for in them."""
+        return _STRING.sub(self._string, body) if self._may_show(body) else body
 
-    def _found(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Where secrets and tokens begin and end. Base64 may have lost its padding, which belongs to the secret; a
-        diagnosis that quotes a long value may have cut the secret's end off."""
-        for needle in self._needles:
-            beginning = needle[:CUT_SECRET_CHARS_MIN]
-            start = text.find(beginning)
-            while start >= 0:
-                equal = takewhile(
-                    lambda pair: pair[0] == pair[1], zip(needle, text[start : start + len(needle)], strict=False)
-                )
-                end = start + sum(1 for _ in equal)
-                while text[end : end + 1] == b"=":
-                    end += 1
-                yield start, end
-                start = text.find(beginning, end)
-        if b"eyJ" in text:
-            yield from (token.span() for token in _TOKEN.finditer(text))
+    def _may_show(self, body: bytes) -> bool:
+        once = Unescaped(body.replace(b'\\"', b'"')).text  # the most frequent escape is undone fastest
+        twice = Unescaped(once).text
+        texts = (once,) if twice == once else (once, twice)
+        return any(each.spans(text) for text in texts for each in self._secrets)
+
+    def _string(self, found: re.Match[bytes]) -> bytes:
+        text = msgspec.json.decode(found[0], type=str)
+        is_name = found.string[found.end() : found.end() + 1] == b":"
+        shown = hidden(text, self._secrets, strong_only=is_name)
+        return found[0] if shown == text else encode(shown)
 
     def header(self, name: str, value: str) -> str:
         """A header's value."""
@@ -99,9 +92,33 @@ class Mask:
         return "&".join(map(_part, self.text(masked_query(path, query).decode("latin-1")).split("&")))
 
     def body(self, path: str, body: bytes) -> str:
-        """The beginning of a body as text."""
-        start = masked_body(path, body)[: 2 * BODY_BYTES_MAX].decode("utf-8", "replace")
-        return self.text(start)[:BODY_BYTES_MAX]
+        """A body as text; of a long one the beginning, and how much there is."""
+        if len(body) <= BODY_BYTES_MAX:
+            return self.text(masked_body(path, body).decode("utf-8", "replace"))
+        note = f"... (the beginning of {len(body)} bytes)"
+        if path in PATHS:  # it would have to be decoded whole to know the secrets in it
+            return MASKED + note
+        return self.text(body[: self._cut(body)].decode("utf-8", "ignore")) + note
+
+    def _cut(self, body: bytes) -> int:
+        """Where the shown part of a long body ends: not within a secret, of which the rest would not be recognized."""
+        start = BODY_BYTES_MAX - _SECRET_BYTES_MAX
+        around = body[start : BODY_BYTES_MAX + _SECRET_BYTES_MAX]
+        cut = BODY_BYTES_MAX
+        for unescaped in (Unescaped(around, is_plain=True), Unescaped(around)):
+            for each in self._secrets:
+                for span in each.spans(unescaped.text):
+                    begins, ends = (start + unescaped.place(at) for at in span)
+                    cut = begins if begins < cut < ends else cut
+        return cut
+
+
+def mask_of(live: LiveSandbox | None, sandboxes: Sandboxes, others: Iterable[LiveSandbox | None] = ()) -> Mask:
+    """The mask for what is shown of a sandbox, if it still exists; `others` are those whose secrets came there, too."""
+    all_of_them = [each for each in (live, *others) if each is not None]
+    keys = ChainMap(*(each.core.state.keys for each in all_of_them))
+    known = [*(each.secrets for each in all_of_them), sandboxes.former_secrets]
+    return Mask(() if all_of_them else sandboxes.server_secrets, keys, known)
 
 
 def _part(part: str) -> str:
@@ -110,24 +127,6 @@ def _part(part: str) -> str:
     plain = unquote_plus(name)
     is_secret = value and (_SECRET_NAME.search(plain) or _KEY_NAME.search(plain))
     return f"{name}={MASKED}" if is_secret else part
-
-
-def secrets_of(state: State) -> Iterator[str]:
-    """The secrets that a sandbox has now."""
-    for reseller in state.resellers.values():
-        yield from (key.secret for key in reseller.keys)
-        yield from (user.password for user in reseller.users)
-        yield reseller.webhook.secret
-
-
-def _needles(secret: str) -> Iterator[bytes]:
-    """What to find in a text: a secret as it is, in a form, and as a header, whose bytes are read as Latin-1; also with
-    what looks like percent-encoding in it undone."""
-    core = secret.rstrip("=")
-    kept = core if len(core) >= SECRET_CHARS_MIN else secret
-    for spelling in (kept, kept.replace(" ", "+"), kept.encode().decode("latin-1")):
-        yield spelling.encode()
-        yield Unescaped(quote(spelling, safe="%").encode()).text
 
 
 def masked_body(path: str, body: bytes) -> bytes:

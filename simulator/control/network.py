@@ -15,5 +15,5 @@ async def put(request: Request) -> Response:
     product_of(live.core.state, product)
     wanted = await body_of(request, "network-request")
     status = NetworkStatus(wanted["status"])
-    live.apply(SetNetwork(product, status))
+    await live.submit(SetNetwork(product, status))
     return reply({"product": product, "status": status.value})

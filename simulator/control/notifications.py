@@ -1,6 +1,5 @@
 """`/_sim/sandboxes/{id}/notifications`: e-mails that the service would have sent."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from starlette.requests import Request
@@ -9,6 +8,7 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.http import InvalidInput, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
 from simulator.domain.model.notifications import Notification, NotificationKind
+from simulator.runtime.ring import Tally
 
 
 def row(one: Notification) -> dict[str, Any]:
@@ -37,15 +37,16 @@ async def list_all(request: Request) -> Response:
         raise InvalidInput(f"kind must be one of {', '.join(NotificationKind)}", "kind")
     log = live.core.state.notifications
 
-    def matching() -> Iterator[Notification]:
-        return (one for one in log if kind in (None, one.kind) and reseller in (None, one.reseller))
+    def matches(one: Notification) -> bool:
+        return kind in (None, one.kind) and reseller in (None, one.reseller)
 
     complete = True
     if wait_for:
+        found = Tally(log, matches)
         # Both requests and the agenda cause notifications.
         complete = await live.driver.notifier.wait_until(
-            lambda: sum(1 for _ in matching()) >= wait_for, timeout_s, live.journal.notifier
+            lambda: found.count() >= wait_for, timeout_s, live.journal.notifier
         )
-    later = (one for one in matching() if one.n > asked.cursor)
+    later = (one for one in filter(matches, log) if one.n > asked.cursor)
     answer = page("notifications", asked, later, row, lambda one: one.n)
     return reply(answer | {"left_out": log.left_out, "complete": complete})

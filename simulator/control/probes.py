@@ -18,7 +18,7 @@ async def send(request: Request) -> Response:
     """Send the named probes, or all of them, sequentially."""
     live = sandbox_of(request)
     wanted = await body_of(request, "probes-request", may_be_empty=True)
-    live.catch_up()
+    await live.catch_up()
     reseller = _reseller(live, wanted.get("reseller"))
     timeout_s = float(wanted["timeout"]) if "timeout" in wanted else None
     names = wanted.get("probes", list(_BY_NAME))

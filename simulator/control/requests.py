@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 from starlette.requests import Request
@@ -20,20 +20,15 @@ from simulator.control.http import (
     sandboxes_of,
     wait_of,
 )
-from simulator.control.masking import Mask, secrets_of
+from simulator.control.masking import Mask, mask_of
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.ring import Tally
 from simulator.wire.headers import as_sent
 
 _FILTERS: dict[str, Callable[[Exchange], str]] = {
-    "method": lambda exchange: exchange.method,
-    "path": lambda exchange: exchange.path,
     "status": lambda exchange: str(exchange.status),
-    "reseller": lambda exchange: exchange.reseller,
-    "trxid": lambda exchange: exchange.trxid,
-    "refid": lambda exchange: exchange.refid,
-    "rule": lambda exchange: exchange.rule,
-    "error": lambda exchange: exchange.error,
+    **{name: attrgetter(name) for name in ("method", "path", "reseller", "trxid", "refid", "rule", "error")},
 }
 
 
@@ -60,13 +55,12 @@ def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
 def _masks(request: Request, live: LiveSandbox) -> Callable[[str], Mask]:
     """The mask of an exchange by its `owner`: it hides the secrets of the journal's sandbox and of that one."""
 
-    @cache
-    def mask_of(owner: str) -> Mask:
-        other = sandboxes_of(request).find(owner)
-        states = [each.core.state for each in (live, other) if each is not None]
-        return Mask(chain.from_iterable(map(secrets_of, states)), chain.from_iterable(one.keys for one in states))
+    sandboxes = sandboxes_of(request)
+    return cache(lambda owner: mask_of(live, sandboxes, [sandboxes.find(owner)]))
 
-    return mask_of
+
+def _where(read: Callable[[Exchange], str], text: str, exchanges: Iterable[Exchange]) -> Iterable[Exchange]:
+    return (one for one in exchanges if read(one) == text)
 
 
 async def list_all(request: Request) -> Response:
@@ -74,16 +68,22 @@ async def list_all(request: Request) -> Response:
     live = sandbox_of(request)
     asked = page_of(request)
     wait_for, timeout_s = wait_of(request)
-    wanted = {name: request.query_params[name] for name in _FILTERS if name in request.query_params}
+    wanted = [(_FILTERS[name], request.query_params[name]) for name in _FILTERS if name in request.query_params]
     refuse_other_parameters(request, *_FILTERS, "limit", "cursor", "wait_for", "timeout")
 
     def matching() -> Iterable[Exchange]:
-        newest_first = reversed(live.journal)
-        return (one for one in newest_first if all(_FILTERS[name](one) == text for name, text in wanted.items()))
+        newest_first: Iterable[Exchange] = reversed(live.journal)
+        for read, text in wanted:  # nested, since a test of all filters takes four times as long for each exchange
+            newest_first = _where(read, text, newest_first)
+        return newest_first
+
+    def matches(one: Exchange) -> bool:
+        return all(read(one) == text for read, text in wanted)
 
     complete = True
     if wait_for:
-        complete = await live.journal.notifier.wait_until(lambda: sum(1 for _ in matching()) >= wait_for, timeout_s)
+        found = Tally(live.journal, matches)
+        complete = await live.journal.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s)
     earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
     mask_of = _masks(request, live)
     answer = page("requests", asked, earlier, lambda one: row(one, mask_of(one.owner)), lambda one: one.n)

@@ -26,7 +26,7 @@ async def add(request: Request) -> Response:
     wanted = await body_of(request, "reseller-request")
     products = live.core.state.catalog.products.keys()
     start = build_reseller(wanted, products, live.scenario.environment)
-    added = live.apply(AddReseller(start))
+    added = await live.submit(AddReseller(start))
     sandboxes_of(request).learn_keys(live)
     return reply(render.reseller(added), 201)
 
@@ -40,7 +40,7 @@ async def deposit(request: Request) -> Response:
     if amount is None:
         raise InvalidInput("amount must be a decimal number such as 10.50", "amount")
     type_ = EntryType(wanted.get("type", EntryType.DEPOSIT))
-    entry = live.apply(Credit(code, amount, wanted.get("description", ""), type_))
+    entry = await live.submit(Credit(code, amount, wanted.get("description", ""), type_))
     return reply(render.entry(entry), 201)
 
 
@@ -51,7 +51,7 @@ async def change_settings(request: Request) -> Response:
     changes = await body_of(request, "settings-request")
     if "ip_allowlist" in changes:
         changes["ip_allowlist"] = tuple(changes["ip_allowlist"])
-    settings = live.apply(ChangeSettings(code, changes))
+    settings = await live.submit(ChangeSettings(code, changes))
     return reply(
         {
             "require_api_key_for_topup": settings.require_api_key_for_topup,
@@ -65,7 +65,7 @@ async def add_api_key(request: Request) -> Response:
     live = sandbox_of(request)
     code = _code(request, live)
     await body_of(request, "api-key-request", may_be_empty=True)
-    key = live.apply(AddApiKey(code))
+    key = await live.submit(AddApiKey(code))
     sandboxes_of(request).learn_keys(live)
     return reply({"api_key": key.key, "api_secret": key.secret}, 201)
 
@@ -73,5 +73,5 @@ async def add_api_key(request: Request) -> Response:
 async def revoke_api_key(request: Request) -> Response:
     """Revoke a key, effective at once."""
     live = sandbox_of(request)
-    live.apply(RevokeApiKey(_code(request, live), request.path_params["key"]))
+    await live.submit(RevokeApiKey(_code(request, live), request.path_params["key"]))
     return no_content()

@@ -27,12 +27,12 @@ async def add(request: Request) -> Response:
     """Insert a rule before all others."""
     live = sandbox_of(request)
     wanted = await body_of(request, "rule-request")
-    rule: Rule[Any] = live.apply(AddRule(wanted["section"], wanted["rule"]))
+    rule: Rule[Any] = await live.submit(AddRule(wanted["section"], wanted["rule"]))
     return reply({"id": rule.id}, 201)
 
 
 async def remove(request: Request) -> Response:
     """Remove a rule; transactions that began under it continue."""
     live = sandbox_of(request)
-    live.apply(RemoveRule(request.path_params["rule"]))
+    await live.submit(RemoveRule(request.path_params["rule"]))
     return no_content()

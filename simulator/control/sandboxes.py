@@ -8,7 +8,17 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.clock import refuse_idle_rate
-from simulator.control.http import InvalidInput, body_of, no_content, parse_time, reply, sandbox_of, sandboxes_of
+from simulator.control.http import (
+    InvalidInput,
+    body_of,
+    in_slices,
+    no_content,
+    parse_time,
+    reply,
+    sandbox_of,
+    sandboxes_of,
+)
+from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import SandboxSpec
 from simulator.scenario.library import load_scenario, names, scenario_from_object
 
@@ -21,7 +31,8 @@ def base_url(request: Request) -> str:
 async def list_all(request: Request) -> Response:
     """Every sandbox."""
     url = base_url(request)
-    return reply({"sandboxes": [render.sandbox(live, url) for live in sandboxes_of(request)]})
+    rows = await in_slices([render.sandbox(live, url)] for live in sandboxes_of(request))
+    return reply({"sandboxes": rows})
 
 
 async def create(request: Request) -> Response:
@@ -29,9 +40,9 @@ async def create(request: Request) -> Response:
     wanted = await body_of(request, "sandbox-request", may_be_empty=True)
     clock = wanted.get("clock", {})
     refuse_idle_rate(_mode(clock), _rate(clock))
-    live = sandboxes_of(request).create(
+    live = await sandboxes_of(request).build(
         SandboxSpec(
-            scenario=_scenario(wanted.get("scenario", request.app.state.default_scenario)),
+            scenario=await _scenario(wanted.get("scenario", request.app.state.default_scenario)),
             id=wanted.get("id"),
             seed=wanted.get("seed"),
             mode=_mode(clock),
@@ -44,15 +55,15 @@ async def create(request: Request) -> Response:
     return reply(render.sandbox(live, base_url(request)), 201)
 
 
-def _scenario(wanted: Any) -> Any:
+async def _scenario(wanted: Any) -> Any:
     """A bundled scenario by name, or one from an object; clients may not name a path."""
     if isinstance(wanted, str):
         if wanted not in names():
             raise InvalidInput(
                 f"there is no bundled scenario {wanted!r}; choose one of {', '.join(names())}", "scenario"
             )
-        return load_scenario(wanted)
-    return scenario_from_object(wanted) if isinstance(wanted, dict) else wanted
+        return await in_background(load_scenario, wanted)
+    return await in_background(scenario_from_object, wanted) if isinstance(wanted, dict) else wanted
 
 
 def _mode(clock: dict[str, Any]) -> str | None:
@@ -88,6 +99,6 @@ async def reset(request: Request) -> Response:
 
 
 async def invariants(request: Request) -> Response:
-    """The violated invariants of the ledger."""
-    violations = sandbox_of(request).core.violations()
+    """The violated invariants of the ledger, as of this request."""
+    violations = await in_slices(sandbox_of(request).core.violations_in_slices())
     return reply({"ok": not violations, "violations": violations})

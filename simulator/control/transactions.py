@@ -1,5 +1,7 @@
 """`/_sim/sandboxes/{id}/transactions`: payments, and each payment's story."""
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from starlette.requests import Request
@@ -7,11 +9,12 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.callbacks import callback
-from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of
-from simulator.control.masking import Mask, secrets_of
+from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of, sandboxes_of
+from simulator.control.masking import Mask, mask_of
 from simulator.control.requests import row as request_row
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Result, Transaction
+from simulator.domain.state import State
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import number
 from simulator.wire.payments import STATUS_NAMES
@@ -41,9 +44,18 @@ async def list_all(request: Request) -> Response:
     refuse_other_parameters(request, "refid", "reseller", "limit", "cursor")
     asked = page_of(request)
     refid, reseller = (request.query_params.get(name) for name in ("refid", "reseller"))
-    newest_first = reversed(live.core.state.transactions.values())
-    matching = (one for one in newest_first if refid in (None, one.refid) and reseller in (None, one.reseller))
-    return reply(page("transactions", asked, matching, _row))
+    return reply(page("transactions", asked, _newest_first(live.core.state, refid, reseller), _row))
+
+
+def _newest_first(state: State, refid: str | None, code: str | None) -> Iterator[Transaction]:
+    """The matching transactions, from indexes: a page costs the same for any number of others."""
+    if refid is None and code is None:
+        return reversed(state.transactions.values())
+    resellers = [one for one in reversed(state.resellers.values()) if code in (None, one.code)]
+    if refid is None:
+        return chain.from_iterable(reversed(one.records.history) for one in resellers)
+    found = [one.refids[refid] for one in resellers if refid in one.refids]
+    return iter(sorted(found, key=lambda one: one.created, reverse=True))
 
 
 async def show(request: Request) -> Response:
@@ -52,12 +64,12 @@ async def show(request: Request) -> Response:
     one = live.core.state.transactions.get(request.path_params["trxid"])
     if one is None:
         return error(404, "unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
-    return reply(_details(live, one))
+    return reply(_details(live, one, mask_of(live, sandboxes_of(request))))
 
 
-def _details(live: LiveSandbox, one: Transaction) -> dict[str, Any]:
+def _details(live: LiveSandbox, one: Transaction, mask: Mask) -> dict[str, Any]:
     state = live.core.state
-    wallet, mask = state.resellers[one.reseller].wallet, Mask(secrets_of(state))
+    wallet = state.resellers[one.reseller].wallet
     return {
         **_row(one),
         "product_name": one.product_name,
@@ -69,6 +81,7 @@ def _details(live: LiveSandbox, one: Transaction) -> dict[str, Any]:
         "statuses": [_status(result) for result in one.results],
         "entries": [render.entry(wallet.entry(id_)) for id_ in one.entry_ids],
         "callbacks": [callback(each) for each in state.callbacks.of(one.trxid)],
+        "callbacks_left_out": state.callbacks.left_out,
         "cases": [_case(each) for each in state.cases.get(one.trxid, ())],
     }
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 import aiohttp
 from yarl import URL
 
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.lookup import NameResolver
 from simulator.delivery.pool import PROGRESS, DroppedError, RefusedAddressError, RequestProgress, open_session
-from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.domain.model.http_statuses import WITHOUT_BODY
 

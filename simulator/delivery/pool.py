@@ -24,9 +24,9 @@ from aiohttp.http_parser import RawResponseMessage
 from aiohttp.streams import StreamReader
 from aiohttp.tracing import Trace
 
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.lookup import NameResolver
 from simulator.delivery.status_line import StatusLine
-from simulator.delivery.targets import AddressPolicy
 
 KEEP_ALIVE_S = 4.0
 """Idle connections are dropped after this; common servers close theirs after 5 s."""

@@ -5,11 +5,11 @@ import importlib
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.lookup import Lookup, NameResolver, system_lookup
 from simulator.delivery.slots import Slots
 from simulator.delivery.targets import (
     MAX_TARGET_CHARS,
-    AddressPolicy,
     BadTarget,
     HttpTarget,
     InboxTarget,
@@ -20,8 +20,9 @@ from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 if TYPE_CHECKING:
     from simulator.delivery.exchange import Client
 
-MAX_URL_CHARS = 64 * 1024
-"""The longest URL that is sent: a GET callback carries the whole transaction in its query (SPEC 6.1)."""
+MAX_URL_CHARS = 256 * 1024
+"""The longest URL that is sent: a GET callback carries the whole transaction in its query (SPEC 6.1), and ten thousand
+characters of remarks are up to 120,000 when they are percent-encoded."""
 
 
 @cache

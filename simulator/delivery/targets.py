@@ -1,11 +1,12 @@
-"""Valid targets of callbacks and webhooks: a URL or an inbox, and which IP addresses are forbidden."""
+"""Valid targets of callbacks and webhooks: a URL or an inbox."""
 
 import re
 import socket
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv6Address, ip_address
 from urllib.parse import quote, urlsplit
 
+from simulator.delivery.addresses import AddressPolicy
 from simulator.domain.model.inboxes import INBOX_NAME, INBOX_SCHEME
 
 MAX_TARGET_CHARS = 2000
@@ -18,8 +19,16 @@ _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
-Address = IPv4Address | IPv6Address
-IpNetwork = IPv4Network | IPv6Network
+# Names by which clouds serve their metadata. What other names resolve to is checked when they are called.
+_METADATA_NAMES = frozenset(
+    {
+        "metadata.google.internal",
+        "metadata.goog",
+        "metadata.azure.internal",
+        "instance-data.ec2.internal",
+        "metadata.tencentyun.com",
+    }
+)
 
 
 class BadTarget(ValueError):
@@ -102,6 +111,8 @@ def _host(host: str) -> str:
         return _ipv4_host(".".join(labels))
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         raise BadTarget("the host is not a valid name")
+    if ".".join(labels) in _METADATA_NAMES:
+        raise BadTarget("the host is a name of a cloud's metadata service")
     return host
 
 
@@ -134,52 +145,6 @@ def _ipv4_host(host: str) -> str:
         raise BadTarget("the host is a number but not an IPv4 address") from None
 
 
-def _networks(*rows: tuple[str, str]) -> tuple[tuple[IpNetwork, str], ...]:
-    return tuple((ip_network(network), kind) for networks, kind in rows for network in networks.split())
-
-
-_NEVER = _networks(
-    ("169.254.0.0/16 fe80::/10", "a link-local address, where clouds serve their metadata"),
-    ("100.100.100.200/32 fd00:ec2::254/128 fd20:ce::254/128", "an address where a cloud serves its metadata"),
-)
-_NOT_PUBLIC = _networks(
-    ("127.0.0.0/8 ::1/128", "a loopback address"),
-    ("0.0.0.0/8 ::/128", "an unspecified address, which reaches this machine"),
-    ("10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7 fec0::/10", "a private address"),
-    ("100.64.0.0/10", "an address behind a carrier's NAT"),
-    ("224.0.0.0/4 ff00::/8", "a multicast address"),
-    ("192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24", "a reserved address"),
-    ("240.0.0.0/4 64:ff9b:1::/48 2001::/23 2001:db8::/32 2002::/16 3fff::/20", "a reserved address"),
-)
-_GLOBAL_V6 = IPv6Network("2000::/3")
-_NAT64 = IPv6Network("64:ff9b::/96")
-_NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")
-_V4_COMPATIBLE = IPv6Network("::/96")
-
-
-@dataclass(frozen=True, slots=True)
-class AddressPolicy:
-    """Which IP addresses deliveries may reach. `public_only` allows only those of the public internet."""
-
-    public_only: bool = False
-
-    def refuse(self, address: Address) -> str | None:
-        """Why `address` is forbidden, or None when it is allowed."""
-        carried = _carried(address)
-        for each in (address, *carried):
-            if reason := _kind(each, _NEVER):
-                return f"{address} is {reason}"
-        if not self.public_only:
-            return None
-        judged = carried if carried and _is_translated(address) else (address, *carried)
-        for each in judged:
-            if reason := _kind(each, _NOT_PUBLIC):
-                return f"{address} is {reason}"
-            if isinstance(each, IPv6Address) and each not in _GLOBAL_V6:
-                return f"{address} is a reserved address"
-        return None
-
-
 def reason_to_refuse(url: str) -> str | None:
     """Why a URL is rejected, or None. Host names are resolved and checked only when they are called."""
     try:
@@ -189,30 +154,3 @@ def reason_to_refuse(url: str) -> str | None:
         return bad.reason
     except ValueError:
         return None
-
-
-def _kind(address: Address, table: tuple[tuple[IpNetwork, str], ...]) -> str | None:
-    return next((kind for network, kind in table if address in network), None)
-
-
-def _is_translated(address: Address) -> bool:
-    """Whether packets to `address` go to the embedded IPv4 address: mapped, or the well-known NAT64 prefix."""
-    return isinstance(address, IPv6Address) and (address.ipv4_mapped is not None or address in _NAT64)
-
-
-def _carried(address: Address) -> tuple[IPv4Address, ...]:
-    """The IPv4 addresses embedded in an IPv6 address: mapped, compatible, 6to4, Teredo, NAT64 (RFC 6052)."""
-    if isinstance(address, IPv4Address):
-        return ()
-    if mapped := address.ipv4_mapped or address.sixtofour:
-        return (mapped,)
-    if address.teredo:
-        return address.teredo
-    number = int(address)
-    last = IPv4Address(number & 0xFFFFFFFF)
-    if address in _NAT64 or (address in _V4_COMPATIBLE and number > 1):
-        return (last,)
-    if address in _NAT64_LOCAL:
-        # A /48 prefix splits the address around the zero octet in bits 64 to 71; a /96 within it puts it last.
-        return (last, IPv4Address((number >> 64 & 0xFFFF) << 16 | number >> 40 & 0xFFFF))
-    return ()

@@ -21,7 +21,7 @@ class StepDue(msgspec.Struct, frozen=True, gc=False):
     place: int
 
 
-class CallbackDue(msgspec.Struct, frozen=True):
+class CallbackDue(msgspec.Struct, frozen=True, gc=False):
     """Agenda: the next attempt of a callback."""
 
     callback: Callback

@@ -3,7 +3,8 @@
 DomainError
  ├─ Unknown        the named object does not exist
  ├─ Conflict       the object exists already, or is busy
- └─ Unacceptable   an invalid value
+ ├─ Unacceptable   an invalid value
+ └─ Busy           too many already; later there may be room
 """
 
 
@@ -27,3 +28,14 @@ class Conflict(DomainError):
 
 class Unacceptable(DomainError):
     """A value is invalid."""
+
+
+class Busy(DomainError):
+    """As many as are allowed at the same time are served already."""
+
+
+def refuse_more(name: str, count: int, count_max: int) -> None:
+    """Raise `Conflict` when `count`, with what is to be added, is more than `limits.NAME` of the scenario allows."""
+    if count > count_max:
+        text = f"the sandbox would have {count} {name.replace('_', ' ')}; limits.{name} of its scenario is {count_max}"
+        raise Conflict(f"too_many_{name}", text)

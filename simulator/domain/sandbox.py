@@ -5,8 +5,9 @@ command carries a time, which never decreases. Nothing here awaits, so each call
 only on its start and the sequence of commands.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from simulator.domain.commands import (
@@ -93,7 +94,11 @@ class Sandbox:
         return _HANDLERS[kind](state, command, now)
 
     def violations(self) -> list[str]:
-        """Violated invariants of the ledger and the transactions; empty when there are none."""
+        """Violated invariants of the ledger and the transactions; empty when there are none. Walks all records."""
+        return list(chain.from_iterable(self.violations_in_slices()))
+
+    def violations_in_slices(self) -> Iterator[list[str]]:
+        """The same in slices of bounded work, between which commands may be applied."""
         return invariants.violations(self.state)
 
 

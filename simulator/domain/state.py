@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from simulator.domain.compiler import Compiler
@@ -25,6 +26,7 @@ from simulator.domain.model.scenario import (
     Limits,
     Scenario,
 )
+from simulator.domain.model.secret_log import SecretLog
 from simulator.domain.model.transactions import STATUS_CODES, PaymentThen, Transaction
 from simulator.domain.model.webhooks import Webhook
 
@@ -45,6 +47,7 @@ class State:
         self.catalog_updated = started
         self.resellers: dict[str, Reseller] = {}
         self.keys: dict[str, tuple[Reseller, ApiKey]] = {}
+        self.secrets = SecretLog()
         self.users: dict[str, tuple[Reseller, User]] = {}
         self.transactions: dict[str, Transaction] = {}
         self.payments: RuleBook[PaymentThen]
@@ -57,10 +60,10 @@ class State:
         self.network = Network(scenario.network, started)
         self.cases: dict[str, list[Case]] = {}
         self.cases_made = 0
-        self.bill_payments: dict[BillKey, list[Transaction]] = {}
+        self.bills_paid: dict[BillKey, Decimal] = {}  # by successful payments that were not voided
         self.agenda: Agenda[AgendaItem] = Agenda()
         self.in_flight: dict[str, Send] = {}  # attempts in flight, by job
-        self.callbacks = CallbackLog(scenario.limits.callbacks)
+        self.callbacks = CallbackLog(scenario.limits.callbacks, scenario.limits.callbacks_bytes)
         self.callbacks_made = 0
         self.deliveries = DeliveryLog(scenario.limits.deliveries, scenario.limits.deliveries_bytes)
         self.catalog_webhook = Webhook()

@@ -4,48 +4,30 @@ Under a running clock a timer waits for the next due item, and deliveries are co
 blocks no other. Under a manual clock only `advance` does anything. `advance` processes the agenda in order of (due,
 sequence): deliveries to one receiver are sequential, to different receivers concurrent, and results are applied in the
 order of sending, so that the speed of receivers does not affect the result.
+
+One turn of the event loop processes a bounded share of the agenda. When a running clock has made more due, whoever
+needs the sandbox waits, in order of arrival, until all that was due when it came has happened (`settle`). So the state
+that a command meets does not depend on the size of the share.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from itertools import groupby
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from simulator.domain.commands import Command, EndAttempt, PassTime, RecordTime
 from simulator.domain.due import AgendaItem, Fired
 from simulator.domain.errors import Conflict
 from simulator.domain.model.agenda import Agenda
-from simulator.domain.model.effects import AttemptResult, Send
+from simulator.domain.model.effects import Send
+from simulator.runtime.advance import Advance, reason_to_stop
 from simulator.runtime.clock import Clock
-from simulator.runtime.courier import Courier, receiver_of
-from simulator.runtime.ring import Notifier
+from simulator.runtime.courier import Courier
+from simulator.runtime.ended_jobs import Ended, EndedJobs
+from simulator.runtime.lanes import Lanes, results_in_order
 
-EVENTS_MAX = 100_000
-IDLE_SPAN_MAX = timedelta(days=366)
-FIRED_REPORTED_MAX = 1_000
-
-# Keeps a busy server responsive.
-_FIRED_PER_TURN_MAX = 200
-
-
-@dataclass(slots=True)
-class Advance:
-    """The result of an advance. `stopped` says why it ended before its target; `left_out` counts what `fired` omits."""
-
-    fired: list[Fired] = field(default_factory=list)
-    left_out: int = 0
-    events: int = 0
-    stopped: str = ""
-    is_idle: bool = False
-
-    def record(self, fired: Sequence[Fired]) -> None:
-        """Note what happened, within bounds."""
-        self.events += len(fired)
-        room = FIRED_REPORTED_MAX - len(self.fired)
-        self.fired.extend(fired[:room])
-        self.left_out += max(0, len(fired) - room)
+# The share of one turn of the event loop, which all sandboxes have in common.
+ITEMS_PER_TURN_MAX = 200
 
 
 class Driver:
@@ -62,26 +44,76 @@ class Driver:
         self.caught_up_at: datetime | None = None  # compared by identity, so that each request catches up once
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: datetime | None = None
-        self._in_progress: set[asyncio.Task[None]] = set()
+        self._lanes = Lanes(self._deliver)
+        self._order = asyncio.Lock()  # first come, first served
+        self._settling = 0
         self._advancing: asyncio.Task[Advance] | None = None
         self._report = Advance()
         self._closed = False
         self._is_stopping = False
-        self.notifier = Notifier()
+        self.ended = EndedJobs()
+        self.notifier = self.ended.notifier
 
     @property
     def is_busy(self) -> bool:
         """True during an advance, while a delivery is in flight, and while somebody waits for one."""
-        return self._advancing is not None or bool(self._in_progress) or bool(self.notifier.waiting)
+        is_active = self._advancing is not None or bool(self._lanes.tasks) or self._settling > 0
+        return is_active or bool(self.notifier.waiting)
 
-    def catch_up(self, now: datetime) -> None:
-        """Process everything that a running clock has made due by `now`."""
+    def catch_up(self, now: datetime) -> bool:
+        """Process what a running clock has made due by `now`, at most one turn's share. False when the caller has to
+        wait with `settle`: for the rest, or for those who wait already."""
+        if now is self.caught_up_at:
+            return True
+        if self._settling:
+            return False
+        self.caught_up_at = now
+        if self.clock.rate and not self._closed:
+            due = self._agenda.next_due
+            if due is not None and due <= now:
+                return self._process_share(now)
+        return True
+
+    async def settle(self, now: datetime) -> None:
+        """Process the rest of what is due by `now`, a share in each turn, after those who wait already.
+
+        It ends early when the sandbox is stopped, or its clock.
+        """
+        self._settling += 1
+        try:
+            async with self._order:
+                while self._is_behind(now):
+                    await asyncio.sleep(0)
+                    if not self._closed:
+                        self._process_share(now)
+        finally:
+            self._settling -= 1
+            if not self._closed:
+                self._lanes.start()
+            if not self._settling:
+                self.rearm(self.clock.now())
+
+    def finish(self, now: datetime) -> None:
+        """Process everything that is due by `now` at once, for callers that cannot wait, or have waited already."""
         if now is not self.caught_up_at:
+            while self._is_behind(now):
+                self._process_share(now)
             self.caught_up_at = now
-            if self.clock.rate and not self._closed:
-                due = self._agenda.next_due
-                if due is not None and due <= now:
-                    self._start(self._apply(PassTime(), now))
+
+    def _is_behind(self, now: datetime) -> bool:
+        """True when a running clock has made something due by `now`."""
+        due = self._agenda.next_due
+        return due is not None and due <= now and self.clock.runs and not self._closed
+
+    def _process_share(self, now: datetime) -> bool:
+        """Process one turn's share of what is due by `now`, and start the deliveries with the last share; False when
+        something is left."""
+        self._collect(self._enter(PassTime(ITEMS_PER_TURN_MAX), now))
+        if self._is_behind(now):
+            self.caught_up_at = None
+            return False
+        self._lanes.start()
+        return True
 
     def rearm(self, now: datetime) -> None:
         """Set the timer for the next due item, if the clock runs; call it after any change to the agenda."""
@@ -123,13 +155,20 @@ class Driver:
         Overdue items happen at the new time: with the next advance, or at once when the clock runs.
         """
         self.refuse_while_advancing()
-        self.catch_up(self.clock.now())
+        before = self.clock.now()
+        if not self.catch_up(before):
+            await self.settle(before)
+            if self._closed:
+                raise Conflict("sandbox_gone", "the sandbox was deleted or reset before its clock was set")
+            self.refuse_while_advancing()
+            self.catch_up(self.clock.now())
         self.clock.set(mode, rate, now)
         self._disarm()
         current = self.clock.now()
         self._enter(RecordTime(), current)
         self.caught_up_at = None
-        self.catch_up(current)
+        if not self.catch_up(current):
+            await self.settle(current)
         self.rearm(current)
 
     def end_waits(self) -> None:
@@ -148,13 +187,15 @@ class Driver:
             task.cancel()
 
     async def close(self) -> None:
-        """The same, and wait until the tasks have ended."""
+        """The same, and wait until the tasks have ended. It leaves no cycle, so the memory is free at once."""
         self.stop()
         await asyncio.gather(*self._tasks(), return_exceptions=True)
+        self._apply = _refuse
+        self._lanes = Lanes(_refuse)
 
     def _tasks(self) -> list[asyncio.Task[Any]]:
         advancing = () if self._advancing is None else (self._advancing,)
-        return [*self._in_progress, *advancing]
+        return [*self._lanes.tasks, *advancing]
 
     def _enter(self, command: Command, now: datetime) -> Any:
         """Apply a command at `now` without processing what else is due."""
@@ -164,69 +205,55 @@ class Driver:
     async def _advance(self, target: datetime | None) -> Advance:
         report = self._report = Advance()
         began = self.clock.now()
+        if self._settling:  # they came first
+            await self.settle(began)
         while not self._closed:
             due = self._agenda.next_due
             if due is None or (target is not None and due > target):
-                if not self._in_progress:
+                if not self._lanes.tasks:
                     break
                 # Await deliveries that a running clock started, too: they may schedule retries.
-                await asyncio.wait(self._in_progress, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(self._lanes.tasks, return_when=asyncio.FIRST_COMPLETED)
                 continue
-            report.stopped = _reason_to_stop(report, due, began, target)
+            report.stopped = reason_to_stop(report, due, began, target)
             if report.stopped:
                 return report
             await self._advance_to(due, report)
         if target is not None:
             self.clock.move_to(target)
-        report.is_idle = not len(self._agenda) and not self._in_progress
+        report.is_idle = not len(self._agenda) and not self._lanes.tasks
         return report
 
     async def _advance_to(self, due: datetime, report: Advance) -> None:
         self.clock.move_to(due)
         now = max(due, self.clock.now())
-        fired: list[Fired] = self._enter(PassTime(_FIRED_PER_TURN_MAX), now)
+        fired: list[Fired] = self._enter(PassTime(ITEMS_PER_TURN_MAX), now)
         report.record(fired)
+        self.ended.notice(fired)
         await self._deliver_in_order([one.send for one in fired if one.send is not None])
-        self.notifier.notify()
         await asyncio.sleep(0)
 
     async def _deliver_in_order(self, sends: list[Send]) -> None:
-        if not sends:
-            return
-        lanes: dict[str, list[Send]] = {}
-        for send in sends:
-            lanes.setdefault(receiver_of(send), []).append(send)
-        results: dict[int, AttemptResult] = {}
-        async with asyncio.TaskGroup() as group:
-            for lane in lanes.values():
-                group.create_task(self._work_through(lane, results))
+        results = await results_in_order(sends, lambda send: self._courier.deliver(send, self.clock))
         now = self.clock.now()
-        for send in sends:
-            self._enter(EndAttempt(send.job.id, send.attempt.number, results[id(send)]), now)
+        for send, result in zip(sends, results, strict=True):
+            self._enter(EndAttempt(send.job.id, send.attempt.number, result), now)
+            self.ended.add(Ended(send.job))
 
-    async def _work_through(self, lane: list[Send], results: dict[int, AttemptResult]) -> None:
-        for send in lane:
-            results[id(send)] = await self._courier.deliver(send, self.clock)
-
-    def _start(self, fired: list[Fired]) -> None:
-        """Start the deliveries that a running clock made due; those of one lane keep their order."""
+    def _collect(self, fired: list[Fired]) -> None:
+        """Collect the deliveries that a running clock made due."""
         if self._advancing is not None:
             self._report.record(fired)
-        sends = [one.send for one in fired if one.send is not None]
-        sends.sort(key=lambda send: send.job.lane)
-        for _, group in groupby(sends, key=lambda send: send.job.lane):
-            task = asyncio.create_task(self._deliver(list(group)))
-            self._in_progress.add(task)
-            task.add_done_callback(self._in_progress.discard)
-        if fired:
-            self.notifier.notify()
+        self._lanes.collect(one.send for one in fired if one.send is not None)
+        self.ended.notice(fired)
 
-    async def _deliver(self, sends: list[Send]) -> None:
-        for send in sends:
-            result = await self._courier.deliver(send, self.clock)
-            now = self.clock.now()
-            self._apply(EndAttempt(send.job.id, send.attempt.number, result), now)
-            self.notifier.notify()
+    async def _deliver(self, send: Send) -> None:
+        result = await self._courier.deliver(send, self.clock)
+        now = self.clock.now()
+        if not self.catch_up(now):
+            await self.settle(now)
+        self._apply(EndAttempt(send.job.id, send.attempt.number, result), now)
+        self.ended.add(Ended(send.job))
 
     def _arm(self, due: datetime, now: datetime) -> None:
         self._disarm()
@@ -241,15 +268,12 @@ class Driver:
 
     def _tick(self) -> None:
         self._timer = self._timer_due = None
-        now = self.clock.now()
-        self._start(self._enter(PassTime(_FIRED_PER_TURN_MAX), now))
-        self.rearm(now)
+        if not self._settling:  # else the last of them sets the timer again
+            now = self.clock.now()
+            self._process_share(now)
+            self._lanes.start()
+            self.rearm(now)
 
 
-def _reason_to_stop(report: Advance, due: datetime, began: datetime, target: datetime | None) -> str:
-    if report.events >= EVENTS_MAX:
-        return f"stopped after {EVENTS_MAX} events; advance again to go on"
-    if target is None and due - began > IDLE_SPAN_MAX:
-        over = f"over {IDLE_SPAN_MAX.days} days after this began"
-        return f"what is next is due at {due.isoformat()}, {over}; advance to then"
-    return ""
+def _refuse(*_: object) -> Any:
+    raise Conflict("sandbox_gone", "the sandbox was deleted or reset")

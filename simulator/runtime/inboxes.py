@@ -190,12 +190,14 @@ class Inboxes:
         inbox.notifier.close()
 
     async def wait(self, name: str, count_min: int, after: int, timeout_s: float) -> tuple[Inbox, bool]:
-        """Wait until an inbox keeps so many messages with a number above `after`; False on timeout or when it ends."""
+        """Wait until an inbox has so many messages with a number above `after`: those that it keeps now, and those that
+        come, even if they are evicted meanwhile. False on timeout or when it ends."""
         inbox = self._used(name)
+        kept, last_n = inbox.count_after(after), max(inbox.last_n, after)
         inbox.waiters += 1
         self._return_to_budgets()
         try:
-            complete = await inbox.notifier.wait_until(lambda: inbox.count_after(after) >= count_min, timeout_s)
+            complete = await inbox.notifier.wait_until(lambda: kept + inbox.last_n - last_n >= count_min, timeout_s)
         finally:
             inbox.waiters -= 1
             self._drop_if_useless(inbox)

@@ -6,11 +6,13 @@ from datetime import datetime
 from typing import Any
 
 from simulator.domain.commands import Command, LoadScenario
-from simulator.domain.errors import Unknown
+from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
+from simulator.domain.model.secret_log import FORMER_MAX
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.domain.sandbox import Sandbox
+from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
@@ -19,6 +21,7 @@ from simulator.runtime.inbox_budget import InboxBudget
 from simulator.runtime.inboxes import Inbox, Inboxes
 from simulator.runtime.journal import Journal
 from simulator.scenario.compiler import COMPILER
+from simulator.wire.secrets import Secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +37,33 @@ class SandboxSpec:
     unique_credentials: bool = False
 
 
+FirstState = tuple[Clock, Sandbox]
+
+
+def first_state(id_: str, spec: SandboxSpec, wall: Wall) -> FirstState:
+    """The clock and state that a life of the sandbox `id_` begins with. It may be made beside the event loop."""
+    scenario, start = spec.scenario, spec.scenario.clock
+    seed = scenario.seed if spec.seed is None else spec.seed
+    if spec.unique_credentials:
+        scenario = _with_unique_credentials(scenario, seed, id_)
+    clock = Clock(
+        wall, spec.mode or start.mode, start.rate if spec.rate is None else spec.rate, spec.start or start.start
+    )
+    key_scope = id_ if spec.unique_credentials else ""
+    return clock, Sandbox(scenario, seed, clock.now(), key_scope, COMPILER)
+
+
 class LiveSandbox:
     """A running sandbox: the state machine with its clock, driver, journal and inboxes."""
 
     def __init__(
-        self, id_: str, spec: SandboxSpec, wall: Wall, sender: Sender, inbox_budget: InboxBudget[Inbox]
+        self,
+        id_: str,
+        spec: SandboxSpec,
+        first: FirstState,
+        wall: Wall,
+        sender: Sender,
+        inbox_budget: InboxBudget[Inbox],
     ) -> None:
         self.id = id_
         self.spec = spec
@@ -49,25 +74,22 @@ class LiveSandbox:
         self.last_used_s = 0.0
         self.on_reset: Callable[[LiveSandbox], None] = lambda _: None
         self.is_deleted = False
+        self.server_secrets: tuple[str, ...] = ()
+        self._secrets = Secrets()
+        self._secrets_version = 0
         self._begin_journal()
-        self._begin()
+        self._begin(first)
 
     def _begin_journal(self) -> None:
         limits = self.spec.scenario.limits
         self.journal = Journal(limits.journal, limits.journal_bytes)
 
-    def _begin(self) -> None:
+    def _begin(self, first: FirstState) -> None:
         self.is_closed = False
-        spec, scenario = self.spec, self.spec.scenario
-        start = scenario.clock
-        self.seed = scenario.seed if spec.seed is None else spec.seed
-        if spec.unique_credentials:
-            scenario = _with_unique_credentials(scenario, self.seed, self.id)
-        self.scenario = scenario
-        mode, rate = spec.mode or start.mode, start.rate if spec.rate is None else spec.rate
-        self.clock = Clock(self._wall, mode, rate, spec.start or start.start)
-        key_scope = self.id if spec.unique_credentials else ""
-        self.core = Sandbox(scenario, self.seed, self.clock.now(), key_scope, COMPILER)
+        self.clock, self.core = first
+        self.seed = self.core.state.seed
+        self.scenario = scenario = self.core.state.scenario
+        self._secrets_version = 0
         self.inboxes = Inboxes(scenario.limits, self._inbox_budget)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect)
@@ -79,6 +101,18 @@ class LiveSandbox:
     def is_busy(self) -> bool:
         """True while work or a waiting client keeps it from being idle, however long that takes."""
         return self.driver.is_busy or bool(self.journal.notifier.waiting) or self.inboxes.has_waiters
+
+    @property
+    def secrets(self) -> Secrets:
+        """What must not be shown of it: the secrets that it has, those that it had, also before resets, and the
+        server's."""
+        log = self.core.state.secrets
+        if self._secrets_version != log.version:
+            if len(self._secrets) > len(log) + FORMER_MAX:
+                self._secrets = Secrets()
+            self._secrets.add((*log, *self.server_secrets))
+            self._secrets_version = log.version
+        return self._secrets
 
     def coverage(self) -> Coverage:
         """Coverage of rules, answers and outcomes since its start or last reset."""
@@ -106,16 +140,37 @@ class LiveSandbox:
             now = self.clock.now()
         driver, agenda = self.driver, self._agenda
         if now is not driver.caught_up_at:
-            driver.catch_up(now)
+            driver.finish(now)
         added = agenda.added
         answer = self.core.apply(command, now)
         if agenda.added != added:
             driver.rearm(now)
         return answer
 
-    def catch_up(self) -> None:
-        """Process what a running clock has made due."""
-        self.driver.catch_up(self.clock.now())
+    async def submit(self, command: Command) -> Any:
+        """Apply a command once all that is due by now has happened, which may take several turns of the event loop.
+
+        Raises what `apply` raises, and `Conflict` when the sandbox is reset meanwhile.
+        """
+        driver, now = self.driver, self.clock.now()
+        if not driver.catch_up(now):
+            await driver.settle(now)
+            is_reset = self.is_closed or driver is not self.driver
+            if is_reset and not self.is_deleted:
+                raise Conflict("sandbox_reset", f"the sandbox {self.id!r} was reset before this request was executed")
+        return self.apply(command, now)
+
+    async def catch_up(self) -> None:
+        """Process what a running clock has made due, in as many turns as that takes."""
+        now = self.clock.now()
+        if not self.driver.catch_up(now):
+            await self.settle(now)
+
+    async def settle(self, now: datetime) -> datetime:
+        """The rest of it by `now`. Answers the time to continue at: a reset meanwhile has begun another."""
+        driver = self.driver
+        await driver.settle(now)
+        return now if driver is self.driver else self.clock.now()
 
     def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch to another scenario, also for later resets. Answers one line for each part that requires a reset.
@@ -147,11 +202,13 @@ class LiveSandbox:
         self.stop()
         self._begin_journal()
         await ended.close()
+        first = await in_background(first_state, self.id, self.spec, self._wall)
         if self.is_deleted:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
         if self.driver is ended:  # else a reset that came at the same time has begun the new life
             self.on_reset(self)
-            self._begin()
+            _ = self.secrets  # the new state does not know the former ones
+            self._begin(first)
             self.start()
 
     def end_waits(self) -> None:

@@ -3,7 +3,12 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from simulator.domain.errors import Busy
+
+WAITERS_MAX = 100
+"""Waiting requests for each log, since every change tests all their conditions."""
 
 
 class RingRecord(Protocol):
@@ -17,53 +22,99 @@ class RingRecord(Protocol):
         ...
 
 
+class Numbered(Protocol):
+    """`n` increments by one from record to record."""
+
+    @property
+    def n(self) -> int: ...
+
+
 Record = TypeVar("Record", bound=RingRecord)
+Counted = TypeVar("Counted", bound=Numbered)
+Item_co = TypeVar("Item_co", covariant=True)
+
+
+class NumberedLog(Protocol[Item_co]):
+    """A log whose records are numbered in the order in which they came, such as a ring."""
+
+    def __reversed__(self) -> Iterator[Item_co]: ...
+
+
+class Tally(Generic[Counted]):
+    """Counts the records of a log that match, each when it comes: counting again looks only at what was added since. An
+    evicted record stays counted. `after` is the number of the record to begin behind, `counted` what was found there.
+    """
+
+    def __init__(
+        self, log: NumberedLog[Counted], matches: Callable[[Counted], bool], *, after: int = 0, counted: int = 0
+    ) -> None:
+        self._log = log
+        self._matches = matches
+        self._seen = after
+        self._counted = counted
+
+    def count(self) -> int:
+        """How many there were until now."""
+        last = seen = self._seen
+        for record in reversed(self._log):
+            if record.n <= seen:
+                break
+            last = max(last, record.n)
+            self._counted += self._matches(record)
+        self._seen = last
+        return self._counted
+
+
+class Waiter(NamedTuple):
+    """A task that waits until `is_true`."""
+
+    is_true: Callable[[], bool]
+    future: "asyncio.Future[None]"
 
 
 class Notifier:
-    """Wakes tasks that wait for a change. It costs nothing while none waits."""
+    """Wakes tasks that wait for a change. It costs nothing while none waits, and little for each that waits: only those
+    are woken whose condition is true, and a condition looks only at what changed (`Tally`)."""
 
     def __init__(self) -> None:
-        self.waiting: list[asyncio.Future[None]] = []
+        self.waiting: list[Waiter] = []
         self._closed = False
 
     def close(self) -> None:
         """No more changes: wake all waiters."""
         self._closed = True
-        self.notify()
+        for waiter in self.waiting:
+            _wake(waiter.future)
 
     def notify(self) -> None:
-        """Wake everybody."""
-        if self.waiting:
-            waiting, self.waiting = self.waiting, []
-            for future in waiting:
-                _wake(future)
+        """Test every condition, and wake those who wait for one that is true."""
+        for waiter in self.waiting:
+            if waiter.is_true():
+                _wake(waiter.future)
 
     async def wait_until(self, is_true: Callable[[], bool], timeout_s: float, *others: "Notifier") -> bool:
         """Wait until `is_true`, tested at each notification by this notifier or one of the others; False on timeout, or
-        when this notifier is closed first."""
+        when one of them is closed first. Raises `Busy` when too many wait."""
+        if is_true() or self._closed or timeout_s <= 0:
+            return is_true()
         notifiers = (self, *others)
+        if any(len(notifier.waiting) >= WAITERS_MAX for notifier in notifiers):
+            text = (
+                f"{WAITERS_MAX} requests wait for this already, which is the limit; ask again later or without wait_for"
+            )
+            raise Busy("too_many_waiting", text, "wait_for")
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout_s
-        while not is_true() and not self._closed:
-            left_s = deadline - loop.time()
-            if left_s <= 0:
-                return False
-            future = loop.create_future()
+        waiter = Waiter(is_true, loop.create_future())
+        timer = loop.call_later(timeout_s, _wake, waiter.future)
+        for notifier in notifiers:
+            notifier.waiting.append(waiter)
+        try:
+            await waiter.future
+        finally:
+            timer.cancel()
             for notifier in notifiers:
-                notifier.waiting.append(future)
-            timer = loop.call_later(left_s, _wake, future)
-            try:
-                await future
-            finally:
-                timer.cancel()
-                for notifier in notifiers:
-                    notifier._forget(future)
+                notifier.waiting.remove(waiter)
         return is_true()
-
-    def _forget(self, future: "asyncio.Future[None]") -> None:
-        if future in self.waiting:
-            self.waiting.remove(future)
 
 
 def _wake(future: "asyncio.Future[None]") -> None:
@@ -109,7 +160,8 @@ class Ring(Generic[Record]):
 
     def find(self, n: int) -> Record | None:
         """The record with the number `n`, if it was not evicted."""
-        return next((record for record in self._records if record.n == n), None)
+        place = n - self.last_n + len(self._records) - 1
+        return self._records[place] if 0 <= place < len(self._records) else None
 
     def clear(self) -> None:
         """Delete the records; numbering continues."""

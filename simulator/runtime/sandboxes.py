@@ -4,13 +4,17 @@ import asyncio
 import re
 import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
+from simulator.domain.model.secret_log import FORMER_MAX
 from simulator.domain.reports.coverage import Coverage
+from simulator.runtime.background import in_background
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.inboxes import server_budget
-from simulator.runtime.live_sandbox import LiveSandbox, SandboxSpec
+from simulator.runtime.live_sandbox import FirstState, LiveSandbox, SandboxSpec, first_state
+from simulator.wire.secrets import Secrets
 
 DEFAULT = "default"
 SANDBOXES_MAX = 10_000
@@ -29,6 +33,8 @@ class Sandboxes:
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
+        self.server_secrets: tuple[str, ...] = ()  # the control token; set before the first sandbox is created
+        self.former_secrets = Secrets()  # the latest of deleted sandboxes
         self._sweeper: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -56,6 +62,18 @@ class Sandboxes:
 
     def create(self, spec: SandboxSpec) -> LiveSandbox:
         """Create a sandbox. Raises `Conflict` for an id in use and `Unacceptable` for an invalid one."""
+        sandbox_id = self._free_id(spec)
+        return self._add(sandbox_id, spec, first_state(sandbox_id, spec, self._wall))
+
+    async def build(self, spec: SandboxSpec) -> LiveSandbox:
+        """The same while the event loop goes on: a sandbox of thousands of resellers takes a while."""
+        sandbox_id = self._free_id(spec)
+        first = await in_background(first_state, sandbox_id, spec, self._wall)
+        self._free_id(replace(spec, id=sandbox_id))  # another may have taken it meanwhile
+        return self._add(sandbox_id, spec, first)
+
+    def _free_id(self, spec: SandboxSpec) -> str:
+        """The id of a new sandbox."""
         if len(self._by_id) >= SANDBOXES_MAX:
             raise Conflict("too_many_sandboxes", f"there are {SANDBOXES_MAX} sandboxes; delete some first")
         sandbox_id = spec.id if spec.id is not None else f"sb-{secrets.token_hex(5)}"
@@ -64,9 +82,13 @@ class Sandboxes:
             raise Unacceptable("bad_sandbox_id", text, "id")
         if sandbox_id in self._by_id:
             raise Conflict("sandbox_exists", f"there is a sandbox {sandbox_id!r} already", "id")
-        sandbox = LiveSandbox(sandbox_id, spec, self._wall, self._sender, self.inbox_budget)
+        return sandbox_id
+
+    def _add(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
+        sandbox = LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.inbox_budget)
         sandbox.on_reset = self._remember
-        self._by_id[sandbox_id] = sandbox
+        sandbox.server_secrets = self.server_secrets
+        self._by_id[sandbox.id] = sandbox
         self.learn_keys(sandbox)
         return sandbox
 
@@ -88,6 +110,9 @@ class Sandboxes:
 
     def _forget(self, sandbox: LiveSandbox) -> None:
         self._remember(sandbox)
+        if len(self.former_secrets) > FORMER_MAX:
+            self.former_secrets = Secrets()
+        self.former_secrets.add(sandbox.core.state.secrets)
         sandbox.is_deleted = True
         sandbox.stop()
         del self._by_id[sandbox.id]

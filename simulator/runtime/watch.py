@@ -11,6 +11,7 @@ from pathlib import Path
 
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
+from simulator.runtime.background import in_background
 from simulator.scenario.library import load_scenario
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.sources import files_behind
@@ -36,24 +37,25 @@ class Watch:
 
     def start(self) -> None:
         """Start polling; needs a running event loop, and ends with it."""
-        asyncio.get_running_loop().call_later(POLL_INTERVAL_S, self._tick)
+        self._polling = asyncio.get_running_loop().create_task(self._poll_for_ever())
 
-    def poll(self) -> None:
+    async def _poll_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_INTERVAL_S)
+            await self.poll()
+
+    async def poll(self) -> None:
         """Compare the files with their previous state, and act when a change is stable."""
         now = self._stamps(list(self._seen))
         has_settled, self._seen = now == self._seen, now
         if has_settled and now != self._acted_on:
             # Stamps from before the read: a file saved meanwhile is detected by the next poll.
             self._acted_on = self._seen = self._stamps(files_behind(self._wanted))
-            self._report(self._read())
+            self._report(await self._read())
 
-    def _tick(self) -> None:
-        self.start()
-        self.poll()
-
-    def _read(self) -> list[str]:
+    async def _read(self) -> list[str]:
         try:
-            waiting = self._load(load_scenario(self._wanted, needs_resellers=True))
+            waiting = self._load(await in_background(load_scenario, self._wanted, needs_resellers=True))
         except ScenarioError as error:
             return [*map(str, error.problems), f"{self._wanted}: not loaded; the previous scenario stays active"]
         except DomainError as error:

@@ -26,7 +26,7 @@ from simulator.scenario.sections.catalog import catalog
 from simulator.scenario.sections.changes import scheduled_change, scheduled_tree_change
 from simulator.scenario.sections.expectations import KnownNames, expectations, labels
 from simulator.scenario.sections.inboxes import inboxes
-from simulator.scenario.sections.limits import clock, limits
+from simulator.scenario.sections.limits import clock, limits, refuse_too_many
 from simulator.scenario.sections.magic import magic
 from simulator.scenario.sections.network import network
 from simulator.scenario.sections.webhooks import refuse_plain_addresses, webhooks
@@ -65,7 +65,10 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     known = rules.KnownCodes(codes, {reseller.code for reseller in starts})
     sections = {section: rules.rules_of(section, root[section], known) for section in DEFINITIONS}
     accounts_with_magic = magic(root["magic"])
-    _refuse_repeated_labels(root, accounts_with_magic)
+    written = [item for section in DEFINITIONS for item in root[section].items()]
+    _refuse_repeated_labels(root, written, accounts_with_magic)
+    bounds = limits(root["limits"])
+    refuse_too_many(root, written, bounds)
     environment = root["environment"].text("staging")
     refuse_plain_addresses(root["resellers"].items(), environment)
     return Scenario(
@@ -81,7 +84,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         network=network(root["network"], codes),
         inboxes=inboxes(root["inboxes"]),
         schedule=tuple(_scheduled(item, products, known) for item in root["schedule"].items()),
-        limits=limits(root["limits"]),
+        limits=bounds,
         webhooks=webhooks(root["webhooks"]),
         assume=assumptions(root["assume"]),
         expect=expectations(root["expect"], KnownNames(known, labels(sections, accounts_with_magic))),
@@ -89,9 +92,9 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     )
 
 
-def _refuse_repeated_labels(root: Reader, taken_by_magic: Magic) -> None:
+def _refuse_repeated_labels(root: Reader, written: list[Reader], taken_by_magic: Magic) -> None:
     """Names and ids of rules share one namespace: a request may select a rule by either."""
-    labels = [item[key] for section in DEFINITIONS for item in root[section].items() for key in ("id", "name")]
+    labels = [item[key] for item in written for key in ("id", "name")]
     # When an inherited rule and one of this file conflict, report the one of this file.
     labels.sort(key=lambda label: label.position.source == root.position.source)
     resellers.refuse_repeats(labels, "rule called")

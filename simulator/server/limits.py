@@ -13,22 +13,34 @@ from httptools import HttpParserInvalidURLError, parse_url
 from simulator.server.message import STATUS_LINE
 
 _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_RETRY_AFTER_S: Final = 5
 _refusals = count(1)
 
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """The limits of one request.
+    """The limits of one request, and those of all connections together.
 
     `headers` is a count. `head_bytes` covers the request line and the header lines with their line ends.
     `head_timeout_s` runs from the head's first byte to its last; for a connection's first request it starts when the
-    connection opens. `body_timeout_s` is the longest pause within a body.
+    connection opens. `body_timeout_s` is the longest pause within a body, `body_total_s` the time for all of it, from
+    the end of the head. `bodies_bytes` is the budget of all bodies that are being read (`Intake`), `connections`
+    how many may be open.
     """
 
     headers: int = 100
     head_bytes: int = 65536
     head_timeout_s: float = 20.0
     body_timeout_s: float = 20.0
+    body_total_s: float = 60.0
+    bodies_bytes: int = 64 * 1024 * 1024
+    connections: int = 4096
+
+    def late_body(self, is_due: bool) -> "HttpRefusal":
+        """The refusal of a body that took too long as a whole, or in one pause."""
+        if is_due:
+            return HttpRefusal("body_too_slow", self.body_total_s)
+        return HttpRefusal("body_timeout", self.body_timeout_s)
 
 
 REFUSALS: Final = {
@@ -44,6 +56,9 @@ REFUSALS: Final = {
     "head_timeout": (408, "The request's head did not arrive within {:g} seconds."),
     "unknown_transfer_coding": (501, "Transfer-Encoding may be chunked alone; no other coding is supported."),
     "body_timeout": (408, "No byte of the request's body came for {:g} seconds."),
+    "body_too_slow": (408, "The request's body did not arrive within {:g} seconds."),
+    "too_many_bodies": (503, "Request bodies of more than {} bytes are being read; retry."),
+    "too_many_connections": (503, "More than {} connections are open; retry."),
 }
 """Status and text by code. `{}` stands for a part of the request or for the limit."""
 
@@ -64,6 +79,8 @@ class HttpRefusal(Exception):
             len(body),
             next(_refusals),
         )
+        if self.status == 503:
+            lines += b"retry-after: %d\r\n" % _RETRY_AFTER_S
         head = STATUS_LINE[self.status] + default_lines + lines + b"connection: close\r\n\r\n"
         return head if self.is_to_head else head + body
 

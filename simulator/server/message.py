@@ -21,7 +21,7 @@ _FRAMING: Final = re.compile(rb"^(?:content-length|transfer-encoding):.*\n", re.
 class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     """A request with a valid head. Header names are in lower case, values are stripped of blanks; `by_name` has the
     last value of each name. `body` is the part that has arrived and was not taken yet. The application may answer one
-    that `is_plain` at once when all has arrived."""
+    that `is_plain` at once when all has arrived. `held` is what `Intake` counts."""
 
     method: str
     target: bytes
@@ -33,6 +33,7 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     is_plain: bool = True
     is_whole: bool = False
     body: bytes | bytearray = b""
+    held: int = 0
 
     def take(self) -> bytes:
         """Return the body that has arrived since the last call."""

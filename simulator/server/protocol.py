@@ -12,7 +12,8 @@ from typing import Any, Final, cast
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from simulator.server.limits import HttpLimits, HttpRefusal
+from simulator.server.intake import Intake
+from simulator.server.limits import HttpRefusal
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
 
 from simulator.server.reading import (  # isort: skip
@@ -26,16 +27,17 @@ _HIGH_WATER_BYTES: Final = 65536  # of a body, or of answers, that are held befo
 
 
 class HttpProtocol(asyncio.Protocol):
-    """One client connection. `app`, `limits` and `turn` are shared by the server's connections. uvicorn passes the
+    """One client connection. `app`, `intake` and `turn` are shared by the server's connections. uvicorn passes the
     keyword arguments; `config` and `server_state` are used."""
 
     client: tuple[Any, ...]
     server: tuple[Any, ...]
     _transport: asyncio.Transport
     _deadline: Deadline
+    _body_due = 0.0  # when the body that is being read has to be here, by the loop's clock
 
     def __init__(
-        self, app: Application, limits: HttpLimits, turn: Turn, *, config: Config, server_state: ServerState, **_: Any
+        self, app: Application, intake: Intake, turn: Turn, *, config: Config, server_state: ServerState, **_: Any
     ) -> None:
         self.ended = asyncio.Event()  # set when the client has left or the server stops
         self.may_have_left = asyncio.Event()  # set then, and when the client has closed its side: it may have left
@@ -43,13 +45,13 @@ class HttpProtocol(asyncio.Protocol):
         self.writable.set()
         self._app = app
         self._answer_now: AnswerNow = getattr(app, "answer_now", lambda *_: None)
-        self._limits = limits
+        self._intake, self._limits = intake, intake.limits
         self._turn = turn
         self.default_lines = partial(turn.default_lines, server_state)
         self._keep_alive_s = config.timeout_keep_alive
         self._server_state = server_state
         self._loop = asyncio.get_running_loop()
-        self.reader = RequestReader(limits)
+        self.reader = RequestReader(intake.limits)
         self._running: Responder | None = None  # answers one request in a task
         self._refusal: HttpRefusal | None = None  # sent after the answers before it
         self._unsent = b""  # written at the end of the turn
@@ -61,6 +63,8 @@ class HttpProtocol(asyncio.Protocol):
         self.client = transport.get_extra_info("peername") or ("", 0)  # missing when the client has already left
         self.server = transport.get_extra_info("sockname") or ("", 0)
         self._deadline = Deadline(self._loop, self._on_deadline, self._limits.head_timeout_s)
+        if len(self._server_state.connections) > self._limits.connections:
+            self._refuse(HttpRefusal("too_many_connections", self._limits.connections))
 
     # Reading
 
@@ -85,14 +89,30 @@ class HttpProtocol(asyncio.Protocol):
         if has_late_head:
             self._deadline.set(self._limits.head_timeout_s)
         elif reader.state is BODY:
-            self._deadline.set(self._limits.body_timeout_s)
-            if reader.request is not None and len(reader.request.body) > _HIGH_WATER_BYTES:
+            self._await_body(len(data))
+
+    def _await_body(self, arrived: int) -> None:
+        """Charge a packet that ended within a body, and wait for the next. A body that nobody reads is not charged."""
+        request = self.reader.request
+        if request is not None:
+            if not request.held:
+                self._body_due = self._loop.time() + self._limits.body_total_s
+            try:
+                self._intake.take(request, arrived)
+            except HttpRefusal as refusal:
+                self._refuse(refusal)
+                return
+            if len(request.body) > _HIGH_WATER_BYTES:
                 self._transport.pause_reading()
+        self._set_body_deadline()
+
+    def _set_body_deadline(self) -> None:
+        self._deadline.set_at(min(self._loop.time() + self._limits.body_timeout_s, self._body_due))
 
     def read_on(self) -> None:
-        """Resume reading if it was paused; the client's deadline starts again."""
+        """Resume reading if it was paused; the client's deadline for a pause starts again."""
         if self.reader.state is BODY:
-            self._deadline.set(self._limits.body_timeout_s)
+            self._set_body_deadline()
         if not self._transport.is_closing() and not self._transport.is_reading():
             self._transport.resume_reading()
             if self.reader.state is LATE_HEAD:
@@ -111,9 +131,10 @@ class HttpProtocol(asyncio.Protocol):
         self.reader.move(LOST)
         self._server_state.connections.discard(self)
         self.answer(self._loop.time())
-        self.reader.requests.clear()
+        self._intake.drop(self.reader.requests)
         if self._running is not None:
             self._running.leave()
+            self._intake.release(self._running.request)
         for event in (self.ended, self.may_have_left, self.writable):
             event.set()
         self._deadline.end()
@@ -129,9 +150,10 @@ class HttpProtocol(asyncio.Protocol):
             if self._running is None and not reader.requests:
                 self.close()
         elif not self._transport.is_reading() or (request is not None and request.awaits_continue):
-            self._deadline.set(limits.body_timeout_s)  # we paused reading
+            self._body_due = self._loop.time() + limits.body_total_s  # we paused reading
+            self._set_body_deadline()
         elif state is BODY:
-            self._refuse(HttpRefusal("body_timeout", limits.body_timeout_s))
+            self._refuse(limits.late_body(self._loop.time() >= self._body_due))
         elif state < DRAINING:
             self._refuse(HttpRefusal("head_timeout", limits.head_timeout_s))
 
@@ -144,8 +166,9 @@ class HttpProtocol(asyncio.Protocol):
             is_answered = running.stage is BEGUN
             running.leave()
             self._running = None
+            self._intake.release(running.request)
         elif request is not None:
-            self.reader.requests.pop()
+            self._intake.release(self.reader.requests.pop())
         if is_answered:
             self.linger()
         else:
@@ -161,6 +184,8 @@ class HttpProtocol(asyncio.Protocol):
         while reader.requests and self._running is None:
             request = reader.requests.popleft()
             if request.is_whole and request.is_plain:
+                if request.held:
+                    self._intake.release(request)
                 self._answer_at_once(request)
             elif request.is_whole or reader.state is not CLOSED:
                 self._start(request, None)
@@ -198,6 +223,7 @@ class HttpProtocol(asyncio.Protocol):
     def finished(self, request: HttpRequest) -> None:
         """Continue after a complete answer: with the next request, the refusal, or by waiting for the client."""
         self._running = None
+        self._intake.release(request)
         if self.reader.request is request:
             self.reader.request = None
         if request.keep_alive:
@@ -231,13 +257,13 @@ class HttpProtocol(asyncio.Protocol):
 
     def close(self) -> None:
         """Close once everything was written; other requests are dropped."""
-        self.reader.requests.clear()
+        self._intake.drop(self.reader.requests)
         self.flush()
         self._transport.close()
 
     def linger(self) -> None:
         """Close our side once everything was written, and the connection once the client has closed its own."""
-        self.reader.requests.clear()
+        self._intake.drop(self.reader.requests)
         self.flush()
         if not self._transport.is_closing():
             self.reader.move(SENT)

@@ -12,7 +12,9 @@ from typing import Final, cast
 
 import uvicorn
 
+from simulator.server.intake import Intake
 from simulator.server.limits import HttpLimits
+from simulator.server.memory import trim_memory
 from simulator.server.protocol import HttpProtocol
 from simulator.server.responder import Application
 from simulator.server.turn import Turn
@@ -110,7 +112,7 @@ def make_server(
         host=host,
         port=port,
         loop="auto",  # uvloop where it is installed
-        http=partial(HttpProtocol, app, limits, Turn()),  # type: ignore[arg-type]  # uvicorn only calls it
+        http=partial(HttpProtocol, app, Intake(limits, trim_memory), Turn()),  # type: ignore[arg-type]  # uvicorn only calls it
         ws="none",
         lifespan="on",
         interface="asgi3",

@@ -44,6 +44,7 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     DetailKind.MISSING: ("{name} is missing", ", biller {biller} requires it", ", {product} requires it"),
     DetailKind.EXTRA_NO_TEXT: ("{name} must be a string",),
     DetailKind.EXTRA_PATTERN: ("{name} must match {pattern}", " ({message})"),
+    DetailKind.EXTRA_TOO_LARGE: ("{name} has more than {most} characters and items, its name included",),
     DetailKind.NO_OPTION: (
         "{name}: {product} has no option {code}",
         "; did you mean {nearest}?",

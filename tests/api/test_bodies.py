@@ -1,10 +1,13 @@
 """Bodies that are sent as something else, that say null, or that are spelt in unusual ways (SPEC 4)."""
 
+import asyncio
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from simulator.api.body import BodyTooLarge, read_body
 from simulator.api.routes import routes
 from simulator.contract.register import assumptions
 from simulator.contract.schemas import schema
@@ -61,6 +64,76 @@ def test_a_content_type_may_be_ignored() -> None:
         assert pay(client, RELOAD, headers={"Content-Type": FORM}).status == 200
         user = b'{"username": "test_user_RS001", "password": "test_password_RS001"}'
         assert ask(client, "POST", "/v2/token", user, {"Content-Type": FORM}, signed=False).status == 200
+
+
+# Size
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "said"),
+    [
+        ("arrays", b"[" + b"[]," * 30_000 + b"1]", "more than 65536 bytes outside its strings"),
+        ("numbers", b"[" + b"1.5," * 20_000 + b"1]", "more than 65536 bytes outside its strings"),
+        ("depth", b"[" * 40_000 + b"]" * 40_000, "nested more than 64 levels deep"),
+    ],
+)
+def test_a_payment_that_takes_long_to_decode_is_an_invalid_request(
+    client: Client, name: str, more: bytes, said: str
+) -> None:
+    body = json.dumps(RELOAD | {"refid": name}).encode()[:-1] + b', "more": ' + more + b"}"
+    answer = client.call("POST", "/v2/topup", body)
+    assert (answer.status, answer.data["statusCode"], answer.data["remarks"]) == (400, 45, "Invalid_Request")
+    assert said in answer.headers["x-sim-diagnosis"]
+    forged = client.call("POST", "/v2/topup", body, secret="d3Jvbmc=")
+    assert forged.json["error"] == "invalid_signature", "the signature is judged first"
+
+
+def test_the_length_of_an_unknown_text_makes_no_payment_invalid(client: Client) -> None:
+    assert pay(client, RELOAD | {"refid": "text", "more": "[{,:" * 500_000}).status == 200
+
+
+async def counted(headers: dict[bytes, bytes], bytes_max: int) -> int:
+    """How many bytes were asked for until a body that never ends was refused."""
+    came = 0
+
+    async def receive() -> dict[str, Any]:
+        nonlocal came
+        came += 1000
+        return {"type": "http.request", "body": b"x" * 1000, "more_body": True}
+
+    with pytest.raises(BodyTooLarge):
+        await read_body(headers, receive, bytes_max)
+    return came
+
+
+def test_a_body_is_refused_with_the_first_byte_too_many() -> None:
+    assert asyncio.run(counted({b"transfer-encoding": b"chunked"}, 64_000)) == 65_000
+    assert asyncio.run(counted({b"content-length": b"64000"}, 64_000)) == 65_000, "whatever it declared"
+    assert asyncio.run(counted({b"content-length": b"64001"}, 64_000)) == 0
+
+
+@pytest.mark.parametrize("path", ["/v2/token", "/v2/token/refresh"])
+def test_a_body_of_credentials_over_64_kib_is_refused_in_the_endpoint_s_shape(client: Client, path: str) -> None:
+    answer = ask(client, "POST", path, b" " * 65_537, signed=False)
+    assert (answer.status, answer.json["errors"]) == (400, {"body": ["is longer than 65536 bytes"]})
+    with running() as other:
+        other.sandbox({"extends": "default"}, "own", unique_credentials=True)
+        at_root = ask(other, "POST", path, b" " * 65_537, signed=False)
+        assert (at_root.status, at_root.json) == (400, answer.json), "where the body selects the sandbox, too"
+
+
+MANY = "&".join(["a=1"] * 1001)
+
+
+def test_more_than_a_thousand_parameters_are_refused(client: Client) -> None:
+    assert client.call("GET", f"/v2/bill-presentment?product=ELECTRIC&{MANY}").status == 400
+    answer = client.call("GET", f"/v2/catalog?{MANY}")
+    assert (answer.status, answer.json["errors"]) == (400, {"query": ["has more than 1000 parameters"]})
+    answer = client.call("GET", f"/v2/balance?{MANY}")
+    said = "the query has more than 1000 parameters; this endpoint reads none"
+    assert (answer.status, answer.headers["x-sim-diagnosis"]) == (200, said)
+    answer = ask(client, "POST", "/v2/token", MANY.encode(), {"Content-Type": FORM}, signed=False)
+    assert (answer.status, answer.json["errors"]) == (400, {"body": ["has more than 1000 parameters"]})
 
 
 # Null

@@ -400,8 +400,8 @@ def test_until_idle_ends_with_an_empty_agenda() -> None:
 
 
 def test_until_idle_gives_up_on_a_day_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.runtime.driver.EVENTS_MAX", 50)
-    monkeypatch.setattr("simulator.runtime.driver.FIRED_REPORTED_MAX", 10)
+    monkeypatch.setattr("simulator.runtime.advance.EVENTS_MAX", 50)
+    monkeypatch.setattr("simulator.runtime.advance.FIRED_REPORTED_MAX", 10)
     with receiving(then=FAST) as (client, receiver):
         number = 0
 
@@ -592,3 +592,16 @@ def test_private_addresses_are_called_back_unless_only_public_ones_may_be(is_pub
         client.pay("to-the-inbox")
         client.advance(until="idle")
         assert len(client.inbox()) == 1
+
+
+def test_a_story_says_that_callbacks_were_evicted() -> None:
+    with running({"limits": {"callbacks_bytes": 1024}}) as client:
+        client.sim("PUT", "/sandboxes/default/inbox/callbacks", {"replies": [{"status": 200, "body": "x" * 9000}]})
+        assert client.pay().status == 200
+        trxid = client.live.core.state.resellers["RS001"].refids["ref-1"].trxid
+        client.advance()
+        story = client.sim("GET", f"/sandboxes/default/transactions/{trxid}").json
+        assert [one["payment_status"] for one in story["callbacks"]] == ["Succesful"]
+        assert story["callbacks_left_out"] == 1
+        assert client.sim("GET", "/sandboxes/default/callbacks").json["left_out"] == 1
+        assert len(client.inbox()) == 2

@@ -280,7 +280,7 @@ REQUERIES = [
         {"account": "", "amount": 5},
         "refid order-2 exists with account 0123456789 and amount 10; the original was returned",
     ),
-    (code("X"), "refid order-2 exists with extras.subproduct_code (none); the original was returned"),
+    (code("X"), "RELOAD has no extras.subproduct_code, ignored"),
     ({"remarks": "mine"}, "refid order-2 exists with remarks (none); the original was returned"),
 ]
 

@@ -4,13 +4,15 @@ import hashlib
 import hmac
 import json
 import logging
-from base64 import b64decode, b64encode
-from collections.abc import Iterator
+from base64 import b64decode, b64encode, urlsafe_b64encode
+from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI
+from simulator.wire.secrets import MASKED
 from tests.support.bad_requests import operations
 from tests.support.client import Client, Response, running
 
@@ -145,10 +147,135 @@ def signed_by_mistake(client: Client, query: str) -> dict[str, str]:
     return {"x-api-key": client.key, "x-timestamp": stamp, "x-nonce": nonce, "x-signature": f"v1={signature}"}
 
 
-def test_a_secret_sent_as_business_data_is_shown_as_it_was_sent_and_masked_in_the_journal_alone() -> None:
+def test_a_secret_sent_as_business_data_is_answered_as_it_was_sent_and_masked_by_the_control_api() -> None:
     with running() as client:
         secret = client.app.scenario.resellers[0].keys[0].secret
-        assert client.pay(secret, remarks=secret).data["remarks"] == secret
-        (row,) = client.sim("GET", "/sandboxes/default/transactions").json["transactions"]
-        assert row["refid"] == secret
-        assert secret.rstrip("=") not in client.sim("GET", "/sandboxes/default/requests").body.decode()
+        paid = client.pay(secret, remarks=secret)
+        assert paid.data["remarks"] == secret
+        assert client.call("GET", "/v2/transactions?limit=10&date=2026-11-21").json["data"][0]["refid"] == secret
+        (row,) = client.sim("GET", f"/sandboxes/default/transactions?refid={quote(secret)}").json["transactions"]
+        assert (row["refid"], [row["trxid"]]) == (MASKED, list(client.live.core.state.transactions))
+        for where, shown in everything_shown(client):
+            assert secret.rstrip("=").encode() not in shown, where
+
+
+def all_secrets(client: Client) -> dict[str, str]:
+    """One secret of each kind, and former ones, by what they are."""
+    reseller = client.live.core.state.resellers["RS001"]
+    user = reseller.users[0]
+    granted = tokens(client, "/v2/token", {"username": user.username, "password": user.password})
+    put = client.call("PUT", "/v2/balance-webhook", {"url": "inbox:webhooks"})
+    rotated = client.call("POST", "/v2/balance-webhook/rotate-secret")
+    client.call("DELETE", "/v2/balance-webhook")
+    again = client.call("PUT", "/v2/balance-webhook", {"url": "inbox:webhooks"})
+    pair = client.sim("POST", "/sandboxes/default/resellers/RS001/api-keys").json
+    client.sim("DELETE", f"/sandboxes/default/resellers/RS001/api-keys/{pair['api_key']}")
+    return granted | {
+        "API secret": reseller.keys[0].secret,
+        "password": user.password,
+        "rotated webhook secret": put.json["webhook_secret"],
+        "removed webhook secret": rotated.json["webhook_secret"],
+        "webhook secret": again.json["webhook_secret"],
+        "revoked key's secret": pair["api_secret"],
+    }
+
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "url": lambda secret: "".join(f"%{byte:02X}" for byte in secret.encode()),
+    "base64": lambda secret: b64encode(secret.encode()).decode(),
+    "basic": lambda secret: b64encode(f"demo:{secret}".encode()).decode(),
+    "basic2": lambda secret: urlsafe_b64encode(f"someone:{secret}:x".encode()).decode().rstrip("="),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_secret_sent_by_mistake_in_any_place_is_shown_nowhere(
+    spelling: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with running() as client:
+        sent = {what: SPELLINGS[spelling](secret) for what, secret in all_secrets(client).items()}
+        for n, spelt in enumerate(sent.values()):
+            leak(client, n, spelt)
+        client.advance(400)
+        for where, shown in everything_shown(client):
+            found = [what for what, spelt in sent.items() if spelt.rstrip("=").encode() in shown]
+            assert not found, (where, found)
+    out, err = capfd.readouterr()
+    assert not [what for what, spelt in sent.items() if spelt in out + err + caplog.text]
+
+
+def leak(client: Client, n: int, secret: str) -> None:
+    """Send a secret in every odd place, by the API and to an inbox."""
+    encoded = quote(secret, safe="%")
+    for headers in ({"X-Whatever": secret}, {"X-Signature": secret}, {"X-Sim-Rule": secret}, {secret[:20]: secret}):
+        assert secret not in repr(client.send("GET", "/v2/balance", headers=headers).headers)
+    client.send("GET", "/v2/balance", f"q={encoded}")
+    client.send("GET", f"/v2/{encoded}")
+    client.call("POST", f"/v2/callback-url?url={quote('http://127.0.0.1:9/cb?token=' + encoded, safe='')}&method=POST")
+    client.call("GET", f"/v2/catalog?{encoded}=1")
+    client.pay(f"r{n}", remarks=secret, extras={"note": secret, secret: "x"})
+    client.pay(secret[:60])
+    client.pay(f"s{n}", product=secret)
+    client.call("POST", "/v2/topup", {"refid": f"u{n}", "secretary": {"deep": [secret]}})
+    client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST")
+    client.pay(f"t{n}", remarks=secret)
+    inbox = "/_sim/inbox/default/webhooks"
+    client.send("POST", inbox, f"t={encoded}", json.dumps({"x": secret, secret: 1}).encode(), {"x-more": secret})
+    client.sim("PUT", "/sandboxes/default/inbox/webhooks", {"replies": [{"status": 500, "body": f"no {secret}"}]})
+    refused = client.sim("GET", f"/sandboxes/default/requests?x{encoded}=1")
+    assert refused.status == 400
+    assert secret not in refused.body.decode()
+
+
+def test_the_control_token_is_shown_nowhere() -> None:
+    token = "control-token-0123456789"
+    with running(control_token=token) as client:
+        bearer = {"authorization": f"Bearer {token}"}
+        for headers in ({"X-More": token}, {"X-Api-Version": token}, {"X-Sim-Rule": token}):
+            assert token not in repr(client.send("GET", "/v2/balance", f"x={token}", headers=headers).headers)
+        for path in ("requests", "requests/1", "requests/2", "requests/3"):
+            shown = client.send("GET", f"/_sim/sandboxes/default/{path}", headers=bearer)
+            assert shown.status == 200
+            assert token.encode() not in shown.body
+
+
+def test_the_secrets_of_a_life_before_a_reset_stay_hidden() -> None:
+    with running() as client:
+        secret: str = client.sim("POST", "/sandboxes/default/resellers/RS001/api-keys").json["api_secret"]
+        client.sim("POST", "/sandboxes/default/reset")
+        client.pay(remarks=secret)
+        assert secret not in client.live.core.state.secrets
+        for where, shown in everything_shown(client):
+            assert secret.encode() not in shown, where
+
+
+def test_the_secrets_of_a_deleted_sandbox_stay_hidden() -> None:
+    with running() as client:
+        made = client.sim("POST", "/sandboxes", {"credentials": "unique", "id": "gone"}).json["resellers"][0]
+        client.send("GET", "/v2/balance", headers={"X-Api-Key": made["api_key"], "X-More": made["api_secret"]})
+        client.sim("DELETE", "/sandboxes/gone")
+        assert made["api_secret"].encode() not in client.sim("GET", "/sandboxes/default/requests/1").body
+
+
+def test_answers_that_hand_credentials_out_are_whole() -> None:
+    with running() as client:
+        reseller = client.live.core.state.resellers["RS001"]
+        for method, path in (
+            ("GET", "/sandboxes"),
+            ("GET", "/sandboxes/default"),
+            ("POST", "/sandboxes/default/reset"),
+        ):
+            shown = client.sim(method, path).body.decode()
+            assert reseller.keys[0].secret in shown
+            assert reseller.users[0].password in shown
+
+
+def test_a_password_too_short_to_look_for_leaves_everything_readable() -> None:
+    users = [{"username": "ann", "password": "1234"}, {"username": "bob", "password": "a"}]
+    with running({"resellers": [{"code": "RS001", "users": users, "balance": 100}]}) as client:
+        client.send("GET", "/v2/balance", "q=0123456789&a=a")
+        shown = client.sim("GET", "/sandboxes/default/requests/1").json
+        assert shown["query"] == "q=0123456789&a=a"
+        assert MASKED not in json.dumps(shown)

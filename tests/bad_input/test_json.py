@@ -52,6 +52,9 @@ STRANGE_OBJECTS: list[tuple[str, bytes]] = [
     ("__proto__", b'{"__proto__": {"amount": 1}, "constructor": {"prototype": {}}}'),
     ("__class__", b'{"__class__": "Reseller", "__init__": {}, "self": 1}'),
     ("10,000 keys", b"{" + b",".join(b'"k%d": 1' % number for number in range(10_000)) + b"}"),
+    ("30,000 empty arrays", b'{"a": [' + b"[]," * 30_000 + b"1]}"),
+    ("20,000 fractions", b'{"a": [' + b"1.5," * 20_000 + b"1]}"),
+    ("60,000 levels", b'{"a":' * 60_000 + b"1" + b"}" * 60_000),
     ("1e400", b'{"amount": 1e400}'),
     ("1e-400", b'{"amount": 1e-400}'),
     ("1e999999999", b'{"amount": 1e999999999}'),
@@ -73,6 +76,13 @@ def test_every_control_path_refuses_objects_that_say_nothing(client: Client, one
             continue
         answer = said(ask(client, one.method, one.path, body))
         assert answer in ("400 bad_request", "400 bad_scenario"), what
+
+
+def test_a_control_body_may_have_more_structure_within_a_bound(client: Client) -> None:
+    for count, said_of_it in ((100_000, "is not acceptable"), (200_000, "more than 524288 bytes outside its strings")):
+        answer = ask(client, "POST", "/_sim/sandboxes/default/rules", b'{"path": [' + b"[]," * count + b"1]}")
+        assert said(answer) == "400 bad_request"
+        assert said_of_it in answer.json["message"]
 
 
 ACCEPTED = {("clock", "empty"), ("settings", "empty")}  # every member is optional there

@@ -350,6 +350,35 @@ def test_chunks_without_an_end_are_refused_at_ten_megabytes(simulator: Simulator
     assert asyncio.run(main()) == b"401 body_too_large"
 
 
+BOUNDS = {
+    "/v2/token": 65536,
+    "/s/default/v2/token/refresh": 65536,
+    "/_sim/inbox/default/raw": 1024 * 1024,
+    "/_sim/sandboxes": 2 * 1024 * 1024,
+}
+
+
+@pytest.mark.parametrize("path", BOUNDS)
+def test_a_smaller_bound_is_applied_while_a_body_is_read(simulator: Simulator, path: str) -> None:
+    post, size = b"POST %b HTTP/1.1\r\n" % path.encode() + H, BOUNDS[path]
+    chunked = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % (10 * size)
+
+    async def main(*pieces: bytes) -> bytes:
+        async with connected(simulator.port) as (reader, writer):
+            for piece in pieces:
+                writer.write(piece)
+                await asyncio.wait_for(writer.drain(), PATIENCE_S)
+            return await asyncio.wait_for(reader.readuntil(b"\r\n"), PATIENCE_S)
+
+    for answer in (
+        asyncio.run(main(post + b"Content-Length: %d\r\n\r\n" % (size + 1))),
+        asyncio.run(main(post + chunked, b" " * (size + 1))),
+    ):
+        assert answer.startswith(b"HTTP/1.1 400"), "it is refused before the rest comes, and does not wait for that"
+    within = asyncio.run(main(post + chunked, b" " * size))
+    assert within.startswith(b"HTTP/1.1 408"), "a body within its bound is waited for"
+
+
 def test_endless_chunk_extensions_are_refused(simulator: Simulator) -> None:
     raw = simulator.signed("POST", "/v2/topup", headers=b"Transfer-Encoding: chunked\r\n", length=False)
     assert simulator.answers(raw + b"1;" + b"x" * 200_000) == [(431, "framing_too_large")]

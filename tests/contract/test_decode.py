@@ -88,10 +88,48 @@ def test_nesting_beyond_the_bound_is_refused(levels: int, opening: str, closing:
         decode_any(nested(levels, opening, closing))
 
 
-def test_nesting_up_to_the_bound_and_width_of_any_size_are_read() -> None:
+def test_nesting_up_to_the_bound_and_a_width_above_it_are_read() -> None:
     assert decode_object(nested(DEPTH_MAX))
     assert len(decode_object(b'{"a": [' + b"{}," * 500 + b"[]]}")["a"]) == 501
     assert decode_object(b'{"a": "' + b"[{" * 500 + b'"}')
+
+
+def test_a_body_of_any_length_is_read_if_that_is_the_length_of_its_strings() -> None:
+    text = "[{," * 100_000
+    assert decode_object(json.dumps({"a": text}).encode()) == {"a": text}
+    assert decode_object(b'{"a":' + b" " * 1_000_000 + b"1}") == {"a": 1}
+
+
+WIDE: list[tuple[str, bytes]] = [
+    ("empty arrays", b"[" + b"[]," * 30_000 + b"1]"),
+    ("arrays within the depth", b"[" + (b"[" * 60 + b"]" * 60 + b",") * 1000 + b"1]"),
+    ("empty objects", b"[" + b"{}," * 30_000 + b"1]"),
+    ("numbers", b"[" + b"1," * 40_000 + b"1]"),
+    ("fractions", b"[" + b"1.5," * 20_000 + b"1]"),
+    ("long numbers", b"[" + (b"9" * 4300 + b",") * 20 + b"1]"),
+    ("one long number", b"9" * 70_000),
+    ("one long fraction", b"0." + b"9" * 70_000),
+    ("texts", b"[" + b'"",' * 30_000 + b"1]"),
+    ("members", b"{" + b",".join(b'"%d":1' % number for number in range(20_000)) + b"}"),
+    ("the same member", b"{" + b'"a":1,' * 20_000 + b'"a":1}'),
+    ("escapes", b'"' + rb"\u00e9" * 70_000 + b'"'),
+    ("escaped quotes", b'"' + rb"\"" * 70_000 + b'"'),
+    ("white space", b"{" + b" " * 1_100_000 + b"}"),
+    ("commas", b"[" + b"," * 70_000),
+    ("colons", b'{"a"' + b":" * 70_000),
+]
+
+
+@pytest.mark.parametrize(("what", "body"), WIDE, ids=[what for what, _ in WIDE])
+def test_a_body_that_takes_long_to_decode_is_refused_before(
+    what: str, body: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_decode_short", "_decode_long"):
+        monkeypatch.setattr(f"simulator.contract.body.{name}", lambda _: pytest.fail("it was decoded"))
+    with pytest.raises(BadJson, match="more than 65536 bytes outside its strings"):
+        decode_object(body, reject_duplicates=True)
+    with pytest.raises(BadJson, match="more than 40000 bytes outside its strings"):
+        decode_object(body, outline_max=40_000)
 
 
 def test_an_unclosed_depth_is_refused_too() -> None:

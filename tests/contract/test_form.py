@@ -35,6 +35,7 @@ def test_a_body_is_decoded_according_to_its_content_type(content_type: bytes, bo
         (b"", b"a=1", "body", "not valid JSON"),
         (b"", b"[1]", "body", "not a JSON object"),
         (b"", b"x" * (FORM_BYTES_MAX + 1), "body", "longer than 65536 bytes"),
+        (FORM, b"a=1&" * 1000, "body", "has more than 1000 parameters"),
     ],
 )
 def test_problems_are_reported(content_type: bytes, body: bytes, name: str, said: str) -> None:

@@ -36,6 +36,7 @@ CHOICES = {
     "failed-wallet": ("zero_cost", "keep_cost"),
     "plan-code-required": ("when_ambiguous", "always"),
     "unsupported-extras": ("ignore", "check_plan_code", "reject"),
+    "extras-size": ("every", "stored"),
     "price-amount": ("refused", "taken"),
     "content-type": ("checked", "ignored"),
     "option-account": ("Invalid_Account", "Invalid_Extras"),

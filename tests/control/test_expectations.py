@@ -1,5 +1,6 @@
 """`/_sim/sandboxes/{id}/expectations`: what the scenario expects, held against what happened."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -168,3 +169,22 @@ def test_each_sandbox_counts_its_own_calls_and_a_reset_starts_from_zero() -> Non
 def test_unknown_parameters_are_refused(path: str, status: int) -> None:
     with running() as client:
         assert client.sim("GET", f"/sandboxes/{path}").status == status
+
+
+def test_others_have_their_turn_while_many_records_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.runtime.expectations.SLICE", 2)
+    with running({"expect": [{"payments": {"status": "Accepted"}, "count": 7}]}) as client:
+        for number in range(7):
+            client.pay(f"r{number}")
+
+        async def turns_of_another() -> int:
+            judging, turns = asyncio.ensure_future(client.asim("GET", "/sandboxes/default/expectations")), 0
+            while not judging.done():
+                await asyncio.sleep(0)
+                turns += 1
+            assert judging.result().json["ok"]
+            return turns
+
+        scanning = client.run(turns_of_another())
+        monkeypatch.setattr("simulator.runtime.expectations.SLICE", 100)
+        assert scanning == client.run(turns_of_another()) + 7 // 2

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.control.masking import MASKED, Mask, masked_body, masked_query
+from simulator.control.masking import Mask, masked_body, masked_query
+from simulator.wire.secrets import MASKED
 from tests.support.client import Client, running
 
 PATH = "/v2/token"

@@ -160,3 +160,14 @@ def test_a_bad_rule_is_reported_by_its_path_and_nothing_changes(
 def test_a_list_that_cannot_be_meant_is_refused(query: str) -> None:
     with running() as client:
         assert client.sim("GET", f"{RULES}?{query}").status == 400
+
+
+def test_a_rule_above_the_limit_is_refused_until_another_is_removed() -> None:
+    with running({"extends": None, "limits": {"rules": 3}, "payments": [{"then": FAILED}]}) as client:
+        body = {"section": "faults", "rule": {"then": {"status": 500}, "when": {"path": "/v2/catalog"}}}
+        first, _ = (added(client, section="faults", **body["rule"]) for _ in range(2))  # type: ignore[arg-type]
+        refused = client.sim("POST", RULES, body)
+        assert (refused.status, refused.json["error"]) == (409, "too_many_rules")
+        assert len(counted(client)) == 3
+        assert client.sim("DELETE", f"{RULES}/{first}").status == 204
+        assert client.sim("POST", RULES, body).status == 201

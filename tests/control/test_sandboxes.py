@@ -442,3 +442,23 @@ def test_a_forwarded_address_counts_only_when_it_is_trusted() -> None:
             client.sim("PATCH", settings, {"ip_allowlist": ["203.0.113.7"]})
             answer = client.call("GET", "/v2/balance", headers={"X-Forwarded-For": "203.0.113.7, 10.0.0.1"})
             assert answer.status == expected
+
+
+def test_resellers_and_keys_above_the_limits_are_refused() -> None:
+    resellers, keys = "/sandboxes/default/resellers", "/sandboxes/default/resellers/RS001/api-keys"
+    with running({"limits": {"resellers": 2, "api_keys": 6}}) as client:
+        assert client.sim("POST", resellers, {"code": "B"}).status == 201
+        refused = client.sim("POST", resellers, {"code": "C"})
+        assert (refused.status, refused.json["error"]) == (409, "too_many_resellers")
+        assert client.sim("POST", keys).status == 201
+        refused = client.sim("POST", keys)
+        assert (refused.status, refused.json["error"]) == (409, "too_many_api_keys")
+        assert len(client.live.core.state.keys) == 6
+
+
+def test_a_reseller_with_more_keys_than_the_limit_is_not_added() -> None:
+    with running({"limits": {"api_keys": 5}}) as client:
+        keys = [{"key": f"k{number}", "state": "no_secret"} for number in range(2)]
+        refused = client.sim("POST", "/sandboxes/default/resellers", {"code": "B", "api_keys": keys})
+        assert (refused.status, refused.json["error"]) == (409, "too_many_api_keys")
+        assert list(client.live.core.state.resellers) == ["RS001"]

@@ -75,7 +75,7 @@ def test_a_request_has_exactly_the_given_headers_and_body(run: Run) -> None:
 def test_a_query_may_be_longer_than_an_address_that_is_configured(run: Run) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
-            query = "message=" + "%7B" * 5000
+            query = "message=" + "%F0%9F%98%80" * 10_000
             assert (await http.send(Outgoing("GET", f"{receiver.url}?{query}"), 5.0)).status == 200
             assert query in receiver.requests[0].head[0]
 

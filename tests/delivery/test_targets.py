@@ -1,16 +1,19 @@
 """Which addresses may be configured, and which IP addresses are called."""
 
-from ipaddress import ip_address
+import ipaddress
+from collections.abc import Iterator
+from ipaddress import ip_address, ip_network
 
 import pytest
 
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.targets import (
     MAX_TARGET_CHARS,
-    AddressPolicy,
     BadTarget,
     HttpTarget,
     InboxTarget,
     parse_target,
+    reason_to_refuse,
 )
 
 
@@ -178,16 +181,27 @@ def test_a_reason_does_not_repeat_the_password() -> None:
     assert "hunter2" not in caught.value.reason
 
 
+def private_networks() -> Iterator[str]:
+    """The special-purpose networks of this version of Python, but for those that stand for another address."""
+    for constants in (ipaddress._IPv4Constants, ipaddress._IPv6Constants):  # type: ignore[attr-defined]
+        yield from (str(network) for network in constants._private_networks if str(network) != "::ffff:0:0/96")
+
+
 METADATA = [
     "169.254.169.254",
     "169.254.0.0",
     "169.254.170.2",
     "169.254.255.255",
     "100.100.100.200",
+    "168.63.129.16",
+    "192.0.0.192",
     "fe80::1",
     "febf:ffff::1",
     "fe80::1%eth0",
     "fd00:ec2::254",
+    "fd00:ec2::23",
+    "fd00:c1::a9fe:a9fe",
+    "fd00:42::42",
     "fd20:ce::254",
     "::ffff:169.254.169.254",
     "::169.254.169.254",
@@ -197,6 +211,34 @@ METADATA = [
     "64:ff9b:1:a9fe:a9:fe00::",
     "2001:0:a9fe:a9fe::1",
     "2001:0:808:808::5601:5601",
+    "::ffff:168.63.129.16",
+    "::ffff:192.0.0.192",
+    "::ffff:0:169.254.169.254",
+    "64:ff9b::168.63.129.16",
+    "64:ff9b:1::192.0.0.192",
+    "2002:a83f:8110::1",
+    "2001:0:a83f:8110::1",
+    "2001:0:808:808::57c0:7eef",
+    "2a00:1450::5efe:169.254.169.254",
+    "2a00:1450::200:5efe:100.100.100.200",
+    "::ffff:169.254.169.254%eth0",
+]
+# Other forms with an IPv4 address in them, whatever it is: a relay on the way may unpack them.
+EMBEDDING = [
+    "::127.0.0.1",
+    "::8.8.8.8",
+    "::2",
+    "::ffff:0:8.8.8.8",
+    "::ffff:0:127.0.0.1",
+    "64:ff9b:1::8.8.8.8",
+    "64:ff9b:1:808:8:800::",
+    "2001::1",
+    "2001:0:808:808::1",
+    "2002:7f00:1::1",
+    "2002:808:808::1",
+    "2a00:1450::5efe:8.8.8.8",
+    "2a00:1450::200:5efe:10.0.0.1",
+    "fd12::5efe:10.0.0.1",
 ]
 NOT_PUBLIC = [
     "127.0.0.1",
@@ -225,15 +267,14 @@ NOT_PUBLIC = [
     "::1",
     "::ffff:127.0.0.1",
     "::ffff:10.0.0.1",
-    "::127.0.0.1",
-    "::8.8.8.8",
     "64:ff9b::10.0.0.1",
-    "64:ff9b:1::8.8.8.8",
+    "::ffff:192.168.0.1",
+    "100:0:0:1::1",
+    "5f00::1",
+    "2001:1::1",
+    "2001:1ff::1",
     "100::1",
-    "2001::1",
     "2001:db8::1",
-    "2002:7f00:1::1",
-    "2002:808:808::1",
     "3fff::1",
     "4000::1",
     "fc00::1",
@@ -252,7 +293,14 @@ PUBLIC = [
     "172.32.0.1",
     "192.167.255.255",
     "223.255.255.255",
+    "168.63.129.15",
+    "168.63.129.17",
+    "192.0.1.1",
+    "192.31.196.1",
+    "2001:200::1",
     "2606:4700::1111",
+    "2606:4700::5efd:808:808",
+    "2620:4f:8000::1",
     "2a00:1450::1",
     "::ffff:8.8.8.8",
     "64:ff9b::8.8.8.8",
@@ -263,6 +311,62 @@ PUBLIC = [
 @pytest.mark.parametrize("public_only", [False, True])
 def test_metadata_addresses_are_refused_always(address: str, public_only: bool) -> None:
     assert AddressPolicy(public_only).refuse(ip_address(address))
+
+
+@pytest.mark.parametrize("address", EMBEDDING)
+@pytest.mark.parametrize("public_only", [False, True])
+def test_forms_that_embed_an_ipv4_address_are_refused_always(address: str, public_only: bool) -> None:
+    reason = AddressPolicy(public_only).refuse(ip_address(address))
+    assert reason
+    assert "embeds an IPv4 address" in reason
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::", "10.0.0.1", "192.168.1.1", "172.17.0.1", "fd12::1"])
+def test_this_machine_and_its_network_are_reachable_by_default(address: str) -> None:
+    assert AddressPolicy().refuse(ip_address(address)) is None
+    assert AddressPolicy(public_only=True).refuse(ip_address(address))
+
+
+@pytest.mark.parametrize("network", [*private_networks()], ids=str)
+def test_what_python_calls_private_is_never_public(network: str) -> None:
+    """The standard library's table grows with its versions; whatever it has on this one, ours has too."""
+    first, last = ip_network(network)[0], ip_network(network)[-1]
+    assert all(AddressPolicy(public_only=True).refuse(address) for address in (first, last))
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "168.63.129.16",
+        "168.63.33040",
+        "0xa83f8110",
+        "0250.077.0201.020",
+        "2822734096",
+        "168.63.129.16.",
+        "0xc0.0.192",
+        "192.192",
+        "[::ffff:a83f:8110]",
+        "[::ffff:0:808:808]",
+        "[64:ff9b::c000:c0]",
+        "[2002:808:808::]",
+        "[2001::1]",
+        "metadata.google.internal",
+        "METADATA.google.internal.",
+        "metadata.goog",
+        "metadata.azure.internal",
+        "instance-data.ec2.internal",
+        "[fe80::1%eth0]",
+    ],
+)
+def test_a_metadata_service_cannot_be_configured_in_any_spelling(host: str) -> None:
+    assert reason_to_refuse(f"http://{host}:81/x")
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "0x7f.1", "[::1]", "metadata", "google.internal", "a.metadata.goog.example"]
+)
+def test_other_hosts_can_be_configured(host: str) -> None:
+    assert reason_to_refuse(f"http://{host}/") is None
 
 
 @pytest.mark.parametrize("address", NOT_PUBLIC)

@@ -1,5 +1,7 @@
 """A sandbox against a model so simple that it is right: money, statuses, refids, voids and callback attempts."""
 
+import itertools
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -12,10 +14,15 @@ from hypothesis.stateful import rule as step_rule
 
 from simulator.domain.commands import Credit, OpenCase
 from simulator.domain.model.answers import NoSuchTransaction, PaymentAnswer, PaymentRefused
+from simulator.domain.model.bills import BillKey
+from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
+from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.rules import Fields, Rule
-from simulator.domain.model.transactions import Distortion, Status, Step, may_follow
+from simulator.domain.model.scenario import Limits
+from simulator.domain.model.transactions import Distortion, Status, Step, Transaction, may_follow
+from simulator.domain.reports.coverage import coverage
 from tests.support.worlds import (
     ACCEPTED,
     START,
@@ -44,6 +51,8 @@ ENDINGS = {
     "5": (ACCEPTED, Step(Status.PROCESSING, requery=1), Step(Status.FAILED, requery=2)),
     "6": (ACCEPTED, Step(Status.SUCCESSFUL, requery=2), after(30, Status.FAILED)),
     "7": (ACCEPTED, after(1, Status.SUCCESSFUL)),
+    "8": (ACCEPTED, Step(Status.PROCESSING, requery=1)),
+    "9": (Step(Status.PROCESSING), after(2, Status.PROCESSING), Step(Status.PROCESSING, requery=2)),
 }
 PLANS = {"7": Distortion(duplicates=1), "0": Distortion(reverse=True)}
 RULES = [
@@ -64,6 +73,32 @@ VOIDS = {
 VOID_RULES = tuple(Rule(f"v{digit}", ends_with(digit), then) for digit, then in VOIDS.items())
 RETURNED = (Status.FAILED, Status.REFUNDED)
 COST = Decimal("0.97")
+CALLBACKS_BYTES = 12_000
+
+
+A, P, S, F = Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED
+
+
+def outcomes_of(one: Transaction, now: datetime) -> set[Noted]:
+    """The outcomes of a payment as they can be told from its records: from its statuses, and from what is to come."""
+    statuses = [result.status for result in one.results]
+    pairs = set(itertools.pairwise(statuses))
+    is_waiting = any(
+        (step.after is not None and one.created + step.after > now)
+        or (step.requery is not None and step.requery > one.requeries)
+        for step in one.steps
+    )
+    tests = {
+        Noted.SUCCESSFUL_AFTER_PROCESSING: {(A, P), (P, S)} <= pairs,
+        Noted.SUCCESSFUL_AT_ONCE: statuses[0] is S,
+        Noted.FAILED_AFTER_ACCEPTED: (A, F) in pairs,
+        Noted.FAILED_AFTER_PROCESSING: (P, F) in pairs,
+        Noted.FAILED_AT_ONCE: statuses[0] is F,
+        Noted.REFUNDED: statuses[-1] is Status.REFUNDED,
+        Noted.STUCK: not one.is_settled and not is_waiting,
+        Noted.REQUERIED: one.requeries > 0,
+    }
+    return {outcome for outcome, is_met in tests.items() if is_met}
 
 
 class Payments(RuleBasedStateMachine):
@@ -71,7 +106,8 @@ class Payments(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.box = sandbox(*RULES, balance="500.00", voids=VOID_RULES)
+        limits = Limits(callbacks=10, callbacks_bytes=CALLBACKS_BYTES)
+        self.box = sandbox(*RULES, balance="500.00", voids=VOID_RULES, limits=limits)
         self.now: datetime = START
         self.credited = Decimal(0)
         self.costs: dict[str, Decimal] = {}
@@ -127,10 +163,15 @@ class Payments(RuleBasedStateMachine):
         self.in_air += [fired.send for fired in fire_due(self.box, self.now) if fired.send]
 
     @precondition(lambda self: self.in_air)
-    @step_rule(data=st.data(), status=st.sampled_from([200, 204, 302, 404, 408, 429, 500, 503, None]))
-    def receiver_answers(self, data: st.DataObject, status: int | None) -> None:
+    @step_rule(
+        data=st.data(),
+        status=st.sampled_from([200, 204, 302, 404, 408, 429, 500, 503, None]),
+        length=st.sampled_from([0, 100, 2000]),
+    )
+    def receiver_answers(self, data: st.DataObject, status: int | None, length: int) -> None:
         send = self.in_air.pop(data.draw(st.integers(0, len(self.in_air) - 1)))
-        outcome = AttemptResult(AttemptEnd.ANSWERED, status) if status else AttemptResult(AttemptEnd.TIMEOUT)
+        answered = AttemptResult(AttemptEnd.ANSWERED, status, "x" * length)
+        outcome = answered if status else AttemptResult(AttemptEnd.TIMEOUT)
         delivered(self.box, send, outcome, self.now)
 
     @invariant()
@@ -161,6 +202,33 @@ class Payments(RuleBasedStateMachine):
             assert now[: len(self.histories.get(refid, []))] == self.histories.get(refid, [])
             assert all(may_follow(a, b) for a, b in zip([None, *now], now, strict=False))
             self.histories[refid] = now
+
+    @invariant()
+    def counted_outcomes_equal_a_recount(self) -> None:
+        transactions = self.box.state.transactions.values()
+        recount = Counter(outcome for one in transactions for outcome in outcomes_of(one, self.now))
+        counted = coverage(self.box.state, {}).outcomes
+        assert {id_: count for id_, count in counted.items() if id_.startswith("payment-")} == recount
+
+    @invariant()
+    def what_was_paid_of_a_bill_equals_a_recount(self) -> None:
+        recount: Counter[BillKey] = Counter()
+        for one in self.box.state.transactions.values():
+            if one.result.status is S:
+                recount[one.product, one.account, ""] += one.amount  # type: ignore[assignment]  # Decimals, not counts
+        assert {key: paid for key, paid in self.box.state.bills_paid.items() if paid} == recount
+
+    @invariant()
+    def the_callback_log_knows_its_size_and_is_bounded(self) -> None:
+        log = self.box.state.callbacks
+        assert log.size == sum(one.size for one in log)
+        assert len(log) <= 10
+        assert log.size <= CALLBACKS_BYTES or len(log) == 1
+        assert len(log) + log.left_out == self.box.state.callbacks_made
+        shown = {one.id for one in log}
+        jobs = [send.job for send in self.box.state.in_flight.values()]
+        evicted = [job for job in jobs if isinstance(job, Callback) and job.id not in shown]
+        assert not any(one.result and one.result.body for job in evicted for one in job.attempts)
 
     @invariant()
     def callbacks_have_at_most_four_attempts(self) -> None:

@@ -90,9 +90,10 @@ def test_arguments_after_the_first_dashes_are_passed_unchanged_to_the_command() 
 def test_a_signal_goes_to_the_command_and_everything_ends_with_it(number: int) -> None:
     script = (
         "import os, signal, sys\n"
-        f"signal.signal({int(number)}, lambda *_: sys.exit(9))\n"
+        f"signal.pthread_sigmask(signal.SIG_BLOCK, [{int(number)}])\n"  # so that it is not lost before the wait
         "print(os.environ['RESELLER_SIM_URL'], flush=True)\n"
-        "signal.pause()\n"
+        f"signal.sigwait([{int(number)}])\n"
+        "sys.exit(9)\n"
     )
     with serving("--", sys.executable, "-c", script, verb="exec") as running:
         control = running.first_line.strip()

@@ -223,6 +223,24 @@ def test_an_inbox_that_is_awaited_stays_whatever_is_posted_to_others() -> None:
     asyncio.run(main())
 
 
+def test_what_is_evicted_while_somebody_waits_counts() -> None:
+    async def main() -> None:
+        full = inboxes(inbox=2)
+        post(full, "a")
+        waits = [
+            asyncio.create_task(full.wait("a", count_min, after, 30)) for count_min, after in ((5, 0), (4, 1), (2, 3))
+        ]
+        await asyncio.sleep(0)
+        for _ in range(3):
+            post(full, "a")
+        assert not any(waiting.done() for waiting in waits)
+        post(full, "a")
+        found = await asyncio.wait_for(asyncio.gather(*waits), 5)
+        assert [(len(inbox.received), complete) for inbox, complete in found] == [(2, True)] * 3
+
+    asyncio.run(main())
+
+
 def test_waiting_in_vain_leaves_nothing() -> None:
     server = server_budget()
     full = inboxes(server)

@@ -328,3 +328,20 @@ def test_credentials_of_another_reseller_are_refused_before_anything_changes(cre
             load(client, resellers=[{"code": "RS002", **credentials}], **FAILS)
         assert client.live.scenario is client.live.core.state.scenario is before
         assert client.pay().data["status"] == "Accepted"
+
+
+@pytest.mark.parametrize(
+    ("limits", "code"), [({"resellers": 2}, "too_many_resellers"), ({"api_keys": 5}, "too_many_api_keys")]
+)
+def test_files_that_name_ever_more_resellers_are_refused_above_the_limit(limits: dict[str, int], code: str) -> None:
+    with running({}) as client:
+        for name in "BC":
+            wanted = [{"code": name, "api_keys": [{"key": name, "state": "no_secret"}]}]
+            if name == "B":
+                load(client, limits=limits, resellers=wanted)
+                continue
+            with pytest.raises(Conflict) as refused:
+                load(client, limits=limits, resellers=wanted, **FAILS)
+            assert refused.value.code == code
+        assert list(client.live.core.state.resellers) == ["RS001", "B"]
+        assert client.pay().data["status"] == "Accepted"

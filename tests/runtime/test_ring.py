@@ -3,7 +3,10 @@
 import asyncio
 from dataclasses import dataclass
 
-from simulator.runtime.ring import Notifier, Ring
+import pytest
+
+from simulator.domain.errors import Busy
+from simulator.runtime.ring import WAITERS_MAX, Notifier, Ring, Tally
 
 
 @dataclass
@@ -46,6 +49,13 @@ def test_records_are_found_by_number_and_numbers_go_on_after_clearing() -> None:
     assert [item.n for item in ring] == [4]
 
 
+def test_every_record_is_found_by_number_whatever_was_evicted() -> None:
+    for count in range(12):
+        ring = filled(count, count_max=5)
+        found = [record.n for n in range(-3, 20) if (record := ring.find(n)) is not None]
+        assert found == [record.n for record in ring]
+
+
 def test_waiting_ends_as_soon_as_it_is_true() -> None:
     async def main() -> None:
         ring = filled(0)
@@ -63,5 +73,37 @@ def test_waiting_ends_when_the_time_is_up() -> None:
         assert not await Notifier().wait_until(lambda: False, 0.01)
         assert not await Notifier().wait_until(lambda: False, 0)
         assert await Notifier().wait_until(lambda: True, 0)
+
+    asyncio.run(main())
+
+
+def test_a_tally_looks_at_each_record_once_and_keeps_what_was_evicted() -> None:
+    looked_at: list[int] = []
+
+    def is_even(item: Item) -> bool:
+        looked_at.append(item.n)
+        return item.n % 2 == 0
+
+    ring = filled(3, count_max=3)
+    tally = Tally(ring, is_even)
+    assert (tally.count(), tally.count()) == (1, 1)
+    for n in range(4, 9):
+        ring.add(Item())
+        assert tally.count() == n // 2
+    assert sorted(looked_at) == list(range(1, 9))
+    assert Tally(ring, is_even, after=ring.last_n, counted=7).count() == 7
+
+
+def test_more_may_not_wait_than_the_limit() -> None:
+    async def main() -> None:
+        notifier = Notifier()
+        tasks = [asyncio.create_task(notifier.wait_until(lambda: False, 30)) for _ in range(WAITERS_MAX)]
+        await asyncio.sleep(0)
+        with pytest.raises(Busy):
+            await notifier.wait_until(lambda: False, 30)
+        assert await notifier.wait_until(lambda: True, 30), "it needs no place"
+        notifier.close()
+        assert await asyncio.wait_for(asyncio.gather(*tasks), 5) == [False] * WAITERS_MAX
+        assert notifier.waiting == []
 
     asyncio.run(main())

@@ -1,5 +1,6 @@
 """Watching a scenario's files: which files, when a change takes effect, and what is reported."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,12 @@ class Watched:
     def look(self, times: int = 2) -> list[str]:
         """Look so often, and what was reported then, without the path."""
         self.reported.clear()
-        for _ in range(times):
-            self.watch.poll()
+        asyncio.run(self._polls(times))
         return [line.rpartition("/")[2] for line in self.reported]
+
+    async def _polls(self, times: int) -> None:
+        for _ in range(times):
+            await self.watch.poll()
 
 
 @pytest.fixture

@@ -294,6 +294,7 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         callback_timeout_manual=5 * second,
         callback_retry=RetryPolicy(6, 7 * second),
         callbacks=8,
+        callbacks_bytes=8193,
         deliveries=12,
         deliveries_bytes=8192,
         notifications=7,
@@ -303,6 +304,9 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         inbox_bytes=4096,
         inboxes=13,
         inboxes_bytes=16384,
+        rules=900,
+        resellers=901,
+        api_keys=902,
     )
     assert scenario.webhooks == WebhookPolicy(
         retry_limit=2,

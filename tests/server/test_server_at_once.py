@@ -7,7 +7,9 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
+from simulator.server.intake import Intake
 from simulator.server.limits import HttpLimits
+from simulator.server.memory import trim_memory
 from simulator.server.protocol import HttpProtocol
 from simulator.server.turn import Turn
 from tests.support.echo_at_once import EchoAtOnce
@@ -195,7 +197,8 @@ def test_a_request_counts_although_the_system_no_longer_knows_where_it_came_from
     async def main() -> list[str]:
         app = EchoAtOnce()
         config = uvicorn.Config(app, interface="asgi3", log_config=None)
-        protocol = HttpProtocol(app, HttpLimits(), Turn(), config=config, server_state=ServerState())
+        intake = Intake(HttpLimits(), trim_memory)
+        protocol = HttpProtocol(app, intake, Turn(), config=config, server_state=ServerState())
         protocol.connection_made(Gone())
         protocol.data_received(request("GET", "/gone"))
         protocol.connection_lost(None)

@@ -88,6 +88,18 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("wrong type", "seed: one\n", ["1:7: type"]),
     ("a number as text", "scenario: 12\n", ["1:11: type"]),
     ("a negative seed", "seed: -1\n", ["1:7: out_of_range"]),
+    (
+        "more rules than the limit",
+        "limits: {rules: 2}\nvoids: [{then: {status: Failed}}]\nfaults:\n"
+        "- {then: {status: 500}}\n- {then: {status: 501}}\n",
+        ["5:3: too_many"],
+    ),
+    (
+        "more resellers and keys than the limits",
+        "limits: {resellers: 1, api_keys: 1}\nresellers:\n- {code: A, api_keys: [{key: a, state: no_secret}]}\n"
+        "- {code: B, api_keys: [{key: b, state: no_secret}]}\n",
+        ["4:3: too_many", "4:24: too_many"],
+    ),
     ("a list where an object is due", "limits: [1]\n", ["1:9: type"]),
     ("an object where a list is due", "payments: {}\n", ["1:11: type"]),
     ("null where text is due", "description:\n", ["1:13: type"]),

@@ -15,10 +15,10 @@ from typing import Any, Self
 
 import pytest
 
+from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.lookup import Lookup, system_lookup
 from simulator.delivery.sender import HttpSender
 from simulator.delivery.slots import PER_RECEIVER, Slots
-from simulator.delivery.targets import AddressPolicy
 from simulator.domain.model.effects import Outgoing
 from tests.support.connections import hang_up
 
@@ -127,7 +127,7 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}/callback"
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls, limit=2**20)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 

@@ -230,7 +230,7 @@ async def exchange(
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    await app(scope, receive, send)
+    await asyncio.create_task(app(scope, receive, send))  # whose steps are the simulator's own (`longest_turn`)
     if not sent:
         return Response(0, {}, b"")
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in sent[0].get("headers", [])}

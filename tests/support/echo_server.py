@@ -137,6 +137,13 @@ class Echo:
         await asyncio.sleep(self._late_s)
         await send_text(send, b"read %d" % len(await _body(receive)))
 
+    async def on_counted(self, connection: Connection, receive: Receive, send: Send) -> None:
+        came = 0
+        while (message := await receive())["type"] == "http.request" and message["more_body"]:
+            came += len(message["body"])
+            self.seen.append(f"came {came}")
+        await send_text(send, b"counted")
+
     async def on_sleep(self, connection: Connection, receive: Receive, send: Send) -> None:
         await asyncio.sleep(3600)
 

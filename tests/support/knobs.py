@@ -343,6 +343,7 @@ PROBES: dict[str, Probe] = {
     ),
     "bill-rules": Probe(lambda client: look_up(client, "bad").status, (ABSENT, [{"then": {"bill": BILL}}])),
     "unsupported-extras": Probe(lambda client: client.pay(extras={"subproduct_code": "NOPE"}).data["statusCode"]),
+    "extras-size": Probe(lambda client: client.pay(extras={"note": "x" * 1001}).data["statusCode"]),
     "plan-code-required": Probe(lambda client: client.pay(product="DATA", amount="30").status),
     "plan-code-remarks": Probe(
         lambda client: client.pay(product="DATA", amount="30").data["remarks"],

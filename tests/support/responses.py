@@ -107,7 +107,7 @@ def _body_problems(wanted: Schema, body: bytes) -> list[str]:
     if found is None:
         checker = _validator(wanted)  # which keeps the schema alive, and so its id is its own
         try:
-            found = _value_problems(checker, decode_any(body))
+            found = _value_problems(checker, decode_any(body, outline_max=len(body)))
         except BadJson as bad:
             found = [str(bad)]
         _judged[id(wanted), body] = found

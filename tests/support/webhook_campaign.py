@@ -1,14 +1,9 @@
-"""Many deliveries to a receiver that fails 30 in 100: each is delivered or has exactly its attempts, on schedule.
-
-`make campaign` runs 10,000 of them; the suite runs some hundreds.
-"""
+"""Many deliveries to a receiver that fails 30 in 100: each is delivered or has exactly its attempts, on schedule."""
 
 import random
-import sys
 from datetime import timedelta
 from decimal import Decimal
 from itertools import pairwise
-from time import perf_counter
 from typing import Any
 
 from simulator.domain.commands import Credit
@@ -63,15 +58,3 @@ def _check(delivery: Delivery, taken: list[bool]) -> None:
     times: list[Any] = [attempt.at for attempt in delivery.attempts]
     assert times[0] == delivery.created
     assert [after - before for before, after in pairwise(times)] == WAITS[: len(times) - 1]
-
-
-def main() -> None:
-    """Run it whole and say what came out."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    began = perf_counter()
-    ended = campaign(count)
-    print(f"{count} deliveries, {ended} after {perf_counter() - began:.1f} s")
-
-
-if __name__ == "__main__":
-    main()

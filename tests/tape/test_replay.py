@@ -9,6 +9,7 @@ import pytest
 
 from simulator.domain.errors import DomainError
 from simulator.domain.sandbox import Sandbox
+from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.compiler import ScenarioCompiler
 from simulator.scenario.library import scenario_from_object
@@ -109,6 +110,7 @@ def everything(client: Client) -> None:
     new_resellers_and_refusals(client)
 
 
+@pytest.mark.parametrize("share", [ITEMS_PER_TURN_MAX, 2])
 @pytest.mark.parametrize(
     "play",
     [
@@ -121,7 +123,7 @@ def everything(client: Client) -> None:
     ],
 )
 def test_commands_that_are_read_back_lead_to_the_same_state(
-    monkeypatch: pytest.MonkeyPatch, play: Callable[[Client], None]
+    monkeypatch: pytest.MonkeyPatch, play: Callable[[Client], None], share: int
 ) -> None:
     tape: Tape = []
     apply = Sandbox.apply
@@ -133,6 +135,7 @@ def test_commands_that_are_read_back_lead_to_the_same_state(
 
     with monkeypatch.context() as patched:
         patched.setattr(Sandbox, "apply", recorded)
+        patched.setattr("simulator.runtime.driver.ITEMS_PER_TURN_MAX", share)
         with running(FIRST) as client:
             set_callback(client)
             started, seed, scenario = client.live.core.state.started, client.live.seed, client.live.scenario

@@ -25,17 +25,18 @@ from simulator.domain.state import State
 def pass_time(state: State, command: PassTime, now: datetime) -> list[Fired]:
     """Process items that are due by `now`. A step that may not follow the current status is skipped."""
     fired: list[Fired] = []
-    while command.events_max is None or len(fired) < command.events_max:
+    left = command.events_max
+    while left is None or left > 0:
         due = state.agenda.pop_due(now)
         if due is None:
+            state.advance_to(now)
             break
         state.advance_to(due.at)
         one = _process(state, due.item, state.now)
         if one is not None:
             fired.append(one)
-    else:
-        return fired
-    state.advance_to(now)
+        if left is not None:
+            left -= 1
     return fired
 
 

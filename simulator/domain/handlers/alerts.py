@@ -6,12 +6,14 @@ alert requires that the balance was at or above the threshold in between.
 
 from datetime import datetime
 from decimal import Decimal
+from weakref import ref
 
 from simulator.domain.commands import SetThreshold
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.money import CENT, is_bounded, is_whole_cents
 from simulator.domain.model.notifications import NotificationKind
 from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.wallet import Entry
 from simulator.domain.state import State
 
 THRESHOLD_MIN = Decimal(1)
@@ -19,8 +21,14 @@ THRESHOLD_MIN = Decimal(1)
 
 def enable_alerts(state: State, reseller: Reseller, threshold: Decimal | None) -> None:
     """Alert whenever this reseller's wallet falls below its threshold; None for no threshold yet."""
-    wallet = reseller.wallet
-    wallet.on_low = lambda entry: _alert(state, reseller, entry.at)
+    owner, code, wallet = ref(state), reseller.code, reseller.wallet  # weakly, or the collector alone could free it all
+
+    def alert(entry: Entry) -> None:
+        alive = owner()
+        assert alive is not None, "its wallets are in it"
+        _alert(alive, alive.resellers[code], entry.at)
+
+    wallet.on_low = alert
     if threshold is not None:
         wallet.threshold = threshold
 

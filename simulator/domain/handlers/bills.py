@@ -24,7 +24,7 @@ from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import ZERO, parse_amount
 from simulator.domain.model.options import amount_range, biller_field, limiting_biller, offered
-from simulator.domain.model.transactions import Status, Transaction
+from simulator.domain.model.transactions import Transaction
 from simulator.domain.queries import not_on_sale, on_sale
 from simulator.domain.state import State
 
@@ -39,10 +39,9 @@ class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
     biller: Option | None
 
 
-def note_payment(state: State, product: Product, transaction: Transaction) -> None:
-    """Index a new payment of a product that has bills."""
-    key = _key(product, transaction.account, transaction.extras.get("biller_code"))
-    state.bill_payments.setdefault(key, []).append(transaction)
+def bill_of(product: Product, transaction: Transaction) -> BillKey:
+    """The bill that a new payment of a product with bills pays."""
+    return _key(product, transaction.account, transaction.extras.get("biller_code"))
 
 
 def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillRefused:
@@ -114,9 +113,7 @@ def _minus_payments(state: State, inquiry: Inquiry, bill: Bill) -> Bill:
     if bill.outstanding is None:
         return bill
     key = _key(inquiry.product, inquiry.asked.account, inquiry.asked.biller_code)
-    payments = state.bill_payments.get(key, ())
-    paid = sum((one.amount for one in payments if one.result.status is Status.SUCCESSFUL), start=ZERO)
-    return replace(bill, outstanding=max(ZERO, bill.outstanding - paid))
+    return replace(bill, outstanding=max(ZERO, bill.outstanding - state.bills_paid.get(key, ZERO)))
 
 
 def _ignored(inquiry: Inquiry) -> Detail | None:

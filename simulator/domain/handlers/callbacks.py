@@ -63,14 +63,14 @@ def attempt_due(state: State, callback: Callback, now: datetime) -> Send:
         wallet = state.resellers[callback.transaction.reseller].wallet
         callback.result = msgspec.structs.replace(callback.result, balance=wallet.balance)
     attempt = Attempt(len(callback.attempts) + 1, now)
-    callback.attempts.append(attempt)
+    callback.attempts += (attempt,)
     return Send(callback, attempt)
 
 
 def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: AttemptResult, now: datetime) -> None:
     """Record an attempt's result; a temporary failure schedules the next attempt (SPEC 6.1)."""
     assert attempt.result is None, "an attempt ends once"
-    attempt.result = result
+    state.callbacks.end_attempt(callback, attempt, result)
     policy = state.scenario.limits.callback_retry
     retried = is_retried(result, redirects=state.assumes("callback-redirect", "retry"))
     if is_accepted(result):

@@ -223,6 +223,9 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
         cause="void",
     )
     transaction.results += (voided,)
+    state.noted[Noted.REFUNDED] += 1
+    if transaction.bill is not None:
+        state.bills_paid[transaction.bill] -= transaction.amount
     propagate_change(state, transaction, now)
 
 

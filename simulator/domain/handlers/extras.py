@@ -29,13 +29,16 @@ SECOND_REFERENCE = "ref2"
 
 CODE_CHARS_MAX = 100
 
+# An extra's name and value together; one that is no text has the characters of all texts in it, and one for each of its
+# items.
+EXTRA_SIZE_MAX = 1000
+
 
 def check_extras(draft: Draft) -> Refusal | None:
     """Each required extra must be present. Each extra must be text that its form field accepts or offers."""
     sources = draft.product.fulfillment.extras
-    if draft.extras and draft.state.assumes("unsupported-extras", "reject") and (others := _unsupported(draft)):
-        facts = _named(draft, others) | {"known": tuple(map(_path, sources))}
-        return _refusal(detail(DetailKind.UNSUPPORTED_EXTRAS, **facts))
+    if draft.extras and (wrong := _too_large(draft) or _rejected(draft)):
+        return _refusal(wrong)
     if not sources:
         return None
     for name, source in sources.items():
@@ -45,6 +48,57 @@ def check_extras(draft: Draft) -> Refusal | None:
         if option.needs_ref2 and not draft.extras.get(SECOND_REFERENCE):
             return _refusal(detail(DetailKind.MISSING, name=_path(SECOND_REFERENCE), biller=option.code))
     return _check_account_of_option(draft)
+
+
+def kept_extras(draft: Draft) -> Mapping[str, object]:
+    """The extras that a payment stores: those that its product has, which are codes of options or bounded texts."""
+    known = draft.product.fulfillment.extras
+    if draft.extras.keys() <= known.keys():
+        return draft.extras
+    return {name: value for name, value in draft.extras.items() if name in known or _is_checked_plan(draft, name)}
+
+
+def _is_checked_plan(draft: Draft, name: str) -> bool:
+    return name == PLAN_CODE and _is_checked_anyway(draft)
+
+
+def _too_large(draft: Draft) -> Detail | None:
+    """The first extra that is too large of those that the product does not have; `_problem` checks the others."""
+    if draft.extras.keys() <= draft.product.fulfillment.extras.keys() or draft.state.assumes("extras-size", "stored"):
+        return None
+    for name in _unsupported(draft):
+        if not _fits(name, draft.extras[name]) and not _is_checked_plan(draft, name):
+            return _no_fit(name)
+    return None
+
+
+def _no_fit(name: str) -> Detail:
+    return detail(DetailKind.EXTRA_TOO_LARGE, name=_path(name), most=EXTRA_SIZE_MAX)
+
+
+def _fits(name: str, value: object) -> bool:
+    """Whether an extra has at most the size `EXTRA_SIZE_MAX`; looks at no more of it than that."""
+    left = EXTRA_SIZE_MAX - len(name)
+    if isinstance(value, str):
+        return len(value) <= left
+    waiting = [value]
+    while waiting and left >= 0:
+        each = waiting.pop()
+        if isinstance(each, list | dict):
+            left -= len(each)
+            if left >= 0:
+                waiting.extend(each if isinstance(each, list) else [*each, *each.values()])
+        else:
+            left -= len(each) if isinstance(each, str) else 1
+    return left >= 0
+
+
+def _rejected(draft: Draft) -> Detail | None:
+    """The extras that the product does not have, where the scenario rejects them."""
+    if not draft.state.assumes("unsupported-extras", "reject") or not (others := _unsupported(draft)):
+        return None
+    facts = _named(draft, others) | {"known": tuple(map(_path, draft.product.fulfillment.extras))}
+    return detail(DetailKind.UNSUPPORTED_EXTRAS, **facts)
 
 
 def ignored_extras(draft: Draft) -> Detail | None:
@@ -100,6 +154,8 @@ def _problem(draft: Draft, name: str, source: Source) -> Detail | None:
         if field is plan_field(draft.product) or value in offered_to(draft, field.id).active.by_code:
             return None
         return _wrong_identity(draft, field) or bad_option_of(draft, field.id, value, _path(name))
+    if not _fits(name, value):
+        return _no_fit(name)
     return None if field.accepts is None or field.accepts(value) else bad_extra(field, _path(name))
 
 

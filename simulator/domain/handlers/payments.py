@@ -11,13 +11,14 @@ from decimal import Decimal
 import msgspec
 
 from simulator.domain.commands import CreatePayment
-from simulator.domain.handlers.bills import note_payment
+from simulator.domain.handlers.bills import bill_of
 from simulator.domain.handlers.checks import Draft, check_account, check_amount, check_number
 from simulator.domain.handlers.extras import (
     check_extras,
     check_plan_code,
     check_plan_needed,
     ignored_extras,
+    kept_extras,
     plan_remarks,
 )
 from simulator.domain.handlers.price_amount import price_detail, priced_option
@@ -52,22 +53,36 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
     reseller = state.resellers[command.reseller]
     existing = reseller.refids.get(command.refid)
     if existing is not None:
-        return _requery(state, reseller, existing, command, now)
+        outcome = _requery(state, reseller, existing, command, now)
+        return _with_ignored(outcome, state, command, existing.product) if command.extras else outcome
     product = reseller.sees(state.catalog, command.product)
     if product is None or not product.is_active:
         refusal = Refusal(Reason.PRODUCT, detail=not_on_sale(state, product, command.product, reseller))
         return _refuse(state, refusal, reseller, product)
-    amount = parse_amount(command.amount)
-    draft = Draft(
+    outcome = _check(_draft(state, product, command), reseller, command, now)
+    return _with_ignored(outcome, state, command, command.product) if command.extras else outcome
+
+
+def _draft(state: State, product: Product, command: CreatePayment) -> Draft:
+    return Draft(
         state=state,
         product=product,
         account=command.account,
-        amount=amount,
+        amount=parse_amount(command.amount),
         extras=command.extras,
         sent=command.amount,
     )
-    outcome = _check(draft, reseller, command, now)
-    ignored = ignored_extras(draft) if command.extras else None
+
+
+def _with_ignored(
+    outcome: PaymentAnswer | PaymentRefused, state: State, command: CreatePayment, code: str
+) -> PaymentAnswer | PaymentRefused:
+    """The outcome, and which of the extras were ignored, since the payment's product does not have them. An extra that
+    is too large was not ignored."""
+    if isinstance(outcome, PaymentRefused) and outcome.detail and outcome.detail.kind is DetailKind.EXTRA_TOO_LARGE:
+        return outcome
+    product = state.catalog.products.get(code)
+    ignored = ignored_extras(_draft(state, product, command)) if product is not None else None
     return outcome if ignored is None else msgspec.structs.replace(outcome, ignored=ignored)
 
 
@@ -145,7 +160,8 @@ def _kept_values(state: State, transaction: Transaction, command: CreatePayment)
     if transaction.amount != amount and not _is_taken_price(state, transaction, amount):
         kept["amount"] = transaction.amount
     if transaction.extras != command.extras:
-        names = {**transaction.extras, **command.extras}
+        product = state.catalog.products.get(transaction.product)
+        names = {**transaction.extras, **(product.fulfillment.extras if product else {})}  # others are not stored
         kept |= {
             f"extras.{name}": transaction.extras.get(name)
             for name in names
@@ -204,7 +220,7 @@ def _create(
         amount=amount,
         cost=cost,
         remarks=command.remarks,
-        extras=command.extras,
+        extras=kept_extras(draft) if command.extras else command.extras,
         sender=command.sender,
         created=now,
         rule=rule.label if rule else "",
@@ -217,7 +233,7 @@ def _create(
     reseller.refids[command.refid] = transaction
     state.transactions[trxid] = transaction
     if product.bill is not None:
-        note_payment(state, product, transaction)
+        transaction.bill = bill_of(product, transaction)
     begin(state, transaction, rule.then.steps if rule else ORDINARY_STEPS, now)
     reseller.records.add(transaction)
     return PaymentAnswer(

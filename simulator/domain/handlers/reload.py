@@ -18,6 +18,7 @@ from simulator.domain.due import (
     TreeDue,
     due_of,
 )
+from simulator.domain.errors import refuse_more
 from simulator.domain.handlers import catalog, webhooks
 from simulator.domain.handlers.reload_resellers import update_reseller
 from simulator.domain.handlers.resellers import refuse_foreign
@@ -33,7 +34,7 @@ from simulator.domain.state import (
 # Bounds of memory that is allocated when a sandbox starts.
 FIXED_SIZES = frozenset(
     {
-        "callbacks", "deliveries", "deliveries_bytes", "notifications", "journal", "journal_bytes",
+        "callbacks", "callbacks_bytes", "deliveries", "deliveries_bytes", "notifications", "journal", "journal_bytes",
         "inbox", "inbox_bytes", "inboxes", "inboxes_bytes",
     }
 )  # fmt: skip
@@ -42,13 +43,14 @@ FIXED_SIZES = frozenset(
 def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
     """Switch a sandbox to another scenario; answers one line for each part that requires a reset.
 
-    Raises `Conflict` when a key or username belongs to another reseller, and the compiler's errors; nothing has changed
-    then.
+    Raises `Conflict` when a key or username belongs to another reseller, and when those that stay and the new ones are
+    more than the new scenario allows; and the compiler's errors. Nothing has changed then.
     """
     assert state.compiler is not None, "a sandbox that takes documents has a compiler"
     old, new = state.scenario, state.compiler.scenario(command.document, command.name)
     for start in new.resellers:
         refuse_foreign(state, start)
+    _refuse_too_many(state, new)
     deferred = [*_seed_and_clock(state, old, new), *_fixed_sizes(old.limits, new.limits)]
     state.scenario = new
     state.nonces_by_reseller = state.assumes("nonce-scope", "reseller")
@@ -62,6 +64,14 @@ def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
         state.catalog_webhook = webhooks.initial_webhook(state, new.webhooks.catalog)
     deferred += _resellers(state, old, new, now)
     return tuple(deferred)
+
+
+def _refuse_too_many(state: State, new: Scenario) -> None:
+    """Resellers and keys stay until a reset."""
+    codes = {*state.resellers, *(start.code for start in new.resellers)}
+    keys = {*state.keys, *(key.key for start in new.resellers for key in start.keys)}
+    refuse_more("resellers", len(codes), new.limits.resellers)
+    refuse_more("api_keys", len(keys), new.limits.api_keys)
 
 
 def _seed_and_clock(state: State, old: Scenario, new: Scenario) -> Iterator[str]:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from simulator.domain.commands import ChangeSettings
 from simulator.domain.handlers import catalog_events, webhooks
-from simulator.domain.handlers.resellers import add_key, change_settings, create_reseller
+from simulator.domain.handlers.resellers import add_key, add_passwords, change_settings, create_reseller
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
@@ -47,8 +47,10 @@ def _credentials(state: State, reseller: Reseller, start: ResellerStart) -> None
             add_key(state, reseller, wanted)
             continue
         key = state.keys[wanted.key][1]
+        state.secrets.add(wanted.secret, replaced=key.secret)
         key.secret, key.secret_bytes, key.state = wanted.secret, b64decode(wanted.secret), wanted.state
     users = {user.username: user for user in (*reseller.users, *start.users)}
+    add_passwords(state, start)
     reseller.users = tuple(users.values())
     state.users.update((name, (reseller, user)) for name, user in users.items())
 
@@ -81,7 +83,9 @@ def _webhook(state: State, reseller: Reseller, start: WebhookStart | None, now: 
     if start is None:
         webhook.enabled, webhook.url = False, ""
     elif not webhook.url:
+        state.secrets.add("", replaced=webhook.secret)
         reseller.webhook = webhooks.initial_webhook(state, start, reseller.code)
     else:
         webhook.url, webhook.enabled, webhook.updated = start.url, start.enabled, now
+        state.secrets.add(start.secret, replaced=webhook.secret if start.secret else "")
         webhook.secret = start.secret or webhook.secret

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetCallback
-from simulator.domain.errors import Conflict, Unacceptable, Unknown
+from simulator.domain.errors import Conflict, Unacceptable, Unknown, refuse_more
 from simulator.domain.handlers import alerts, deliveries, webhooks
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.money import (
@@ -59,12 +59,24 @@ def create_reseller(state: State, start: ResellerStart) -> Reseller:
     state.resellers[start.code] = reseller
     for key in start.keys:
         add_key(state, reseller, key)
+    add_passwords(state, start)
     state.users.update((user.username, (reseller, user)) for user in start.users)
     return reseller
 
 
+def add_passwords(state: State, start: ResellerStart) -> None:
+    """Remember the passwords of a reseller's users as secrets."""
+    for user in start.users:
+        known = state.users.get(user.username)
+        state.secrets.add(user.password, replaced=known[1].password if known else "")
+
+
 def add_reseller(state: State, command: AddReseller, now: datetime) -> Reseller:
-    """Add a reseller; without keys of its own it gets a pair drawn from the seed."""
+    """Add a reseller; without keys of its own it gets a pair drawn from the seed. Raises `Conflict`, also for more
+    resellers or keys than the scenario allows."""
+    limits = state.scenario.limits
+    refuse_more("resellers", len(state.resellers) + 1, limits.resellers)
+    refuse_more("api_keys", len(state.keys) + max(1, len(command.start.keys)), limits.api_keys)
     reseller = create_reseller(state, command.start)
     if not reseller.keys:
         add_api_key(state, AddApiKey(reseller.code), now)
@@ -92,8 +104,9 @@ def set_callback(state: State, command: SetCallback, now: datetime) -> CallbackC
 
 
 def add_api_key(state: State, command: AddApiKey, now: datetime) -> ApiKey:
-    """Draw another key pair for a reseller."""
+    """Draw another key pair for a reseller. Raises `Conflict` for more than the scenario allows."""
     reseller = reseller_of(state, command.reseller)
+    refuse_more("api_keys", len(state.keys) + 1, state.scenario.limits.api_keys)
     state.keys_made += 1
     return add_key(state, reseller, draw_key(state.seed, state.key_scope, reseller.code, state.keys_made))
 
@@ -125,4 +138,5 @@ def add_key(state: State, reseller: Reseller, start: KeyStart) -> ApiKey:
     key = ApiKey(start.key, start.secret, b64decode(start.secret), start.state)
     reseller.keys.append(key)
     state.keys[key.key] = (reseller, key)
+    state.secrets.add(key.secret)
     return key

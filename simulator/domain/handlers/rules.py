@@ -4,15 +4,16 @@ from datetime import datetime
 from typing import Any
 
 from simulator.domain.commands import AddRule, CountFault, RemoveRule
-from simulator.domain.errors import Conflict, Unknown
+from simulator.domain.errors import Conflict, Unknown, refuse_more
 from simulator.domain.model.rules import Rule
 from simulator.domain.state import State
 
 
 def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
-    """Insert a rule before all others of its section. Raises `Conflict` for a name or id that is taken, and the
-    compiler's errors."""
+    """Insert a rule before all others of its section. Raises `Conflict` for a name or id that is taken and for more
+    rules than the scenario allows, and the compiler's errors."""
     assert state.compiler is not None, "a sandbox that takes documents has a compiler"
+    refuse_more("rules", sum(len(book.counts) for book in state.books.values()) + 1, state.scenario.limits.rules)
     rule_id = f"added-{state.rules_added + 1}"
     codes, resellers = state.catalog.products.keys(), state.resellers.keys()
     rule = state.compiler.rule(command.section, command.document, rule_id, codes, resellers)

@@ -12,6 +12,7 @@ import msgspec
 from simulator.domain.due import StepDue
 from simulator.domain.handlers import callbacks
 from simulator.domain.model.money import SERVICE_ZONE, ZERO
+from simulator.domain.model.outcomes import SETTLED_COURSES, Noted
 from simulator.domain.model.rules import Fields, Text
 from simulator.domain.model.transactions import (
     FAILED,
@@ -42,13 +43,22 @@ def begin(state: State, transaction: Transaction, steps: tuple[Step, ...], now: 
 
 
 def _schedule_next(state: State, transaction: Transaction, place: int) -> None:
-    """Schedule the first dated step from index `place`; a settled transaction has no further steps."""
+    """Schedule the first dated step from index `place`; a settled transaction has no further steps. One that is not
+    settled and has none left, neither dated nor waiting for a re-query, is stuck."""
     steps = transaction.steps
     for number in range(place, len(steps)):
         step = steps[number]
         if step.after is not None:
             transaction.ticket = state.agenda.add(transaction.created + step.after, StepDue(transaction, step, number))
             return
+    transaction.ticket = None
+    if not transaction.is_settled and _last_requery(steps) <= transaction.requeries:
+        state.noted[Noted.STUCK] += 1
+
+
+def _last_requery(steps: tuple[Step, ...]) -> int:
+    """The latest re-query that a step waits for; 0 for none."""
+    return max([step.requery or 0 for step in steps], default=0)
 
 
 def step_due(state: State, due: StepDue, now: datetime) -> bool:
@@ -66,11 +76,15 @@ def requery(state: State, transaction: Transaction, now: datetime) -> None:
     if transaction.results[-1].status in SETTLED:
         return
     transaction.requeries += 1
+    if transaction.requeries == 1:
+        state.noted[Noted.REQUERIED] += 1
     for step in transaction.steps:
         if step.requery == transaction.requeries and may_follow(transaction.result.status, step.status):
             _enter_status(state, transaction, step, now, "requery")
             if transaction.is_settled:
                 return
+    if transaction.ticket is None and _last_requery(transaction.steps) == transaction.requeries:
+        state.noted[Noted.STUCK] += 1
 
 
 def _enter_status(state: State, transaction: Transaction, step: Step, now: datetime, cause: str) -> None:
@@ -92,7 +106,7 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
         result = _with_details(state, transaction, step, result)
     transaction.results = (*results, result)
     if status in SETTLED:
-        _clear(state, transaction)
+        _settle(state, transaction)
     if cause != "creation":
         propagate_change(state, transaction, now)
 
@@ -103,7 +117,12 @@ def propagate_change(state: State, transaction: Transaction, now: datetime) -> N
     callbacks.schedule(state, transaction, now)
 
 
-def _clear(state: State, transaction: Transaction) -> None:
+def _settle(state: State, transaction: Transaction) -> None:
+    outcome = SETTLED_COURSES.get(tuple([result.status for result in transaction.results]))
+    if outcome is not None:
+        state.noted[outcome] += 1
+    if transaction.bill is not None and transaction.results[-1].status is SUCCESSFUL:
+        state.bills_paid[transaction.bill] = state.bills_paid.get(transaction.bill, ZERO) + transaction.amount
     if transaction.ticket is not None:
         state.agenda.cancel(transaction.ticket)
     transaction.steps = ()

@@ -14,7 +14,9 @@ def initial_webhook(state: State, start: WebhookStart | None, code: str = "") ->
     if start is None:
         return Webhook()
     webhook = Webhook(url=start.url, secret=start.secret, enabled=start.enabled, created=state.now, updated=state.now)
-    if not webhook.secret:
+    if webhook.secret:
+        state.secrets.add(webhook.secret)
+    else:
         _draw_secret(state, webhook, code)
     return webhook
 
@@ -56,6 +58,7 @@ def remove_webhook(state: State, command: RemoveWebhook, now: datetime) -> None:
     """Delete the webhook, if any. Jobs under way keep the old object, which is disabled and ends them."""
     reseller: Reseller = state.resellers[command.reseller]
     reseller.webhook.enabled = False
+    state.secrets.add("", replaced=reseller.webhook.secret)
     reseller.webhook = Webhook(secrets_drawn=reseller.webhook.secrets_drawn)
 
 
@@ -66,4 +69,6 @@ def _every_request_updates(state: State) -> bool:
 def _draw_secret(state: State, webhook: Webhook, code: str) -> None:
     """Draw a secret from the seed, the reseller, and the number of its earlier secrets."""
     webhook.secrets_drawn += 1
+    former = webhook.secret
     webhook.secret = draw.secret(state.seed, "webhook-secret", state.key_scope, code, webhook.secrets_drawn).hex()
+    state.secrets.add(webhook.secret, replaced=former)

@@ -2,9 +2,12 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+
+import msgspec
+from msgspec.structs import replace
 
 from simulator.domain.model.effects import Attempt, AttemptEnd, AttemptResult
 from simulator.domain.model.transactions import Result, Transaction
@@ -30,8 +33,7 @@ class CallbackConfig:
     updated: datetime | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class Callback:
+class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle leads through it
     """One notification of one status change. `copy` is 0 for the original, 1 and more for duplicates."""
 
     id: str
@@ -41,12 +43,26 @@ class Callback:
     method: str
     copy: int = 0
     state: CallbackState = CallbackState.PENDING
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: tuple[Attempt, ...] = ()
 
     @property
     def lane(self) -> str:
         """Callbacks of one transaction keep their order."""
         return self.transaction.trxid
+
+    @property
+    def size(self) -> int:
+        """The approximate memory of the callback and its ended attempts, in bytes."""
+        return _CALLBACK_BYTES + len(self.url) + sum(_size(one.result) for one in self.attempts if one.result)
+
+
+# The estimated memory of a callback and of an attempt beside their texts.
+_CALLBACK_BYTES = 1000
+_ATTEMPT_BYTES = 500
+
+
+def _size(result: AttemptResult) -> int:
+    return _ATTEMPT_BYTES + 4 * (len(result.body) + len(result.error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +87,15 @@ def is_retried(result: AttemptResult, *, redirects: bool = False) -> bool:
 
 
 class CallbackLog:
-    """The latest callbacks of a sandbox, by id and by transaction; the oldest are evicted."""
+    """The latest callbacks of a sandbox, by id and by transaction; the oldest are evicted, by count and by bytes.
 
-    def __init__(self, count_max: int) -> None:
+    An evicted callback that is pending is still sent and retried. What its receiver answers is not stored.
+    """
+
+    def __init__(self, count_max: int, bytes_max: int) -> None:
         self._count_max = count_max
+        self._bytes_max = bytes_max
+        self._bytes = 0
         self._by_id: OrderedDict[str, Callback] = OrderedDict()
         self._by_trxid: dict[str, list[Callback]] = {}
         self.left_out = 0
@@ -85,16 +106,34 @@ class CallbackLog:
     def __len__(self) -> int:
         return len(self._by_id)
 
+    @property
+    def size(self) -> int:
+        """The approximate memory of the callbacks, in bytes."""
+        return self._bytes
+
     def add(self, callback: Callback) -> None:
-        """Add a callback, evicting the oldest as needed."""
+        """Add a callback, evicting the oldest as needed, never the newest."""
         self._by_id[callback.id] = callback
         self._by_trxid.setdefault(callback.transaction.trxid, []).append(callback)
-        if len(self._by_id) > self._count_max:
-            self._drop_oldest()
+        self._bytes += callback.size
+        self._evict()
+
+    def end_attempt(self, callback: Callback, attempt: Attempt, result: AttemptResult) -> None:
+        """Store the result of an attempt, without the receiver's headers; evicts as `add` does."""
+        if callback.id not in self._by_id:
+            attempt.result = replace(result, body="", headers=())
+            return
+        attempt.result = replace(result, headers=()) if result.headers else result
+        self._bytes += _size(result)
+        self._evict()
 
     def of(self, trxid: str) -> list[Callback]:
         """The callbacks of one transaction that are still in the log, in order."""
         return list(self._by_trxid.get(trxid, ()))
+
+    def _evict(self) -> None:
+        while len(self._by_id) > self._count_max or (self._bytes > self._bytes_max and len(self._by_id) > 1):
+            self._drop_oldest()
 
     def _drop_oldest(self) -> None:
         _, oldest = self._by_id.popitem(last=False)
@@ -102,4 +141,8 @@ class CallbackLog:
         siblings.remove(oldest)
         if not siblings:
             del self._by_trxid[oldest.transaction.trxid]
+        self._bytes -= oldest.size
         self.left_out += 1
+        for attempt in oldest.attempts:
+            if attempt.result is not None:
+                attempt.result = replace(attempt.result, body="")

@@ -34,6 +34,7 @@ class DetailKind(StrEnum):
     MISSING = auto()
     EXTRA_NO_TEXT = auto()
     EXTRA_PATTERN = auto()
+    EXTRA_TOO_LARGE = auto()
     NO_OPTION = auto()
     INACTIVE_OPTION = auto()
     OPTION_NOT_OFFERED = auto()

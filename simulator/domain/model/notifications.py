@@ -40,6 +40,9 @@ class NotificationLog:
     def __iter__(self) -> Iterator[Notification]:
         return iter(self._kept)
 
+    def __reversed__(self) -> Iterator[Notification]:
+        return reversed(self._kept)
+
     def __len__(self) -> int:
         return len(self._kept)
 

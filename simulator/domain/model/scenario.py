@@ -122,6 +122,7 @@ class Limits:
     callback_timeout_manual: timedelta = timedelta(seconds=5)
     callback_retry: RetryPolicy = RetryPolicy()
     callbacks: int = 20_000
+    callbacks_bytes: int = 64 * 1024 * 1024
     deliveries: int = 10_000
     deliveries_bytes: int = 64 * 1024 * 1024
     notifications: int = 5_000
@@ -131,6 +132,9 @@ class Limits:
     inbox_bytes: int = 64 * 1024 * 1024
     inboxes: int = 1_000
     inboxes_bytes: int = 64 * 1024 * 1024
+    rules: int = 2_000
+    resellers: int = 1_000
+    api_keys: int = 2_000
 
 
 @dataclass(frozen=True, slots=True)

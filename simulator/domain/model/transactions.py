@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from simulator.domain.model.bills import BillKey
 from simulator.domain.model.details import Detail
 from simulator.domain.model.rules import Text
 from simulator.domain.model.tree import Category
@@ -156,8 +157,8 @@ class Result(msgspec.Struct, frozen=True, gc=False):
 class Transaction(msgspec.Struct, eq=False, gc=False):  # no cycle leads through it
     """A payment. `category`, `currency`, `product_name` and `face`, the amount in ringgit, are as of its creation.
     `results` has one entry for each status, the last one is current; `entry_ids` are its ledger entries; `place` is its
-    index among its reseller's transactions, from 0; `steps`, `ticket` and `requeries` drive the timeline until it is
-    settled; the ticket is the agenda's for the next dated step."""
+    index among its reseller's transactions, from 0; `bill` is the bill that it pays, if any; `steps`, `ticket` and
+    `requeries` drive the timeline until it is settled; the ticket is the agenda's for the next dated step."""
 
     trxid: str
     refid: str
@@ -182,6 +183,7 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # no cycle leads through
     ticket: int | None = None
     requeries: int = 0
     place: int = 0
+    bill: BillKey | None = None
 
     @property
     def result(self) -> Result:

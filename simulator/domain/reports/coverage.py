@@ -6,16 +6,9 @@ The coverage of several sandboxes can be added, so that a run in which each test
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
-from simulator.domain.model.outcomes import (
-    OUTCOMES,
-    AnswerKind,
-    Noted,
-    PaymentCourse,
-)
+from simulator.domain.model.outcomes import OUTCOMES, AnswerKind, Noted
 from simulator.domain.model.rules import RuleCount
-from simulator.domain.model.transactions import Transaction
 from simulator.domain.state import State
 
 PAYMENTS = "payments"
@@ -71,10 +64,8 @@ class Coverage:
 
 
 def coverage(state: State, answers: Mapping[tuple[str, str, int, str, str], int]) -> Coverage:
-    """The coverage of one sandbox; `answers` counts its answers by the members of `AnswerKind`.
-
-    Scans all payments, so call it at the end of a run, not periodically.
-    """
+    """The coverage of one sandbox; `answers` counts its answers by the members of `AnswerKind`. Scans no records, since
+    everything is counted as it happens."""
     counted = Counter({AnswerKind(*key): count for key, count in answers.items()})
     return Coverage(1, _rules(state), _magic(state), counted, _outcomes(state, counted))
 
@@ -102,31 +93,12 @@ def _magic(state: State) -> dict[str, MagicCoverage]:
 
 
 def _outcomes(state: State, answers: Counter[AnswerKind]) -> Counter[str]:
-    stories = Counter(_course(transaction, state.now) for transaction in list(state.transactions.values()))
     found: Counter[str] = Counter()
     for outcome in OUTCOMES:
-        if outcome.of_story is not None:
-            count = sum(times for story, times in stories.items() if outcome.of_story(story))
-        elif outcome.of_answer is not None:
+        if outcome.of_answer is not None:
             count = sum(times for answered, times in answers.items() if outcome.of_answer(answered))
         else:
             count = state.noted[Noted(outcome.id)]
         if count:
             found[outcome.id] = count
     return found
-
-
-def _course(transaction: Transaction, now: datetime) -> PaymentCourse:
-    statuses = tuple([result.status for result in transaction.results])
-    return PaymentCourse(statuses, _is_stuck(transaction, now), transaction.requeries > 0)
-
-
-def _is_stuck(transaction: Transaction, now: datetime) -> bool:
-    """True when no step of the timeline is pending."""
-    if transaction.is_settled:
-        return False
-    return not any(
-        (step.after is not None and transaction.created + step.after > now)
-        or (step.requery is not None and step.requery > transaction.requeries)
-        for step in transaction.steps
-    )

@@ -1,7 +1,19 @@
-"""Invariants of a sandbox, checked from its records."""
+"""Invariants of a sandbox, checked from its records, in slices between which the state may change.
 
-from collections.abc import Iterator
+No check trusts a running total: balances are added up from the opening balance and the entries. A walk over all records
+may take seconds, so its caller may let others go on between two slices, and commands may be applied then. The result is
+sound nevertheless:
+
+- Entries are immutable and only appended. The walk adds up those that existed when it began, and compares their total
+  with the balance that the wallet had at that moment.
+- Transactions are only appended as well. Whatever is said of one is compared with its own entries and cases within one
+  slice, so that no command comes in between; and it must hold after every command.
+- Callbacks and deliveries are those of the log when the walk reaches it, and each is checked alone.
+"""
+
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from itertools import chain, islice
 
 from simulator.domain.model.cases import CaseState
 from simulator.domain.model.resellers import Reseller
@@ -15,29 +27,60 @@ from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import REPLAYS_MAX
 from simulator.domain.state import State
 
+SLICE = 200
+"""How many records are checked in one go, which takes about two milliseconds."""
 
-def violations(state: State) -> list[str]:
-    """One sentence for each violation; empty when there is none."""
-    return [
-        *(text for reseller in state.resellers.values() for text in _wallet(reseller)),
-        *(text for transaction in state.transactions.values() for text in _transaction(state, transaction)),
-        *_callbacks(state),
-        *_deliveries(state),
+
+def violations(state: State) -> Iterator[list[str]]:
+    """The violations of each slice, a sentence each; at most `SLICE` records are checked from one to the next."""
+    records = _records(state)
+    while checked := list(islice(records, SLICE)):
+        yield [text for texts in checked for text in texts]
+
+
+def _records(state: State) -> Iterator[Iterable[str]]:
+    """The violations of each record; those of a transaction are looked for when they are read."""
+    resellers = list(state.resellers.values())
+    walks = [
+        *[_wallet(one, len(one.wallet.entries), one.wallet.balance) for one in resellers],
+        *[_transactions(state, one, len(one.records.history)) for one in resellers],
     ]
+    return chain([list(_indexes(state))], *walks, _callbacks(state), _deliveries(state))
 
 
-def _wallet(reseller: Reseller) -> Iterator[str]:
-    running = reseller.wallet.opening
-    for number, entry in enumerate(reseller.wallet.entries, 1):
+def _indexes(state: State) -> Iterator[str]:
+    """A transaction is found by its trxid, by its refid and in the history of its reseller."""
+    total = 0
+    for reseller in state.resellers.values():
+        count = len(reseller.records.history)
+        total += count
+        if len(reseller.refids) != count:
+            yield f"{reseller.code}: has {len(reseller.refids)} refids, but {count} transactions"
+    if len(state.transactions) != total:
+        yield f"there are {len(state.transactions)} transactions, but {total} in the histories of the resellers"
+
+
+def _wallet(reseller: Reseller, count: int, balance: Decimal) -> Iterator[list[str]]:
+    """The first `count` entries, which must lead to `balance`."""
+    running, code = reseller.wallet.opening, reseller.code
+    for number in range(1, count + 1):
+        entry, found = reseller.wallet.entry(number), []
         running += entry.amount
         if entry.balance != running:
-            yield f"{reseller.code}: entry {entry.id} says balance {entry.balance}, the entries add up to {running}"
+            found.append(f"{code}: entry {entry.id} says balance {entry.balance}, the entries add up to {running}")
         if entry.id != number:
-            yield f"{reseller.code}: entry {entry.id} stands at place {number}"
-    if reseller.wallet.balance != running:
-        yield f"{reseller.code}: balance {reseller.wallet.balance}, but opening and entries add up to {running}"
-    if reseller.wallet.balance < 0:
-        yield f"{reseller.code}: the balance {reseller.wallet.balance} is below zero"
+            found.append(f"{code}: entry {entry.id} stands at place {number}")
+        yield found
+    if balance != running:
+        yield [f"{code}: balance {balance}, but opening and entries add up to {running}"]
+    if balance < 0:
+        yield [f"{code}: the balance {balance} is below zero"]
+
+
+def _transactions(state: State, reseller: Reseller, count: int) -> Iterator[Iterable[str]]:
+    """The first `count` transactions of a reseller."""
+    history = reseller.records.history
+    return (_transaction(state, history.at(place)) for place in range(count))
 
 
 def _transaction(state: State, transaction: Transaction) -> Iterator[str]:
@@ -45,6 +88,8 @@ def _transaction(state: State, transaction: Transaction) -> Iterator[str]:
     reseller = state.resellers[transaction.reseller]
     if reseller.refids.get(transaction.refid) is not transaction:
         yield f"{name}: its refid {transaction.refid!r} leads elsewhere"
+    if state.transactions.get(transaction.trxid) is not transaction:
+        yield f"{name}: its trxid leads elsewhere"
     before: Status | None = None
     for result in transaction.results:
         if not may_follow(before, result.status):
@@ -70,17 +115,18 @@ def _money(transaction: Transaction, reseller: Reseller, name: str) -> Iterator[
         yield f"{name}: is {transaction.result.status}, but its entries add up to something else than {expected}"
 
 
-def _callbacks(state: State) -> Iterator[str]:
+def _callbacks(state: State) -> Iterator[list[str]]:
     most = state.scenario.limits.callback_retry.retries + 1
-    for callback in state.callbacks:
-        if len(callback.attempts) > most:
-            yield f"callback {callback.id}: {len(callback.attempts)} attempts, at most {most} are allowed"
+    for callback in list(state.callbacks):
+        count = len(callback.attempts)
+        yield [f"callback {callback.id}: {count} attempts, at most {most} are allowed"] if count > most else []
 
 
-def _deliveries(state: State) -> Iterator[str]:
-    for delivery in state.deliveries:
-        name = f"delivery {delivery.id}"
+def _deliveries(state: State) -> Iterator[list[str]]:
+    for delivery in list(state.deliveries):
+        name, found = f"delivery {delivery.id}", []
         if len(delivery.attempts) > delivery.retry_limit + 1:
-            yield f"{name}: {len(delivery.attempts)} attempts, at most {delivery.retry_limit + 1} are allowed"
+            found.append(f"{name}: {len(delivery.attempts)} attempts, at most {delivery.retry_limit + 1} are allowed")
         if delivery.event.replays > REPLAYS_MAX:
-            yield f"{name}: its event was replayed {delivery.event.replays} times, at most {REPLAYS_MAX} are allowed"
+            found.append(f"{name}: its event was replayed {delivery.event.replays} times, at most {REPLAYS_MAX}")
+        yield found

@@ -72,6 +72,7 @@ def limits(section: Reader) -> Limits:
             section["callback_retry_after"].duration(usual.callback_retry.after),
         ),
         callbacks=section["callbacks"].integer(usual.callbacks),
+        callbacks_bytes=section["callbacks_bytes"].integer(usual.callbacks_bytes),
         deliveries=section["deliveries"].integer(usual.deliveries),
         deliveries_bytes=section["deliveries_bytes"].integer(usual.deliveries_bytes),
         notifications=section["notifications"].integer(usual.notifications),
@@ -81,6 +82,9 @@ def limits(section: Reader) -> Limits:
         inbox_bytes=section["inbox_bytes"].integer(usual.inbox_bytes),
         inboxes=section["inboxes"].integer(usual.inboxes),
         inboxes_bytes=section["inboxes_bytes"].integer(usual.inboxes_bytes),
+        rules=section["rules"].integer(usual.rules),
+        resellers=section["resellers"].integer(usual.resellers),
+        api_keys=section["api_keys"].integer(usual.api_keys),
     )
 
 
@@ -89,3 +93,17 @@ def _lifetime(item: Reader, usual: timedelta) -> timedelta:
     if not timedelta(seconds=1) <= lifetime <= LIFETIME_MAX:
         item.problem("bad_duration", f"a token lives from 1 second to {LIFETIME_MAX.days} days")
     return lifetime
+
+
+def refuse_too_many(root: Reader, rules: list[Reader], most: Limits) -> None:
+    """Report the first rule, reseller or API key above its limit."""
+    resellers = root["resellers"].items()
+    keys = [key for one in resellers for key in one["api_keys"].items()]
+    counted = (
+        ("rules", rules, most.rules),
+        ("resellers", resellers, most.resellers),
+        ("api_keys", keys, most.api_keys),
+    )
+    for name, items, count_max in counted:
+        if len(items) > count_max:
+            items[count_max].problem("too_many", f"there are {len(items)} {name}, more than limits.{name}, {count_max}")

@@ -266,6 +266,6 @@ def test_rules_see_the_look_up() -> None:
 def test_payments_of_products_without_bills_are_not_remembered() -> None:
     box = sandbox(rule(Step(Status.SUCCESSFUL)))
     pay(box, order(product="CARD", amount=5))
-    assert box.state.bill_payments == {}
+    assert box.state.bills_paid == {}
     pay(box, order("ref-2", extras={"biller_code": ["odd"]}))
-    assert list(box.state.bill_payments) == [(BILL.code, "123456", "")]
+    assert list(box.state.bills_paid) == [(BILL.code, "123456", "")]

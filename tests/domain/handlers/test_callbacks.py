@@ -191,3 +191,55 @@ def test_the_log_lets_go_of_the_oldest() -> None:
     assert (len(log), log.left_out) == (3, 5)
     trxid = box.state.resellers["R1"].refids["ref-0"].trxid
     assert log.of(trxid) == []
+
+
+BUSY = AttemptResult(AttemptEnd.ANSWERED, 503, "x" * 16_000, headers=(("x", "y" * 8_000),))
+
+
+def test_the_log_is_bounded_by_bytes_too() -> None:
+    box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)), limits=Limits(callbacks_bytes=200_000))
+    log = box.state.callbacks
+    for number in range(20):
+        pay(box, order(f"ref-{number}", amount=1), at=number)
+        for send in sends(box, number + 1):
+            delivered(box, send, BUSY, seconds(number + 1))
+        assert log.size == sum(one.size for one in log) <= 200_000
+    assert len(log) + log.left_out == 20
+    assert [one.transaction.refid for one in log] == ["ref-17", "ref-18", "ref-19"]
+
+
+def test_the_newest_callback_stays_however_large_it_is() -> None:
+    box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)), limits=Limits(callbacks_bytes=1024))
+    pay(box)
+    (send,) = sends(box, 1)
+    delivered(box, send, BUSY, seconds(1))
+    assert list(box.state.callbacks) == [send.job]
+
+
+def test_a_receivers_headers_are_not_stored() -> None:
+    box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)))
+    pay(box)
+    (send,) = sends(box, 1)
+    delivered(box, send, BUSY, seconds(1))
+    assert send.attempt.result == AttemptResult(AttemptEnd.ANSWERED, 503, BUSY.body)
+
+
+def test_a_callback_that_was_evicted_is_sent_and_retried_and_keeps_no_answers() -> None:
+    box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)), limits=Limits(callbacks=1))
+    pay(box)
+    (first,) = sends(box, 1)
+    delivered(box, first, BUSY, seconds(1))
+    pay(box, order("ref-2"), at=1)
+    (other,) = sends(box, 2)
+    delivered(box, other, OK, seconds(2))
+    job = callback_of(first)
+    assert list(box.state.callbacks) == [other.job]
+    for retry in (1, 2):
+        (send,) = sends(box, 1 + 60 * retry)
+        assert send.job is job
+        delivered(box, send, BUSY, seconds(1 + 60 * retry))
+    (last,) = sends(box, 181)
+    delivered(box, last, OK, seconds(181))
+    assert (job.state, len(job.attempts)) == (CallbackState.DELIVERED, 4)
+    assert {one.result.body for one in job.attempts if one.result} == {""}
+    assert box.violations() == []

@@ -10,6 +10,7 @@ from simulator.domain.commands import OpenCase
 from simulator.domain.model.answers import CaseAnswer, NoSuchTransaction
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import CaseKind, CaseState, CaseThen
+from simulator.domain.model.catalog import Catalog, Fulfillment, Source
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Distortion, Status, Step, Transaction
 from simulator.domain.sandbox import Sandbox
@@ -17,6 +18,7 @@ from tests.support.worlds import (
     ACCEPTED,
     after,
     fire_due,
+    money_product,
     order,
     pay,
     rule,
@@ -203,7 +205,9 @@ def test_rules_see_the_payment_and_the_reason() -> None:
         seen.append(dict(facts))
         return False
 
-    box = sandbox(PAID, voids=(case_rule(CaseThen(is_accepted=False), when=when),))
+    mapped = Fulfillment(Source("account"), Source("amount"), {"biller_code": Source("account")})
+    catalog = Catalog(products={"BILL": money_product(voidable=True, fulfillment=mapped)})
+    box = sandbox(PAID, voids=(case_rule(CaseThen(is_accepted=False), when=when),), catalog=catalog)
     transaction = pay(box, order(extras={"biller_code": "7"})).transaction
     ask(box, refund_type=3)
     assert seen == [

@@ -5,7 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.domain.model.catalog import Catalog, Discount, Overlay
+from simulator.domain.model.catalog import Catalog, Discount, Fulfillment, Overlay, Source
+from simulator.domain.model.details import DetailKind
 from simulator.domain.model.transactions import Reason, Status, Step
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.sandbox import Sandbox
@@ -175,3 +176,48 @@ def test_a_fixed_discount_may_cover_the_whole_price() -> None:
 
 def test_remarks_of_the_caller_are_echoed() -> None:
     assert pay(sandbox(), order(remarks="table 4")).result.remarks == "table 4"
+
+
+WITH_CODE = money_product(
+    "CODED", fulfillment=Fulfillment(Source("account"), Source("amount"), {"code": Source("account")})
+)
+CODED = Catalog(products={"CODED": WITH_CODE})
+
+
+def test_a_payment_stores_the_extras_of_its_product_and_no_others() -> None:
+    box = sandbox(catalog=CODED, assume={"refid-reused-with-other-parameters": "reject"})
+    sent = order(product="CODED", extras={"code": "123", "note": "x" * 900, "more": {"a": [1, "b"]}})
+    assert pay(box, sent).transaction.extras == {"code": "123"}
+    assert not pay(box, order(product="CODED", extras={"code": "123"})).created, "others are not compared"
+    assert refused(box, order(product="CODED", extras={"code": "124"})).reason is Reason.REFID
+
+
+LARGE: list[tuple[str, object]] = [
+    ("code", "1" * 997),
+    ("note", "x" * 997),
+    ("x" * 1001, "1"),
+    ("note", ["x" * 500, {"a": "x" * 500}]),
+    ("note", [[]] * 1000),
+    ("note", {str(number): 1 for number in range(500)}),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), LARGE, ids=range(len(LARGE)))
+def test_an_extra_that_is_too_large_is_refused_though_the_product_lacks_it(name: str, value: object) -> None:
+    box = sandbox(catalog=CODED)
+    answer = refused(box, order(product="CODED", extras={"code": "123", name: value}))
+    assert (answer.reason, answer.code) == (Reason.EXTRAS, 43)
+    assert answer.detail is not None
+    assert answer.detail.kind is DetailKind.EXTRA_TOO_LARGE
+
+
+def test_an_extra_may_be_as_long_as_the_limit_says() -> None:
+    box = sandbox(catalog=CODED)
+    assert pay(box, order(product="CODED", extras={"code": "1" * 996, "note": ["x" * 995]})).created
+
+
+def test_a_scenario_may_ignore_the_size_of_extras_that_are_not_stored() -> None:
+    box = sandbox(catalog=CODED, assume={"extras-size": "stored"})
+    answer = pay(box, order(product="CODED", extras={"code": "123", "note": "x" * 5000}))
+    assert answer.transaction.extras == {"code": "123"}
+    assert refused(box, order("ref-2", product="CODED", extras={"code": "1" * 997})).reason is Reason.EXTRAS

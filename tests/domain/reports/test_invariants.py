@@ -1,18 +1,25 @@
 """The ledger's invariants detect each violation; each case breaks one by hand."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from decimal import Decimal
 
 import msgspec
 import pytest
 
-from simulator.domain.commands import Credit, SetWebhook
+from simulator.domain.commands import Credit, OpenCase, SetWebhook
+from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.effects import Attempt
+from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Status, Transaction
+from simulator.domain.reports import invariants
 from simulator.domain.sandbox import Sandbox
+from simulator.domain.state import State
 from tests.support.worlds import (
     START,
     fire_due,
+    order,
     pay,
     sandbox,
     seconds,
@@ -52,9 +59,18 @@ def refund_without_a_void(box: Sandbox, transaction: Transaction) -> None:
     transaction.results += (msgspec.structs.replace(transaction.result, status=Status.REFUNDED),)
 
 
+def lose_a_transaction(box: Sandbox, transaction: Transaction) -> None:
+    del box.state.transactions[transaction.trxid]
+
+
+def lose_it_everywhere(box: Sandbox, transaction: Transaction) -> None:
+    lose_a_transaction(box, transaction)
+    del box.state.resellers["R1"].refids[transaction.refid]
+
+
 def try_too_often(box: Sandbox, _: Transaction) -> None:
     callback = next(iter(box.state.callbacks))
-    callback.attempts.extend(Attempt(number, START) for number in range(5))
+    callback.attempts += tuple(Attempt(number, START) for number in range(5))
 
 
 @pytest.mark.parametrize(
@@ -66,6 +82,9 @@ def try_too_often(box: Sandbox, _: Transaction) -> None:
         (end_twice, "cannot become"),
         (refund_without_a_void, "0 voids that were refunded"),
         (lose_a_refid, "leads elsewhere"),
+        (lose_a_transaction, "its trxid leads elsewhere"),
+        (lose_it_everywhere, "has 0 refids, but 1 transactions"),
+        (lose_it_everywhere, "there are 0 transactions, but 1 in the histories"),
         (try_too_often, "attempts, at most 4"),
     ],
 )
@@ -86,3 +105,57 @@ def test_too_many_attempts_or_replays_are_reported() -> None:
     first, second = box.violations()
     assert "5 attempts, at most 4" in first
     assert "replayed 4 times, at most 3" in second
+
+
+def many(count: int) -> Sandbox:
+    box = sandbox(voids=(Rule("v", lambda facts: True, CaseThen(is_accepted=True, refund_after=timedelta(0))),))
+    for number in range(count):
+        pay(box, order(f"ref-{number}", amount=1))
+    fire_due(box, seconds(5))
+    return box
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_slice_checks_a_bounded_number_of_records(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr(invariants, "SLICE", size)
+    visited: list[str] = []
+    check = invariants._transaction
+
+    def counting(state: State, one: Transaction) -> Iterator[str]:
+        visited.append(one.trxid)
+        return check(state, one)
+
+    monkeypatch.setattr(invariants, "_transaction", counting)
+    box, slices, before = many(20), 0, 0
+    for found in box.violations_in_slices():
+        assert found == []
+        assert len(visited) - before <= size
+        slices, before = slices + 1, len(visited)
+    assert sorted(visited) == sorted(box.state.transactions)
+    records = 1 + 20 + 20 + len(box.state.callbacks)  # the indexes, entries, transactions and callbacks
+    assert slices == math.ceil(records / size)
+
+
+def test_what_happens_between_two_slices_is_no_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(invariants, "SLICE", 1)
+    box = many(10)
+    for number, found in enumerate(box.violations_in_slices()):
+        assert found == []
+        at = seconds(10 + number)
+        box.apply(order(f"new-{number}", amount=1), at)
+        box.apply(Credit("R2" if number % 2 else "R1", Decimal(1)), at)
+        box.apply(OpenCase(CaseKind.VOID, "R1", f"ref-{number % 10}"), at)
+        fire_due(box, at)
+    assert box.violations() == []
+
+
+def test_damage_is_found_though_the_sandbox_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(invariants, "SLICE", 3)
+    box = many(10)
+    change_an_entry(box, box.state.resellers["R1"].refids["ref-0"])
+    found = []
+    for number, part in enumerate(box.violations_in_slices()):
+        found += part
+        pay(box, order(f"new-{number}", amount=1), at=10)
+    assert any("add up to" in text for text in found)
+    assert any("was debited" in text for text in found)

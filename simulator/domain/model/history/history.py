@@ -28,7 +28,7 @@ from simulator.domain.model.wallet import Wallet
 # An account with at least this many transactions has its own indexes; smaller ones are scanned.
 REGULAR = 1000
 
-LAG_MAX = 20_000
+LAG_MAX = 1_000
 
 
 class TransactionIndex:
@@ -100,6 +100,13 @@ class History:
 
     def __len__(self) -> int:
         return len(self._all)
+
+    def __reversed__(self) -> Iterator[Transaction]:
+        return reversed(self._all)
+
+    def at(self, place: int) -> Transaction:
+        """The transaction at a place, from 0."""
+        return self._all[place]
 
     def add(self, one: Transaction) -> int:
         """Add a new transaction. Returns how many additions and changes the indexes have yet to process."""

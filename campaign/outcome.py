@@ -1,0 +1,36 @@
+"""What one part of the campaign counted, and all of them as one table."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Outcome:
+    """One row. `tried` counts requests or deliveries; `broken` says in words which promises were not kept."""
+
+    section: str
+    promise: str
+    tried: int = 0
+    figures: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+
+    def expect(self, is_kept: bool, otherwise: str) -> None:
+        """Note a promise that was not kept, in words; the first ten of a row are shown."""
+        if not is_kept:
+            self.broken.append(otherwise)
+
+
+COLUMNS = ("", "promise", "tried", "broken", "measured")
+
+
+def table(outcomes: Iterable[Outcome]) -> str:
+    """All rows in Markdown."""
+    rows: list[Sequence[str]] = [COLUMNS, ("---",) * len(COLUMNS)]
+    for one in outcomes:
+        rows.append((one.section, one.promise, f"{one.tried:,}", str(len(one.broken)), "; ".join(one.figures)))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def complaints(outcomes: Iterable[Outcome]) -> list[str]:
+    """The promises that were not kept, a line each."""
+    return [f"{one.section}: {text}" for one in outcomes for text in one.broken[:10]]

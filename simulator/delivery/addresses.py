@@ -1,0 +1,116 @@
+"""Which IP addresses deliveries may reach, by a table of our own.
+
+The table follows IANA's registries of special-purpose addresses. `ipaddress` has one too, but its `is_global` differs
+between the versions of Python that we run on.
+"""
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
+
+Address = IPv4Address | IPv6Address
+IpNetwork = IPv4Network | IPv6Network
+Table = tuple[tuple[IpNetwork, str], ...]
+
+
+def _networks(*rows: tuple[str, str]) -> Table:
+    return tuple((ip_network(network), kind) for networks, kind in rows for network in networks.split())
+
+
+_METADATA = "an address where a cloud serves its metadata"
+_RESERVED = "a reserved address"
+_NEVER = _networks(
+    ("169.254.0.0/16 fe80::/10", "a link-local address, where clouds serve their metadata"),
+    ("168.63.129.16/32", _METADATA),  # Azure
+    ("192.0.0.192/32 fd00:c1::a9fe:a9fe/128", _METADATA),  # Oracle
+    ("100.100.100.200/32", _METADATA),  # Alibaba
+    ("fd00:ec2::/32", _METADATA),  # Amazon: ::254, and ::23 and ::253 beside it
+    ("fd20:ce::254/128", _METADATA),  # Google
+    ("fd00:42::42/128", _METADATA),  # Scaleway
+)
+_NOT_PUBLIC = _networks(
+    ("127.0.0.0/8 ::1/128", "a loopback address"),
+    ("0.0.0.0/8 ::/128", "an unspecified address, which reaches this machine"),
+    ("10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7 fec0::/10", "a private address"),
+    ("100.64.0.0/10", "an address behind a carrier's NAT"),
+    ("224.0.0.0/4 ff00::/8", "a multicast address"),
+    ("192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24", _RESERVED),
+    ("240.0.0.0/4 100::/64 100:0:0:1::/64 2001::/23 2001:db8::/32 3fff::/20 5f00::/16", _RESERVED),
+)
+_GLOBAL_V6 = IPv6Network("2000::/3")
+
+# Packets to these go to the IPv4 address in their last bits, so that address alone decides.
+_MAPPED = IPv6Network("::ffff:0:0/96")
+_NAT64 = IPv6Network("64:ff9b::/96")
+# The other forms that embed an IPv4 address. Nobody serves a callback at one, and a relay on the way may unpack it.
+_EMBEDDING = _networks(
+    ("::/96", "an IPv4-compatible address"),
+    ("::ffff:0:0:0/96", "an IPv4-translated address"),
+    ("64:ff9b:1::/48", "a NAT64 address of a local prefix"),
+    ("2001::/32", "a Teredo address"),
+    ("2002::/16", "a 6to4 address"),
+)
+_ISATAP = (0x00005EFE, 0x02005EFE)  # in bits 64 to 95, under any prefix
+
+
+@dataclass(frozen=True, slots=True)
+class AddressPolicy:
+    """Which IP addresses deliveries may reach. `public_only` allows only those of the public internet."""
+
+    public_only: bool = False
+
+    def refuse(self, address: Address) -> str | None:
+        """Why `address` is forbidden, or None when it is allowed."""
+        reason = next(filter(None, (_kind(each, _NEVER) for each in (address, *_carried(address)))), None)
+        reason = reason or _embedding(address)
+        if reason is None and self.public_only:
+            reason = _not_public(_stood_for(address))
+        return f"{address} is {reason}" if reason else None
+
+
+def _not_public(address: Address) -> str | None:
+    is_reserved = isinstance(address, IPv6Address) and address not in _GLOBAL_V6
+    return _kind(address, _NOT_PUBLIC) or (_RESERVED if is_reserved else None)
+
+
+def _kind(address: Address, table: Table) -> str | None:
+    return next((kind for network, kind in table if address in network), None)
+
+
+def _stood_for(address: Address) -> Address:
+    """The address that packets to `address` go to."""
+    if isinstance(address, IPv6Address) and (address in _MAPPED or address in _NAT64):
+        return _last(int(address))
+    return address
+
+
+def _embedding(address: Address) -> str | None:
+    """The form in which an IPv6 address embeds an IPv4 address, unless that one alone decides."""
+    if isinstance(address, IPv4Address) or int(address) <= 1:  # `::` and `::1` embed nothing
+        return None
+    kind = "an ISATAP address" if _is_isatap(address) else _kind(address, _EMBEDDING)
+    return f"{kind}, which embeds an IPv4 address" if kind else None
+
+
+def _is_isatap(address: IPv6Address) -> bool:
+    return int(address) >> 32 & 0xFFFFFFFF in _ISATAP
+
+
+def _carried(address: Address) -> tuple[IPv4Address, ...]:
+    """Every IPv4 address that an IPv6 address may embed."""
+    if isinstance(address, IPv4Address):
+        return ()
+    number = int(address)
+    if address in IPv6Network("2002::/16"):
+        return (IPv4Address(number >> 80 & 0xFFFFFFFF),)
+    if address in IPv6Network("2001::/32"):
+        # The server, and the client's address with its bits inverted.
+        return IPv4Address(number >> 64 & 0xFFFFFFFF), IPv4Address(~number & 0xFFFFFFFF)
+    if address in IPv6Network("64:ff9b:1::/48"):
+        # A /48 prefix splits the address around the zero octet in bits 64 to 71 (RFC 6052); a /96 in it puts it last.
+        return _last(number), IPv4Address((number >> 64 & 0xFFFF) << 16 | number >> 40 & 0xFFFF)
+    has_last = address in _MAPPED or address in _NAT64 or _embedding(address) is not None
+    return (_last(number),) if has_last else ()
+
+
+def _last(number: int) -> IPv4Address:
+    return IPv4Address(number & 0xFFFFFFFF)

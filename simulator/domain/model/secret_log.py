@@ -1,0 +1,37 @@
+"""The secrets of a sandbox: those in force, and the latest that were replaced."""
+
+from collections import Counter, deque
+from collections.abc import Iterator
+
+FORMER_MAX = 10_000
+"""Replaced secrets that are remembered; the oldest are forgotten first."""
+
+
+class SecretLog:
+    """API secrets, passwords and webhook secrets that must not be shown. `version` changes with each new one."""
+
+    def __init__(self) -> None:
+        self._holders: Counter[str] = Counter()  # how many keys, users and webhooks have each; 0 for former ones
+        self._former: deque[str] = deque()
+        self.version = 0
+
+    def __len__(self) -> int:
+        return len(self._holders)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._holders)
+
+    def add(self, secret: str, replaced: str = "") -> None:
+        """Remember a secret that is in force from now on, in place of the one `replaced`; either may be empty."""
+        if replaced == secret:
+            return
+        if secret:
+            self.version += secret not in self._holders
+            self._holders[secret] += 1
+        if replaced in self._holders:
+            self._holders[replaced] -= 1
+            self._former.append(replaced)
+        while len(self._former) > FORMER_MAX:
+            oldest = self._former.popleft()
+            if self._holders[oldest] <= 0:
+                del self._holders[oldest]

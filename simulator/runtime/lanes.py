@@ -1,0 +1,73 @@
+"""Concurrent deliveries, and their order: of what a running clock has started, and of an advance."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from itertools import islice
+from typing import Any
+
+from simulator.domain.model.effects import AttemptResult, Send
+from simulator.runtime.courier import receiver_of
+
+STARTED_PER_TURN_MAX = 200
+
+
+class Lanes:
+    """The deliveries of a running clock. Lanes are concurrent, each with a task while it has something to send, and the
+    jobs of one lane keep their order. `deliver` makes one attempt and applies its result."""
+
+    def __init__(self, deliver: Callable[[Send], Awaitable[None]]) -> None:
+        self._deliver = deliver
+        self._collected: dict[str, list[Send]] = {}
+        self.tasks: set[asyncio.Task[None]] = set()
+
+    def collect(self, sends: Iterable[Send]) -> None:
+        """Add to what is due together, and starts together."""
+        for send in sends:
+            self._collected.setdefault(send.job.lane, []).append(send)
+
+    def start(self) -> None:
+        """Start what was collected, in the order of lanes; the rest of many in the next turns of the event loop."""
+        if self._collected:
+            collected, self._collected = self._collected, {}
+            lanes = [collected[name] for name in sorted(collected)]
+            self._begin(lanes[:STARTED_PER_TURN_MAX])
+            if rest := lanes[STARTED_PER_TURN_MAX:]:
+                self._add(self._begin_in_turns(rest))
+
+    def _begin(self, lanes: list[list[Send]]) -> None:
+        for lane in lanes:
+            self._add(self._work_through(lane))
+
+    async def _begin_in_turns(self, lanes: list[list[Send]]) -> None:
+        left = iter(lanes)
+        while share := list(islice(left, STARTED_PER_TURN_MAX)):
+            await asyncio.sleep(0)
+            self._begin(share)
+
+    async def _work_through(self, lane: list[Send]) -> None:
+        for send in lane:
+            await self._deliver(send)
+
+    def _add(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+
+async def results_in_order(
+    sends: list[Send], deliver: Callable[[Send], Awaitable[AttemptResult]]
+) -> list[AttemptResult]:
+    """Deliver to different receivers concurrently, to each one sequentially; the results in the order of `sends`."""
+    receivers: dict[str, list[Send]] = {}
+    for send in sends:
+        receivers.setdefault(receiver_of(send), []).append(send)
+    results: dict[int, AttemptResult] = {}
+
+    async def work_through(lane: list[Send]) -> None:
+        for send in lane:
+            results[id(send)] = await deliver(send)
+
+    async with asyncio.TaskGroup() as group:
+        for lane in receivers.values():
+            group.create_task(work_through(lane))
+    return [results[id(send)] for send in sends]

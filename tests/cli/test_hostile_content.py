@@ -1,0 +1,253 @@
+"""No verb prints a character that controls a terminal, whatever it was given, and JSON stays JSON."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.cli.coverage import text
+from simulator.cli.flags import ServerFlags
+from simulator.cli.main import VERBS
+from simulator.cli.output import one_line, printable, printable_body, printable_json
+from simulator.control.coverage import rendered
+from simulator.domain.model.rules import RuleCount
+from simulator.domain.reports.coverage import Coverage, RuleKey
+from tests.support.runner import invoke
+
+C0 = "".join(map(chr, range(0x20)))
+DEL_AND_C1 = "".join(map(chr, range(0x7F, 0xA0)))
+DIRECTION = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+SEPARATORS = "\u2028\u2029"
+UNSAFE = C0 + DEL_AND_C1 + DIRECTION + SEPARATORS
+ON_LINES = re.compile(f"[{re.escape(UNSAFE.replace(chr(10), '').replace(chr(9), ''))}]")
+SCENARIO = """
+extends: default
+resellers:
+  - code: RS001
+    api_keys: [{key: k1, secret: bm90LWEtc2VjcmV0LW9ubHktZm9yLXRlc3RpbmctMDE=}]
+    callback: {url: "inbox:callbacks"}
+payments:
+  - name: "rule \\u009b31m \\u202e \\u2028"
+    then: [{status: Succesful}]
+expect:
+  - name: "line \\u009b2J \\u202e \\u2029"
+    calls: {path: /v2/topup}
+    count: 7
+"""
+
+
+def assert_harmless(printed: str) -> None:
+    assert ON_LINES.search(printed.replace("\r\n", "\n")) is None, ascii(printed)
+
+
+@pytest.fixture
+def hostile_file(tmp_path: Path) -> Path:
+    """A scenario with hostile names, whose own name is hostile too."""
+    file = tmp_path / "f\x1b[31m\x7f\u202e\u2028\n::error::x.yaml"
+    file.write_text(SCENARIO)
+    return file
+
+
+@contextmanager
+def answering(head: bytes, body: bytes) -> Iterator[str]:
+    """The URL of a server that answers everything with these lines and this body."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.wfile.write(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+HEAD = "HTTP/1.0 200 O\x1b[2JK\x9b\r\nX-Sim-Rule: a\x1b]0;x\x07\x9b1m\x7f\r\n  folded\r\n".encode("latin-1")
+
+
+def test_call_escapes_what_the_server_sent() -> None:
+    value = {"remarks": UNSAFE, "name": "é😀"}
+    content = json.dumps(value, ensure_ascii=False).encode()
+    with answering(HEAD, content) as url:
+        done = invoke("call", "GET", "/v2/balance", "--url", url)
+    assert json.loads(done.stdout) == value
+    assert "é😀" in done.stdout
+    assert_harmless(done.stdout + done.stderr)
+    assert len(done.stderr.splitlines()) == 2
+    assert "200 O\\x1b[2JK" in done.stderr
+
+
+@pytest.mark.parametrize("body", [b'{"a": \x1b[2J', "\x9b\u202eé".encode(), b"\x9b\xff\x1b", b"a\rb\r\n", b"\x00" * 9])
+def test_call_escapes_a_body_that_is_not_json(body: bytes) -> None:
+    with answering(b"HTTP/1.0 200 OK\r\n", body) as url:
+        done = invoke("call", "GET", "/v2/balance", "--url", url)
+    assert_harmless(done.stdout)
+    assert "\\x" in done.stdout
+
+
+def test_call_escapes_the_words_of_a_connection_that_fails() -> None:
+    with answering(b"HTTP/9.\x1b[2J 200 OK\r\n", b"") as url:
+        done = invoke("call", "GET", "/v2/balance", "--url", url)
+    assert done.exit_code == 3
+    assert_harmless(done.output + done.stderr)
+
+
+@pytest.mark.parametrize("format", ["text", "github"])
+def test_check_prints_one_harmless_line_for_a_file_and_for_each_problem(
+    hostile_file: Path, tmp_path: Path, format: str
+) -> None:
+    bad = tmp_path / "bad\x1b\n\x9b.yaml"
+    bad.write_text("extends: default\n\"pay\\u009bments\\u202e\\u2028\": []\nseed: 'x\u0085\u202e'\n")
+    done = invoke("check", "--format", format, str(hostile_file), str(bad), str(tmp_path / "no\x1bfile\n"))
+    assert done.exit_code == 1
+    assert_harmless(done.stdout)
+    assert len(done.stdout.splitlines()) == 4, done.stdout
+
+
+def test_a_file_name_that_is_not_utf_8_can_be_printed(tmp_path: Path) -> None:
+    done = invoke("check", f"{tmp_path}/\udcff.yaml")
+    assert done.exit_code == 1
+    assert "\\xff.yaml" in done.stdout
+
+
+@pytest.mark.parametrize("flags", [(), ("--coverage",)])
+def test_exec_prints_harmless_reports(hostile_file: Path, flags: tuple[str, ...]) -> None:
+    done = invoke("exec", str(hostile_file), *flags, "--", "true")
+    assert done.exit_code == 1
+    assert_harmless(done.stdout + done.stderr)
+    assert "not as expected" in done.stderr
+    assert "\\u202e" in done.stderr
+
+
+def test_the_problems_of_a_scenario_that_is_served_are_harmless(tmp_path: Path) -> None:
+    bad = tmp_path / "bad\x1b\n\u202e.yaml"
+    bad.write_text('extends: default\n"pay\\u009bments": []\n"\\u202e\\u2028": 1\n')
+    for verb in (("serve", str(bad)), ("exec", str(bad), "--", "true")):
+        done = invoke(*verb)
+        assert done.exit_code == 3
+        assert_harmless(done.output + done.stderr)
+        assert len(done.stderr.splitlines()) == 2, done.stderr
+
+
+def test_the_banner_is_harmless(hostile_file: Path) -> None:
+    from simulator.cli import banner
+    from simulator.cli.running import Running, prepare
+
+    flags: dict[str, Any] = dict.fromkeys(ServerFlags.__dataclass_fields__)
+    flags |= {"scenario": str(hostile_file), "host": "127.0.0.1", "port": 0, "allow_host": (), "callbacks": "any"}
+    printed: list[str] = []
+
+    def on_ready(running: Running) -> None:
+        printed.extend((banner.page(running), banner.json_line(running)))
+        running.server.should_exit = True
+
+    prepare(ServerFlags(**flags), on_ready).server.run()
+    page, line = printed
+    assert_harmless(page + line)
+    assert "\\x1b[31m" in page
+    assert json.loads(line)["resellers"][0]["code"] == "RS001"
+
+
+def test_the_names_in_coverage_are_one_line_each() -> None:
+    found = {RuleKey(UNSAFE, "payments", UNSAFE, UNSAFE): RuleCount(0, 0), RuleKey("b", "x", "y", "y"): RuleCount(0, 0)}
+    printed = text(rendered(Coverage(rules=found)))
+    assert_harmless(printed)
+    assert "\t" not in printed
+    assert sum("never payments" in line for line in printed.splitlines()) == 2
+
+
+def test_sign_prints_a_body_with_control_characters_as_its_octal_bytes(tmp_path: Path) -> None:
+    file = tmp_path / "body"
+    file.write_text(f'{{"remarks": "{DEL_AND_C1}{DIRECTION}{SEPARATORS}\x1b"}}')
+    done = invoke("sign", "POST", "/v2/topup", "-d", f"@{file}")
+    assert done.exit_code == 0
+    assert_harmless(done.stdout)
+    assert "printf %b" in done.stdout.splitlines()[-1]
+    assert_harmless(invoke("sign", "POST", "/v2/topup", "-d", f"@{file}", "--json").stdout)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (UNSAFE,),
+        ("sign", UNSAFE, "/"),
+        ("sign", "GET", f"/{UNSAFE}"),
+        ("sign", "GET", "/", "--url", f"http://{UNSAFE}/"),
+        ("sign", "GET", "/", "-d", f"@{UNSAFE.replace(chr(0), '')}"),
+        ("call", "GET", "/", "-H", UNSAFE),
+        ("call", "GET", "/", "--bearer", UNSAFE),
+        ("scenarios", UNSAFE),
+        ("scenarios", "show", UNSAFE),
+        ("assumptions", UNSAFE),
+        ("openapi", UNSAFE),
+        ("check", "--format", UNSAFE, "x"),
+        ("serve", UNSAFE.replace(chr(0), "")),
+        ("serve", "--clock", UNSAFE),
+        ("serve", "--start", UNSAFE),
+        ("exec", "--", UNSAFE.replace(chr(0), "")),
+    ],
+    ids=lambda arguments: ascii("-".join(arguments))[:20],
+)
+def test_a_hostile_argument_is_refused_in_a_harmless_line(arguments: tuple[str, ...]) -> None:
+    done = invoke(*arguments)
+    assert done.exit_code > 0
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    assert_harmless(done.stdout + done.stderr)
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_every_verb_is_in_this_module() -> None:
+    source = Path(__file__).read_text()
+    assert [verb for verb in VERBS if f'"{verb}"' not in source] == []
+
+
+def test_what_is_bundled_is_printed_as_it_is() -> None:
+    for arguments in (("scenarios",), ("scenarios", "magic"), ("assumptions",), ("openapi",), ("openapi", "--json")):
+        done = invoke(*arguments)
+        assert done.exit_code == 0
+        assert_harmless(done.stdout)
+        assert "\\x" not in done.stdout
+
+
+VALUES = st.text(st.sampled_from(UNSAFE + "aé\\\"'/😀"), max_size=20)
+
+
+@given(value=st.dictionaries(st.text(max_size=5), VALUES, max_size=3))
+def test_json_means_the_same_when_it_is_printed(value: dict[str, str]) -> None:
+    for written in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent="\r\n \r\t")):
+        printed = printable_json(written)
+        assert json.loads(printed) == value
+        assert_harmless(printed)
+        assert json.loads(printable_body(written.encode())) == value
+
+
+@given(content=st.text(st.sampled_from(UNSAFE + "aé\\\"'/😀\udcff"), max_size=40))
+def test_any_text_is_harmless_when_it_is_printed(content: str) -> None:
+    assert_harmless(printable(content))
+    assert len(one_line(content).splitlines()) <= 1
+    one_line(content).encode()
+
+
+@given(body=st.binary(max_size=40))
+def test_any_body_is_harmless_when_it_is_printed(body: bytes) -> None:
+    assert_harmless(printable_body(body).decode())
+
+
+def test_a_harmless_body_is_printed_byte_for_byte() -> None:
+    for body in (b"", b'{"a": "\xc3\xa9\\u001b"}', b"<html>\r\n\t\n", "😀\u200d".encode()):
+        assert printable_body(body) == body

@@ -1,0 +1,111 @@
+"""What an answer of the control API costs is bounded, however large the exchanges are that it shows."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from simulator.control.http import PAGE_BYTES_MAX
+from simulator.control.masking import BODY_BYTES_MAX, Mask
+from simulator.wire.secrets import MASKED, Secrets
+from tests.support.client import running
+
+LARGE = 9_900_000
+
+
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many bytes each search for secrets looked at."""
+    sizes: list[int] = []
+    spans = Secrets.spans
+
+    def counted(self: Secrets, text: bytes) -> list[tuple[int, int]]:
+        sizes.append(len(text))
+        return spans(self, text)
+
+    monkeypatch.setattr(Secrets, "spans", counted)
+    return sizes
+
+
+@pytest.mark.parametrize("piece", [b"a", b'"', b"%41", b"\\u0041", b"\\/", b"\xff", "é".encode(), b"[", b"eyJ"])
+@pytest.mark.parametrize("path", ["/v2/topup", "/v2/token"])
+def test_a_large_body_is_cut_before_it_is_decoded_and_searched(piece: bytes, path: str, searched: list[int]) -> None:
+    body = piece * (LARGE // len(piece))
+    shown = Mask(["a secret of somebody"]).body(path, body)
+    assert len(shown) < BODY_BYTES_MAX + 100
+    assert shown.endswith(f"... (the beginning of {len(body)} bytes)")
+    assert sum(searched) <= 3 * BODY_BYTES_MAX
+
+
+def test_a_large_exchange_is_shown_in_part_with_its_length(searched: list[int]) -> None:
+    with running() as client:
+        client.call("POST", "/v2/topup", b'{"refid": "%b"}' % (b"x" * LARGE))
+        searched.clear()
+        shown = client.sim("GET", "/sandboxes/default/requests/1").json["request"]
+        assert sum(searched) <= 5 * BODY_BYTES_MAX, "two bodies, and once more in the answer"
+        assert shown["body_bytes"] == LARGE + 13
+        assert shown["body"].startswith('{"refid": "xxx')
+        assert shown["body"].endswith("... (the beginning of 9900013 bytes)")
+
+
+def test_a_token_request_that_is_too_long_to_be_read_is_not_shown() -> None:
+    body = b'{"username": "ann", "password": "%b"}' % (b"p" * BODY_BYTES_MAX)
+    assert Mask().body("/v2/token", body) == f"{MASKED}... (the beginning of {len(body)} bytes)"
+
+
+@pytest.mark.parametrize("shift", range(0, 60, 7))
+@pytest.mark.parametrize("spell", [str, lambda text: "".join(f"%{byte:02x}" for byte in text.encode())])
+def test_a_secret_at_the_cut_is_not_shown_in_part(shift: int, spell: type[str]) -> None:
+    secret = "s3cr3t-of-somebody-that-is-long-enough"
+    body = b"-" * (BODY_BYTES_MAX - shift) + spell(secret).encode() + b"-" * 100
+    shown = Mask([secret]).body("/v2/topup", body)
+    assert spell(secret)[:4] not in shown
+    assert shown.startswith("-" * (BODY_BYTES_MAX - shift))
+
+
+def test_a_character_at_the_cut_is_not_broken() -> None:
+    for shift in range(4):
+        body = b"-" * shift + "😀".encode() * (BODY_BYTES_MAX // 2)
+        assert "\ufffd" not in Mask().body("/v2/topup", body)
+
+
+def test_a_body_within_the_bound_is_shown_whole() -> None:
+    body = b"x" * BODY_BYTES_MAX
+    assert Mask().body("/v2/topup", body) == body.decode()
+
+
+def test_a_page_is_bounded_by_its_bytes_and_leaves_no_row_out(searched: list[int]) -> None:
+    with running() as client:
+        for n in range(100):
+            client.send("GET", f"/v2/{n}{'x' * 30_000}")
+        numbers: list[int] = []
+        cursor = "0"
+        while cursor is not None:
+            searched.clear()
+            shown = client.sim("GET", f"/sandboxes/default/requests?limit=1000&cursor={cursor}")
+            assert len(shown.body) < PAGE_BYTES_MAX + 200_000
+            assert sum(searched) < 4 * PAGE_BYTES_MAX
+            numbers += [one["n"] for one in shown.json["requests"]]
+            cursor = shown.json["cursor"]
+            assert shown.json["has_more"] is (cursor is not None)
+        assert numbers == list(range(100, 0, -1))
+
+
+def test_the_secrets_are_indexed_once_until_they_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    added: list[str] = []
+    add = Secrets.add
+
+    def counted(self: Secrets, secrets: Iterable[str]) -> None:
+        several = list(secrets)
+        added.extend(several)
+        add(self, several)
+
+    with running() as client:
+        client.sim("GET", "/sandboxes/default/requests")
+        monkeypatch.setattr(Secrets, "add", counted)
+        for _ in range(3):
+            client.sim("GET", "/sandboxes/default/requests")
+            client.send("GET", "/v2/balance")
+        assert added == []
+        made = client.sim("POST", "/sandboxes/default/resellers/RS001/api-keys").json["api_secret"]
+        client.sim("GET", "/sandboxes/default/requests")
+        assert made in added

@@ -1,0 +1,24 @@
+"""The campaign, small: what `make campaign` tries at length holds for a few requests of each kind too."""
+
+import pytest
+
+from campaign.__main__ import main
+from campaign.outcome import Outcome, complaints, table
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("part", ["load", "fuzz", "floods", "faults", "races"])
+def test_a_small_campaign_breaks_no_promise(part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--scale", "0.01", "--only", part]) == 0, capsys.readouterr().err
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert rows
+    assert all(row.split(" | ")[3] == "0" for row in rows)
+
+
+def test_a_broken_promise_is_counted_and_told() -> None:
+    outcome = Outcome("load", "no 5xx", tried=1000)
+    outcome.expect(True, "kept")
+    outcome.expect(False, "request 7 was answered 500")
+    assert table([outcome]).splitlines()[-1] == "| load | no 5xx | 1,000 | 1 |  |"
+    assert complaints([outcome]) == ["load: request 7 was answered 500"]

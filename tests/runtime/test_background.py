@@ -1,0 +1,132 @@
+"""While a scenario is compiled or a large sandbox built, the event loop answers."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.runtime.background import in_background
+from simulator.runtime.live_sandbox import first_state
+from simulator.runtime.watch import Watch
+from simulator.scenario import library
+from tests.support.client import Client, Response, running
+
+INLINE: dict[str, Any] = {"scenario": "inline", "extends": "default", "clock": {"mode": "manual"}}
+
+
+class Gate:
+    """Holds up calls of a function until it is opened; on the event loop itself nothing could open it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+        self._opened = threading.Event()
+        self.entered = threading.Event()
+
+    def hold(self, target: str, function: Callable[..., Any]) -> None:
+        """Hold up this function, which is found by that name."""
+
+        def held(*arguments: Any, **options: Any) -> Any:
+            self.entered.set()
+            assert self._opened.wait(10), "nothing else was done meanwhile"
+            return function(*arguments, **options)
+
+        self._monkeypatch.setattr(target, held)
+
+    async def around(self, work: Awaitable[Any], meanwhile: Callable[[], Awaitable[Any]]) -> Any:
+        """The result of `work`, while which `meanwhile` is done."""
+        task = asyncio.ensure_future(work)
+        async with asyncio.timeout(10):
+            while not self.entered.is_set():  # noqa: ASYNC110 - an event of threads
+                await asyncio.sleep(0)
+            await meanwhile()
+            assert not task.done()
+            self._opened.set()
+            return await task
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
+    return Gate(monkeypatch)
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with running() as client:
+        yield client
+
+
+def another(client: Client) -> Callable[[], Awaitable[None]]:
+    async def pay() -> None:
+        body = {"refid": "meanwhile", "product": "RELOAD", "account": "0123456789", "amount": "10"}
+        assert (await client.acall("POST", "/v2/topup", body)).status == 200
+
+    return pay
+
+
+CREATIONS = [
+    ("simulator.control.sandboxes.scenario_from_object", library.scenario_from_object, INLINE),
+    ("simulator.control.sandboxes.load_scenario", library.load_scenario, "bad-day"),
+    ("simulator.runtime.sandboxes.first_state", first_state, INLINE),
+]
+
+
+@pytest.mark.parametrize(("target", "function", "scenario"), CREATIONS, ids=["object", "bundled", "state"])
+def test_requests_are_answered_while_a_sandbox_is_created(
+    client: Client, gate: Gate, target: str, function: Callable[..., Any], scenario: Any
+) -> None:
+    gate.hold(target, function)
+    creation = client.asim("POST", "/sandboxes", {"id": "new", "scenario": scenario})
+    assert client.run(gate.around(creation, another(client))).status == 201
+    assert client.call("GET", "/v2/balance", sandbox="new").status == 200
+
+
+def test_requests_are_answered_while_a_sandbox_is_reset(client: Client, gate: Gate) -> None:
+    client.sandbox(INLINE, "other")
+    gate.hold("simulator.runtime.live_sandbox.first_state", first_state)
+    assert client.run(gate.around(client.asim("POST", "/sandboxes/other/reset"), another(client))).status == 200
+
+
+def test_requests_are_answered_while_a_watched_file_is_read(client: Client, gate: Gate, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("extends: default\n")
+    reported: list[str] = []
+    watch = Watch(str(path), client.app.load, reported.extend)
+    path.write_text("extends: default\npayments: [{ then: [{ status: Failed }] }]\n")
+    gate.hold("simulator.runtime.watch.load_scenario", library.load_scenario)
+
+    async def polls() -> None:
+        await watch.poll()
+        await watch.poll()
+
+    client.run(gate.around(polls(), another(client)))
+    assert reported[0].endswith("loaded")
+    assert client.pay("after").data["status"] == "Failed"
+
+
+def test_an_id_is_given_once_to_sandboxes_that_are_built_at_the_same_time(client: Client) -> None:
+    async def both() -> list[Response]:
+        return await asyncio.gather(*(client.asim("POST", "/sandboxes", {"id": "same"}) for _ in range(2)))
+
+    assert sorted(answer.status for answer in client.run(both())) == [201, 409]
+
+
+def test_a_sandbox_that_is_deleted_while_its_state_is_built_anew_does_not_live_again(
+    client: Client, gate: Gate
+) -> None:
+    client.sandbox(INLINE, "other")
+    gate.hold("simulator.runtime.live_sandbox.first_state", first_state)
+    deletion = lambda: client.asim("DELETE", "/sandboxes/other")  # noqa: E731
+    assert client.run(gate.around(client.asim("POST", "/sandboxes/other/reset"), deletion)).status == 404
+    assert client.sim("GET", "/sandboxes/other").status == 404
+
+
+def test_an_error_reaches_who_asked_for_the_work() -> None:
+    async def main() -> None:
+        with pytest.raises(ZeroDivisionError):
+            await in_background(divmod, 1, 0)
+        assert await in_background(int, "11", base=2) == 3
+
+    asyncio.run(main())
