@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from bench.sign import nonce
+from bench.workloads import topup
 from campaign.outcome import Outcome
 from campaign.subject import SANDBOX, Connection, Subject, subject
 from tests.support.webhook_campaign import campaign
@@ -81,7 +82,7 @@ async def _callbacks(total: int) -> Outcome:
             answer = await connections[0].ask(setting)
             outcome.expect(answer.status == 200, f"the callback URL was answered {answer.status}")
             for number in range(total // 2):  # two callbacks each
-                await connections[number % CONNECTIONS].ask(_topup(trial, nonce()))
+                await connections[number % CONNECTIONS].ask(topup(trial.client, nonce()))
         while not (await trial.ask("POST", f"{SANDBOX}/clock/advance", {"until": "idle"})).json.get("idle"):
             pass
         await _check_callbacks(trial, taken, outcome)
@@ -126,7 +127,7 @@ async def _retried(total: int) -> Outcome:
         async def work(connection: Connection) -> None:
             for refid in waiting:
                 for attempt in range(1, 100):
-                    answer = await connection.ask(_topup(trial, refid))
+                    answer = await connection.ask(topup(trial.client, refid))
                     if answer.status == 200 and answer.json.get("data", {}).get("refid") == refid:
                         asked[attempt] += 1
                         break
@@ -141,11 +142,6 @@ async def _retried(total: int) -> Outcome:
         outcome.figures.append(f"{more:,} of them needed more than one request")
         outcome.broken += await trial.violations()
     return outcome
-
-
-def _topup(trial: Subject, refid: str) -> bytes:
-    body = {"refid": refid, "product": "RELOAD", "account": "0123456789", "amount": "10"}
-    return trial.client.request("POST", "/v2/topup", "", json.dumps(body).encode())
 
 
 async def _balance(trial: Subject) -> Decimal:

@@ -12,7 +12,7 @@ from time import perf_counter
 from bench.sign import nonce
 from bench.workloads import Client
 from campaign.outcome import Outcome
-from campaign.subject import Answer, Subject, subject
+from campaign.subject import Subject, subject
 
 CONNECTIONS = 16
 MIXED = 100_000
@@ -189,8 +189,3 @@ def _header(raw: bytes, draw: random.Random) -> bytes:
     value = bytes(draw.choice(b" !abcXYZ019=+/~\xe9") for _ in range(draw.randint(0, 30)))
     lines[place : place + draw.randint(0, 1)] = [name + b": " + value]
     return b"\r\n".join(lines) + b"\r\n\r\n" + body
-
-
-def answered(answers: Sequence[Answer]) -> Counter[int]:
-    """How often each status was answered."""
-    return Counter(answer.status for answer in answers)

@@ -1,12 +1,12 @@
 """The soak: everything but lasting transactions, over and over; the memory ends where it began."""
 
 import asyncio
-import json
 from itertools import count
 from pathlib import Path
 from time import perf_counter
 
 from bench.sign import nonce
+from bench.workloads import topup
 from campaign.outcome import Outcome
 from campaign.subject import SANDBOX, Connection, Subject, plain, subject
 
@@ -28,7 +28,7 @@ async def _soak(seconds: float) -> Outcome:
     with subject("--sandbox-ttl", "60", scenario=SCENARIO, clock="x60") as trial:
         async with trial.connections(CONNECTIONS) as connections:
             refid = nonce()
-            await connections[0].ask(_topup(trial, refid))
+            await connections[0].ask(topup(trial.client, refid))
             await _rounds(trial, connections, refid, outcome, seconds * WARM_UP)
             before, asked = trial.memory_kb(), outcome.tried
             await _rounds(trial, connections, refid, outcome, seconds * (1 - WARM_UP))
@@ -58,7 +58,7 @@ async def _round(trial: Subject, connection: Connection, refid: str, box: str, o
     client, host = trial.client, trial.server.netloc
     own = f"/_sim/sandboxes/{box}"
     requests = [
-        _topup(trial, refid),
+        topup(trial.client, refid),
         client.request("GET", "/v2/balance"),
         client.request("GET", "/v2/catalog"),
         client.request("GET", "/v2/transactions", "date=2026-11-01%20-%202026-11-30"),
@@ -72,9 +72,9 @@ async def _round(trial: Subject, connection: Connection, refid: str, box: str, o
         trial.control("GET", f"{SANDBOX}/inbox/{box}"),
         trial.control("DELETE", f"{SANDBOX}/inbox/{box}"),
         trial.control("POST", "/_sim/sandboxes", {"id": box}),
-        _topup(trial, nonce()).replace(b"POST /v2", f"POST /s/{box}/v2".encode(), 1),
+        topup(trial.client, nonce()).replace(b"POST /v2", f"POST /s/{box}/v2".encode(), 1),
         trial.control("POST", f"{own}/reset"),
-        _topup(trial, nonce()).replace(b"POST /v2", f"POST /s/{box}/v2".encode(), 1),
+        topup(trial.client, nonce()).replace(b"POST /v2", f"POST /s/{box}/v2".encode(), 1),
         trial.control("GET", f"{own}/transactions"),
         trial.control("DELETE", own),
     ]
@@ -82,8 +82,3 @@ async def _round(trial: Subject, connection: Connection, refid: str, box: str, o
         answer = await connection.ask(raw)
         outcome.expect(0 < answer.status < 500, f"{raw[:80]!r} was answered {answer.status}")
     return len(requests)
-
-
-def _topup(trial: Subject, refid: str) -> bytes:
-    body = {"refid": refid, "product": "RELOAD", "account": "0123456789", "amount": "10"}
-    return trial.client.request("POST", "/v2/topup", "", json.dumps(body).encode())

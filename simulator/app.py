@@ -115,11 +115,16 @@ class App:
 
             guard = Guard(self.options.control_token, self.options.allowed_hosts)
             self._control = ControlApp(self.sandboxes, self.scenario, guard)
+        responder = responder_of(scope)
+        if responder is not None:
+            scope["cancel_when_left"] = responder.cancel_when_left
+            if scope["method"] == "GET":  # it changes nothing, but may wait for minutes
+                responder.cancel_when_left()
         await self._control(scope, receive, send)
 
-    def load(self, scenario: Scenario) -> tuple[str, ...]:
+    async def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch the default sandbox and all new ones to another scenario; see `LiveSandbox.load`."""
-        deferred = self._default.load(scenario)
+        deferred = await self._default.load(scenario)
         self.scenario = scenario
         if self._control is not None:
             self._control.default_scenario = scenario

@@ -68,7 +68,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     },
     "runtime": {
         "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "inbox_budget", "journal",
-        "lanes", "live_sandbox", "probes", "ring", "rule_names", "sandboxes", "unexpected", "watch",
+        "known_secrets", "lanes", "live_sandbox", "probes", "ring", "rule_names", "sandboxes", "unexpected", "waiting",
+        "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
     "wire": {

@@ -98,7 +98,8 @@ class Pipeline:
             reply = marked_deprecated(call, reply)
         exchange.status, exchange.content = reply.status, reply.journaled or content
         if exchange.diagnosis:
-            exchange.diagnosis = hidden(exchange.diagnosis, [each.secrets for each in (sandbox, anonymous) if each])
+            others = anonymous.secrets if anonymous else ()
+            exchange.diagnosis = hidden(exchange.diagnosis, (*sandbox.secrets, *others))
         if anonymous is not None and call.reseller is None:
             exchange.owner = sandbox.id
             sandbox, counters = anonymous, anonymous.counters

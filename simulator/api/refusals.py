@@ -105,7 +105,8 @@ def lost_sandbox(call: Call) -> Reply:
         text = f"The sandbox {_shown(call.sandbox.id)} was deleted before this request was carried out."
         return Reply(404, errors.coded("unknown_sandbox", text))
     call.exchange.error = "sandbox_reset"
-    return Reply(409, errors.coded("sandbox_reset", "The sandbox was reset before this request was carried out."))
+    event = "server was stopped" if call.sandbox.driver.is_stopping else "sandbox was reset"
+    return Reply(409, errors.coded("sandbox_reset", f"The {event} before this request was carried out."))
 
 
 def failed(call: Call, error: Exception) -> Reply:

@@ -1,11 +1,12 @@
 """Renders coverage as text: what a run met and what it missed, for the end of `exec --coverage`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
 from simulator.cli.output import one_line
 from simulator.cli.running import Running
+from simulator.wire.secrets import hidden
 
 
 def page(running: Running) -> str:
@@ -13,11 +14,12 @@ def page(running: Running) -> str:
     from simulator.control.coverage import rendered  # imports what answers the control API, which a run may never need
 
     coverage = running.app.sandboxes.coverage()
-    return text(rendered(coverage), coverage.sandboxes)
+    secrets = running.app.sandboxes.secrets
+    return text(rendered(coverage), coverage.sandboxes, lambda line: one_line(hidden(line, secrets)))
 
 
-def text(coverage: Mapping[str, Any], sandboxes: int = 1) -> str:
-    """Render coverage, as the control API returns it, in lines."""
+def text(coverage: Mapping[str, Any], sandboxes: int = 1, shown: Callable[[str], str] = one_line) -> str:
+    """Render coverage, as the control API returns it, in lines, each as `shown` makes it."""
     summary = coverage["summary"]
     lines = [f"coverage of {sandboxes} sandbox{'es' * (sandboxes != 1)}"]
     lines += _part("rules", "chosen", summary, _rules(coverage["rules"]))
@@ -26,7 +28,7 @@ def text(coverage: Mapping[str, Any], sandboxes: int = 1) -> str:
     lines += _part("outcomes", "met", summary, _groups(coverage["outcomes"]))
     answered = [_answers(one) for one in coverage["endpoints"] if one["calls"]]
     lines += ["  answers", *(f"    {line}" for line in answered)] if answered else []
-    return "\n".join(map(one_line, lines))
+    return "\n".join(map(shown, lines))
 
 
 def _part(name: str, verb: str, summary: Mapping[str, Any], missed: Iterable[str]) -> list[str]:

@@ -77,6 +77,7 @@ def _report(running: "Running", status: int, *, with_coverage: bool) -> int:
     """Print the coverage, if requested, and the unmet expectations; returns our exit code. The sandboxes are idle by
     now."""
     from simulator.runtime.expectations import verdicts
+    from simulator.wire.secrets import hidden
 
     if with_coverage:
         from simulator.cli.coverage import page
@@ -84,7 +85,8 @@ def _report(running: "Running", status: int, *, with_coverage: bool) -> int:
         print_to_stderr(page(running))
     unmet = [verdict.message for verdict in verdicts(running.sandbox) if not verdict.ok]
     for message in unmet:
-        print_to_stderr(one_line(f"reseller-sim exec: not as expected: {message}"))
+        shown = hidden(message, running.app.sandboxes.secrets)
+        print_to_stderr(one_line(f"reseller-sim exec: not as expected: {shown}"))
     return 1 if unmet and status == 0 else status
 
 

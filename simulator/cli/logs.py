@@ -4,7 +4,7 @@ import logging
 
 from simulator.cli.output import printable
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.wire.secrets import Secrets, hidden
+from simulator.wire.secrets import hidden
 
 LOGGERS = ("simulator.server.responder", "simulator.server.turn", "uvicorn.error", "asyncio")
 
@@ -29,8 +29,7 @@ class WithoutSecrets(logging.Filter):
         return True
 
     def _masked(self, text: str) -> str:
-        secrets = [each.secrets for each in self._sandboxes]
-        return printable(hidden(text, [*secrets, self._sandboxes.former_secrets, Secrets()]))
+        return printable(hidden(text, self._sandboxes.secrets))
 
 
 def hide_secrets(sandboxes: Sandboxes) -> None:

@@ -64,7 +64,7 @@ def prepare(flags: ServerFlags, on_ready: Callable[[Running], None], *, keeps_co
             flags.host,
             flags.port,
             on_ready=lambda: _ready(running, on_ready),
-            on_stop=app.sandboxes.end_waits,
+            on_stop=lambda: _stopping(app),
         )
     except ScenarioError as error:
         raise CannotStart("\n".join(map(one_line, error.problems))) from None
@@ -82,6 +82,11 @@ def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:
     gc.enable()
     tune_gc()
     on_ready(running)
+
+
+def _stopping(app: App) -> None:
+    gc.disable()  # what it would free goes with the process
+    app.sandboxes.end_waits()
 
 
 def _options(flags: ServerFlags) -> Options:

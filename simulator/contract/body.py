@@ -32,6 +32,7 @@ FORM = b"application/x-www-form-urlencoded"
 FORM_BYTES_MAX = 64 * 1024
 FORM_TOO_LONG = f"is longer than {FORM_BYTES_MAX} bytes"
 TYPE_CHARS_MAX = 60
+BLANK_CHARS_MAX = 64 * 1024
 
 # The members of a body, and its problems: texts by member, under `body` those of the whole.
 Decoded = tuple[dict[str, Any], dict[str, list[str]]]
@@ -152,11 +153,16 @@ def _required_alone(name: str) -> int:
 def _has_absent(members: Mapping[str, Any]) -> bool:
     for sent in members.values():  # a loop: this runs for every body, and any() takes three times as long
         if type(sent) is str:
-            if not sent or sent.isspace():
+            if not sent or (sent[0].isspace() and _is_blank(sent)):
                 return True
         elif sent is None or (type(sent) is dict and _has_absent(sent)):
             return True
     return False
+
+
+def _is_blank(text: str) -> bool:
+    """Whether a text is empty or white space. One that is longer than any may be is not looked through."""
+    return len(text) <= BLANK_CHARS_MAX and not text.strip()
 
 
 def _without_absent(members: Mapping[str, Any], optional: Container[str] | None = None) -> dict[str, Any]:
@@ -164,7 +170,7 @@ def _without_absent(members: Mapping[str, Any], optional: Container[str] | None 
     return {
         name: _without_absent(sent) if type(sent) is dict else sent
         for name, sent in members.items()
-        if sent is not None and not (type(sent) is str and (optional is None or name in optional) and not sent.strip())
+        if sent is not None and not (type(sent) is str and (optional is None or name in optional) and _is_blank(sent))
     }
 
 

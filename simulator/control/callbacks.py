@@ -96,7 +96,10 @@ async def list_all(request: Request) -> Response:
     if wait_for:
         counted = sum(1 for one in matching() for tried in one.attempts if tried.result is not None)
         ended = live.driver.ended.tally(matches, counted)
-        complete = await live.driver.notifier.wait_until(lambda: ended.count() >= wait_for, timeout_s)
+        complete = await live.waiting.wait(
+            lambda: live.driver.notifier.wait_until(lambda: ended.count() >= wait_for, timeout_s)
+        )
     rows = _attempts(matching(), asked.cursor)
-    answer = page("callbacks", asked, rows, lambda each: _row(*each[1:]), lambda each: each[0])
-    return reply(answer | {"left_out": live.core.state.callbacks.left_out, "complete": complete})
+    left_out = live.core.state.callbacks.left_out
+    answer = await page("callbacks", asked, rows, lambda each: _row(*each[1:]), lambda each: each[0])
+    return reply(answer | {"left_out": left_out, "complete": complete})

@@ -54,10 +54,13 @@ async def list_all(request: Request) -> Response:
     complete = True
     if wait_for:
         ended = live.driver.ended.tally(has_ended, counted=sum(map(has_ended, log)))
-        complete = await live.driver.notifier.wait_until(lambda: ended.count() >= wait_for, timeout_s)
+        complete = await live.waiting.wait(
+            lambda: live.driver.notifier.wait_until(lambda: ended.count() >= wait_for, timeout_s)
+        )
     behind = (one for one in filter(matches, log) if one.serial > asked.cursor)
-    answer = page("deliveries", asked, behind, row, lambda one: one.serial)
-    return reply(answer | {"left_out": log.left_out, "complete": complete})
+    left_out = log.left_out
+    answer = await page("deliveries", asked, behind, row, lambda one: one.serial)
+    return reply(answer | {"left_out": left_out, "complete": complete})
 
 
 async def show(request: Request) -> Response:

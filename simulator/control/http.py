@@ -1,6 +1,7 @@
 """Shared helpers of the control resources: request bodies, JSON answers, mapping of errors to answers."""
 
 import asyncio
+import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from itertools import islice
@@ -17,6 +18,7 @@ from simulator.contract.validate import validator
 from simulator.domain.errors import Busy, Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.sandbox import Sandbox
+from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.reading.document import ScenarioError
@@ -25,12 +27,15 @@ from simulator.wire.json import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
 OUTLINE_BYTES_MAX = 512 * 1024  # a scenario has more structure than any request of the reseller API
+AT_ONCE_BYTES_MAX = 64 * 1024  # decoding and validating more takes longer than others should wait
 WAIT_S_MAX = 300.0
 PAGE_MAX = 1000
 DIGITS_MAX = 16
 MESSAGE_CHARS_MAX = 500
 PAGE_DEFAULT = 100
 PAGE_BYTES_MAX = 1024 * 1024
+SLICE_BYTES = 8 * 1024  # of a page: rendered in one turn of the event loop, a few milliseconds for the costliest rows
+SLICE_ROWS = 16
 UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `reseller-sim openapi --control`"
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400, Busy: 429}
@@ -119,8 +124,21 @@ def _methods_of(request: Request) -> list[str]:
 
 
 async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) -> dict[str, Any]:
-    """The JSON object of a request, validated against a schema of the contract. Raises `InvalidInput`."""
+    """The JSON object of a request, validated against a schema of the contract; a long one beside the event loop.
+
+    Raises `InvalidInput`, and `Busy` when too many long ones wait for that.
+    """
     raw = await bytes_of(request)
+    if len(raw) <= AT_ONCE_BYTES_MAX:
+        return decoded(raw, schema, may_be_empty)
+    with place(len(raw)):
+        value = await in_background(decoded, raw, schema)
+    _refuse_lost_sandbox(request)
+    return value
+
+
+def decoded(raw: bytes, schema: str, may_be_empty: bool = False) -> dict[str, Any]:
+    """The JSON object in `raw`, validated against a schema of the contract. Raises `InvalidInput`."""
     if not raw and may_be_empty:
         return {}
     try:
@@ -204,7 +222,7 @@ def page_of(request: Request) -> PageRequest:
     return PageRequest(limit, whole_number(request, "cursor", 0, 0, 2**53))
 
 
-def page(
+async def page(
     name: str,
     asked: PageRequest,
     found: Iterable[Row],
@@ -214,17 +232,33 @@ def page(
     """One page of a list called `name`, its rows rendered by `row`; it ends early with the row that fills it.
 
     `place` gives the cursor of a row; then `found` starts after the requested one. Without it the cursor counts rows.
+    It shows what is found now; others go on while it is rendered.
     """
     begun = islice(found, asked.cursor, None) if place is None else found
+    chosen = list(islice(begun, asked.limit + 1))
+    shown = await lines(chosen[: asked.limit], row, PAGE_BYTES_MAX)
+    if len(shown) == len(chosen):
+        return {name: shown, "cursor": None, "has_more": False}
+    last = place(chosen[len(shown) - 1]) if place else asked.cursor + len(shown)
+    return {name: shown, "cursor": str(last), "has_more": True}
+
+
+async def lines(found: Iterable[Row], row: Callable[[Row], Any], bytes_max: float = math.inf) -> list[msgspec.Raw]:
+    """Rows as JSON, each on a line (see `MaskedSend`) and the last one that which fills `bytes_max`.
+
+    A few are rendered in each turn of the event loop.
+    """
     shown: list[msgspec.Raw] = []
-    last, size = asked.cursor, 0
-    for one in begun:
-        if len(shown) == asked.limit or size >= PAGE_BYTES_MAX:
-            return {name: shown, "cursor": str(last), "has_more": True}
-        shown.append(msgspec.Raw(encode(row(one))))
+    size, paused_at = 0, 0
+    for one in found:
+        if size >= bytes_max:
+            break
+        shown.append(msgspec.Raw(b"\n" + encode(row(one))))
         size += len(shown[-1])
-        last = place(one) if place else last + 1
-    return {name: shown, "cursor": None, "has_more": False}
+        if size - paused_at > SLICE_BYTES or len(shown) % SLICE_ROWS == 0:
+            paused_at = size
+            await asyncio.sleep(0)
+    return shown
 
 
 def refuse_other_parameters(request: Request, *known: str) -> None:

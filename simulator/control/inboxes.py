@@ -65,10 +65,11 @@ async def show(request: Request) -> Response:
     wait_for, timeout_s = wait_of(request)
     refuse_other_parameters(request, "limit", "cursor", "wait_for", "timeout")
     name = _name_of(request)
-    inboxes = sandbox_of(request).inboxes
+    live = sandbox_of(request)
+    inboxes = live.inboxes
     inbox, complete = inboxes.peek(name), True
     if wait_for:
-        inbox, complete = await inboxes.wait(name, wait_for, asked.cursor, timeout_s)
+        inbox, complete = await live.waiting.wait(lambda: inboxes.wait(name, wait_for, asked.cursor, timeout_s))
     shorter = PageRequest(min(asked.limit, _fitting(inbox.after(asked.cursor))), asked.cursor)
     answer = {
         "name": name,
@@ -77,7 +78,7 @@ async def show(request: Request) -> Response:
         "left_out": inbox.left_out,
         "complete": complete,
     }
-    return reply(answer | page("items", shorter, inbox.after(asked.cursor), _item, lambda one: one.n))
+    return reply(answer | await page("items", shorter, inbox.after(asked.cursor), _item, lambda one: one.n))
 
 
 def _fitting(received: Iterable[Received]) -> int:
@@ -178,5 +179,6 @@ async def receive(request: Request) -> Response:
     query = request.scope["query_string"]
     taken = live.inboxes.take(name, live.clock.now(), request.method, query, request.headers.raw, body)
     if taken.delay:
+        request.scope.get("cancel_when_left", lambda: None)()
         await asyncio.sleep(live.clock.wall_seconds(taken.delay))
     return Response(taken.body, taken.status, dict(taken.headers))

@@ -1,14 +1,22 @@
-"""Sends an answer of the control API without the secrets of its sandbox, whatever it is about."""
+"""Sends an answer of the control API without the secrets of its sandbox, whatever it is about.
 
+A long answer is masked in slices, between which others go on. They end where lines do, which is never within a string
+of JSON: lists come with a line for each row, and leave as one line.
+"""
+
+import asyncio
+from collections.abc import Iterator
 from typing import Any
 
-from simulator.control import resellers, sandboxes
-from simulator.control.masking import mask_of
+from simulator.control import meta, resellers, sandboxes
+from simulator.control.masking import Mask, mask_of
 from simulator.runtime.sandboxes import Sandboxes
 
-# They answer with credentials, to whoever may create them.
-HANDING_OUT = frozenset(
+# They answer with credentials, to whoever may create them; or with what is the same for everybody.
+WHOLE = frozenset(
     {
+        meta.health,
+        meta.register,
         sandboxes.list_all,
         sandboxes.create,
         sandboxes.show,
@@ -18,6 +26,7 @@ HANDING_OUT = frozenset(
     }
 )
 ERRORS_FROM = 400
+SLICE_BYTES = 16 * 1024
 
 
 class MaskedSend:
@@ -35,8 +44,8 @@ class MaskedSend:
             self._start = message
             return
         body = message.get("body", b"")
-        if body and not self._hands_out():
-            message["body"] = self._masked(body)
+        if body and not self._is_whole():
+            message["body"] = await self._masked(body)
         if self._start is not None:
             start, self._start = self._start, None
             if len(message.get("body", b"")) != len(body):
@@ -44,13 +53,34 @@ class MaskedSend:
             await self._send(start)
         await self._send(message)
 
-    def _hands_out(self) -> bool:
+    def _is_whole(self) -> bool:
         is_error = self._start is not None and self._start["status"] >= ERRORS_FROM
-        return self._scope.get("endpoint") in HANDING_OUT and not is_error
+        return self._scope.get("endpoint") in WHOLE and not is_error
 
-    def _masked(self, body: bytes) -> bytes:
+    async def _masked(self, body: bytes) -> bytes:
         live = self._sandboxes.find(self._scope.get("path_params", {}).get("sandbox", ""))
-        return mask_of(live, self._sandboxes).answer(body)
+        mask: Mask = mask_of(live, self._sandboxes)
+        if len(body) <= SLICE_BYTES:
+            return _as_one_line(mask.answer(body))
+        masked = []
+        for part in _slices(body):
+            masked.append(_as_one_line(mask.answer(part)))
+            await asyncio.sleep(0)
+        return b"".join(masked)
+
+
+def _as_one_line(text: bytes) -> bytes:
+    return text.replace(b"\n", b"")
+
+
+def _slices(body: bytes) -> Iterator[bytes]:
+    """All of a JSON text, cut before lines."""
+    start = 0
+    while start < len(body):
+        end = body.find(b"\n", start + SLICE_BYTES)
+        end = len(body) if end < 0 else end
+        yield body[start:end]
+        start = end
 
 
 def _with_length(headers: Any, length: int) -> list[tuple[bytes, bytes]]:

@@ -9,6 +9,7 @@ for it. Diagnoses are masked before they are sent.
 import re
 from collections import ChainMap
 from collections.abc import Container, Iterable
+from itertools import chain
 from typing import Any, Final
 from urllib.parse import unquote_plus
 
@@ -51,8 +52,8 @@ _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 
 
 class Mask:
-    """Hides secrets in what is shown of one sandbox: those given, and those of `known`. An X-Api-Key that is not one of
-    the `keys` may be a secret in the wrong place."""
+    """Hides secrets in what is shown: those given, and those of `known`. An X-Api-Key that is not one of the `keys` may
+    be a secret in the wrong place."""
 
     def __init__(self, secrets: Iterable[str] = (), keys: Container[str] = (), known: Iterable[Secrets] = ()) -> None:
         self._keys = keys
@@ -114,11 +115,14 @@ class Mask:
 
 
 def mask_of(live: LiveSandbox | None, sandboxes: Sandboxes, others: Iterable[LiveSandbox | None] = ()) -> Mask:
-    """The mask for what is shown of a sandbox, if it still exists; `others` are those whose secrets came there, too."""
+    """The mask for what is shown of a sandbox, and of all of them where that one does not exist; `others` are those
+    whose secrets came there, too."""
     all_of_them = [each for each in (live, *others) if each is not None]
     keys = ChainMap(*(each.core.state.keys for each in all_of_them))
-    known = [*(each.secrets for each in all_of_them), sandboxes.former_secrets]
-    return Mask(() if all_of_them else sandboxes.server_secrets, keys, known)
+    if not all_of_them:
+        return Mask((), keys, sandboxes.secrets)
+    # Sandboxes have the former secrets in common.
+    return Mask((), keys, dict.fromkeys(chain.from_iterable(each.secrets for each in all_of_them)))
 
 
 def _part(part: str) -> str:

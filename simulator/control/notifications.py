@@ -44,9 +44,10 @@ async def list_all(request: Request) -> Response:
     if wait_for:
         found = Tally(log, matches)
         # Both requests and the agenda cause notifications.
-        complete = await live.driver.notifier.wait_until(
-            lambda: found.count() >= wait_for, timeout_s, live.journal.notifier
+        complete = await live.waiting.wait(
+            lambda: live.driver.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s, live.journal.notifier)
         )
     later = (one for one in filter(matches, log) if one.n > asked.cursor)
-    answer = page("notifications", asked, later, row, lambda one: one.n)
-    return reply(answer | {"left_out": log.left_out, "complete": complete})
+    left_out = log.left_out
+    answer = await page("notifications", asked, later, row, lambda one: one.n)
+    return reply(answer | {"left_out": left_out, "complete": complete})

@@ -27,8 +27,10 @@ from simulator.runtime.ring import Tally
 from simulator.wire.headers import as_sent
 
 _FILTERS: dict[str, Callable[[Exchange], str]] = {
+    "method": attrgetter("method"),
+    "path": attrgetter("path"),
     "status": lambda exchange: str(exchange.status),
-    **{name: attrgetter(name) for name in ("method", "path", "reseller", "trxid", "refid", "rule", "error")},
+    **{name: attrgetter(name) for name in ("reseller", "trxid", "refid", "rule", "error")},
 }
 
 
@@ -83,11 +85,14 @@ async def list_all(request: Request) -> Response:
     complete = True
     if wait_for:
         found = Tally(live.journal, matches)
-        complete = await live.journal.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s)
+        complete = await live.waiting.wait(
+            lambda: live.journal.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s)
+        )
     earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
     mask_of = _masks(request, live)
-    answer = page("requests", asked, earlier, lambda one: row(one, mask_of(one.owner)), lambda one: one.n)
-    return reply(answer | {"left_out": live.journal.left_out, "complete": complete})
+    left_out = live.journal.left_out
+    answer = await page("requests", asked, earlier, lambda one: row(one, mask_of(one.owner)), lambda one: one.n)
+    return reply(answer | {"left_out": left_out, "complete": complete})
 
 
 async def show(request: Request) -> Response:

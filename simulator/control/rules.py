@@ -15,7 +15,7 @@ async def list_all(request: Request) -> Response:
     live = sandbox_of(request)
     refuse_other_parameters(request, "limit", "cursor")
     listed = ((section, *entry) for section, book in live.core.state.books.items() for entry in book.listed())
-    return reply(page("rules", page_of(request), listed, lambda entry: _row(*entry)))
+    return reply(await page("rules", page_of(request), listed, lambda entry: _row(*entry)))
 
 
 def _row(section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:

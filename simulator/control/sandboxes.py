@@ -10,7 +10,8 @@ from simulator.control import render
 from simulator.control.clock import refuse_idle_rate
 from simulator.control.http import (
     InvalidInput,
-    body_of,
+    bytes_of,
+    decoded,
     in_slices,
     no_content,
     parse_time,
@@ -18,8 +19,8 @@ from simulator.control.http import (
     sandbox_of,
     sandboxes_of,
 )
-from simulator.runtime.background import in_background
-from simulator.runtime.live_sandbox import SandboxSpec
+from simulator.runtime.background import in_background, place
+from simulator.runtime.live_sandbox import LiveSandbox, SandboxSpec
 from simulator.scenario.library import load_scenario, names, scenario_from_object
 
 
@@ -36,11 +37,18 @@ async def list_all(request: Request) -> Response:
 
 
 async def create(request: Request) -> Response:
-    """Create a sandbox, ready for use."""
-    wanted = await body_of(request, "sandbox-request", may_be_empty=True)
+    """Create a sandbox, ready for use. Raises `Busy` when too many are being created."""
+    raw = await bytes_of(request)
+    with place(len(raw)):
+        live = await _created(request, await in_background(decoded, raw, "sandbox-request", may_be_empty=True))
+    live.start()
+    return reply(render.sandbox(live, base_url(request)), 201)
+
+
+async def _created(request: Request, wanted: dict[str, Any]) -> LiveSandbox:
     clock = wanted.get("clock", {})
     refuse_idle_rate(_mode(clock), _rate(clock))
-    live = await sandboxes_of(request).build(
+    return await sandboxes_of(request).build(
         SandboxSpec(
             scenario=await _scenario(wanted.get("scenario", request.app.state.default_scenario)),
             id=wanted.get("id"),
@@ -51,8 +59,6 @@ async def create(request: Request) -> Response:
             unique_credentials=wanted.get("credentials") == "unique",
         )
     )
-    live.start()
-    return reply(render.sandbox(live, base_url(request)), 201)
 
 
 async def _scenario(wanted: Any) -> Any:
@@ -92,9 +98,10 @@ async def delete(request: Request) -> Response:
 
 
 async def reset(request: Request) -> Response:
-    """Return to the start of the scenario."""
+    """Return to the start of the scenario. Raises `Busy` when too many are being reset."""
     live = sandbox_of(request)
-    await live.reset()
+    with place(0):
+        await live.reset()
     return reply(render.sandbox(live, base_url(request)))
 
 

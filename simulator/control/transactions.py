@@ -9,15 +9,17 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.callbacks import callback
-from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of, sandboxes_of
-from simulator.control.masking import Mask, mask_of
+from simulator.control.http import error, lines, page, page_of, refuse_other_parameters, reply, sandbox_of, sandboxes_of
+from simulator.control.masking import mask_of
 from simulator.control.requests import row as request_row
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Result, Transaction
 from simulator.domain.state import State
-from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import number
 from simulator.wire.payments import STATUS_NAMES
+
+SHOWN_MAX = 100
+"""How many requests and callbacks, the latest ones, are in a payment's story; the lists have the others."""
 
 
 def _row(one: Transaction) -> dict[str, Any]:
@@ -44,7 +46,7 @@ async def list_all(request: Request) -> Response:
     refuse_other_parameters(request, "refid", "reseller", "limit", "cursor")
     asked = page_of(request)
     refid, reseller = (request.query_params.get(name) for name in ("refid", "reseller"))
-    return reply(page("transactions", asked, _newest_first(live.core.state, refid, reseller), _row))
+    return reply(await page("transactions", asked, _newest_first(live.core.state, refid, reseller), _row))
 
 
 def _newest_first(state: State, refid: str | None, code: str | None) -> Iterator[Transaction]:
@@ -55,7 +57,7 @@ def _newest_first(state: State, refid: str | None, code: str | None) -> Iterator
     if refid is None:
         return chain.from_iterable(reversed(one.records.history) for one in resellers)
     found = [one.refids[refid] for one in resellers if refid in one.refids]
-    return iter(sorted(found, key=lambda one: one.created, reverse=True))
+    return iter(sorted(found, key=lambda one: one.number, reverse=True))
 
 
 async def show(request: Request) -> Response:
@@ -64,12 +66,15 @@ async def show(request: Request) -> Response:
     one = live.core.state.transactions.get(request.path_params["trxid"])
     if one is None:
         return error(404, "unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
-    return reply(_details(live, one, mask_of(live, sandboxes_of(request))))
+    mask = mask_of(live, sandboxes_of(request))
+    of_it = [each for each in live.journal if each.trxid == one.trxid]
+    details = _details(live.core.state, one) | {"requests_left_out": max(0, len(of_it) - SHOWN_MAX)}
+    return reply(details | {"requests": await lines(of_it[-SHOWN_MAX:], lambda each: request_row(each, mask))})
 
 
-def _details(live: LiveSandbox, one: Transaction, mask: Mask) -> dict[str, Any]:
-    state = live.core.state
+def _details(state: State, one: Transaction) -> dict[str, Any]:
     wallet = state.resellers[one.reseller].wallet
+    callbacks = state.callbacks.of(one.trxid)
     return {
         **_row(one),
         "product_name": one.product_name,
@@ -77,11 +82,12 @@ def _details(live: LiveSandbox, one: Transaction, mask: Mask) -> dict[str, Any]:
         "extras": one.extras,
         "sender": one.sender,
         "requeries": one.requeries,
-        "requests": [request_row(each, mask) for each in live.journal if each.trxid == one.trxid],
+        "requests": (),  # in their place here
+        "requests_left_out": 0,
         "statuses": [_status(result) for result in one.results],
         "entries": [render.entry(wallet.entry(id_)) for id_ in one.entry_ids],
-        "callbacks": [callback(each) for each in state.callbacks.of(one.trxid)],
-        "callbacks_left_out": state.callbacks.left_out,
+        "callbacks": [callback(each) for each in callbacks[-SHOWN_MAX:]],
+        "callbacks_left_out": state.callbacks.left_out + max(0, len(callbacks) - SHOWN_MAX),
         "cases": [_case(each) for each in state.cases.get(one.trxid, ())],
     }
 

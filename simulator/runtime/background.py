@@ -1,20 +1,111 @@
 """Long, pure work in a thread beside the event loop.
 
 There is one such thread, since each shares the interpreter with the loop, which gets it back every five milliseconds.
-What runs there must not read or change what the loop may change meanwhile.
+What runs there must not read or change what the loop may change meanwhile. The process does not wait for it when it
+ends.
+
+What clients ask for has a place while it waits and runs, and there are so many places. Work of requests with small
+bodies overtakes that of larger ones which came shortly before, so that it does not wait for all of them.
 """
 
 import asyncio
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import count
+from queue import PriorityQueue
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from simulator.domain.errors import Busy
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_THREAD = ThreadPoolExecutor(max_workers=1, thread_name_prefix="background")
+PLACES = 64
+"""The number of requests whose work waits or runs."""
+
+BYTES_MAX = 4 * 1024 * 1024
+"""The bytes of their bodies together; one request alone may have more, and those with small ones always find room."""
+
+SMALL_BYTES = 64 * 1024
+"""For each so many bytes of its body, work lets one more of the later works pass it."""
+
+_size_of_request: ContextVar[int] = ContextVar("size_of_request", default=0)
+
+
+class _Work(NamedTuple):
+    """In the order in which it is done."""
+
+    rank: int
+    serial: int
+    done: "Future[Any]"
+    function: Callable[[], Any]
+
+
+class _Worker:
+    """The thread; it starts with the first work, and never ends."""
+
+    def __init__(self) -> None:
+        self._queue: PriorityQueue[_Work] = PriorityQueue()
+        self._serials = count()
+        self._has_started = False
+
+    def submit(self, function: Callable[[], Any], size: int) -> "Future[Any]":
+        """Have `function` called; `size` is that of the body it is about, in bytes."""
+        if not self._has_started:
+            self._has_started = True
+            threading.Thread(target=self._run, name="background", daemon=True).start()
+        serial = next(self._serials)
+        work = _Work(serial + size // SMALL_BYTES, serial, Future(), function)
+        self._queue.put(work)
+        return work.done
+
+    def _run(self) -> None:
+        while True:
+            _do(self._queue.get())
+
+
+def _do(work: _Work) -> None:
+    if work.done.set_running_or_notify_cancel():
+        try:
+            result = work.function()
+        except BaseException as error:  # as an executor does: it belongs to who asked for the work
+            work.done.set_exception(error)
+        else:
+            work.done.set_result(result)
+
+
+class _Places:
+    """The requests whose work waits or runs."""
+
+    def __init__(self) -> None:
+        self._sizes: list[int] = []
+
+    @contextmanager
+    def one(self, size: int) -> Iterator[None]:
+        """Hold a place for a request with a body of `size` bytes. Raises `Busy` when there is none."""
+        sizes = self._sizes
+        if len(sizes) >= PLACES or (sizes and size > SMALL_BYTES and sum(sizes) + size > BYTES_MAX):
+            text = f"{len(sizes)} requests that take long are being processed or wait for that; ask again later"
+            raise Busy("too_busy", text)
+        sizes.append(size)
+        token = _size_of_request.set(size)
+        try:
+            yield
+        finally:
+            _size_of_request.reset(token)
+            sizes.remove(size)
+
+
+_WORKER = _Worker()
+_PLACES = _Places()
+
+place = _PLACES.one
 
 
 async def in_background(work: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
     """The result of `work`, or what it raises, while the event loop goes on."""
-    return await asyncio.get_running_loop().run_in_executor(_THREAD, lambda: work(*arguments, **options))
+    done: Future[T] = _WORKER.submit(lambda: work(*arguments, **options), _size_of_request.get())
+    return await asyncio.wrap_future(done)

@@ -50,7 +50,7 @@ class Driver:
         self._advancing: asyncio.Task[Advance] | None = None
         self._report = Advance()
         self._closed = False
-        self._is_stopping = False
+        self.is_stopping = False
         self.ended = EndedJobs()
         self.notifier = self.ended.notifier
 
@@ -59,6 +59,11 @@ class Driver:
         """True during an advance, while a delivery is in flight, and while somebody waits for one."""
         is_active = self._advancing is not None or bool(self._lanes.tasks) or self._settling > 0
         return is_active or bool(self.notifier.waiting)
+
+    @property
+    def is_settling(self) -> bool:
+        """True while somebody waits for the rest of what a running clock has made due."""
+        return self._settling > 0
 
     def catch_up(self, now: datetime) -> bool:
         """Process what a running clock has made due by `now`, at most one turn's share. False when the caller has to
@@ -133,7 +138,7 @@ class Driver:
         try:
             report = await self._advancing
         except asyncio.CancelledError:
-            if self._is_stopping:
+            if self.is_stopping:
                 text = "the server is being stopped; what was due until now has happened"
                 raise Conflict("server_stopping", text) from None
             if not self._closed:
@@ -158,6 +163,8 @@ class Driver:
         before = self.clock.now()
         if not self.catch_up(before):
             await self.settle(before)
+            if self.is_stopping:
+                raise Conflict("server_stopping", "the server is being stopped; the clock was not set")
             if self._closed:
                 raise Conflict("sandbox_gone", "the sandbox was deleted or reset before its clock was set")
             self.refuse_while_advancing()
@@ -173,7 +180,7 @@ class Driver:
 
     def end_waits(self) -> None:
         """Wake everybody who waits, and end an advance: the server is about to stop."""
-        self._is_stopping = True
+        self.is_stopping = True
         self.notifier.close()
         if self._advancing is not None:
             self._advancing.cancel()

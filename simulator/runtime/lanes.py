@@ -8,7 +8,7 @@ from typing import Any
 from simulator.domain.model.effects import AttemptResult, Send
 from simulator.runtime.courier import receiver_of
 
-STARTED_PER_TURN_MAX = 200
+STARTED_PER_TURN_MAX = 25  # each takes some tenths of a millisecond, until it waits for its receiver or is done
 
 
 class Lanes:

@@ -1,6 +1,6 @@
 """A running sandbox: the state machine with its clock, driver, journal and inboxes, and the one door into it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,6 @@ from simulator.domain.commands import Command, LoadScenario
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
-from simulator.domain.model.secret_log import FORMER_MAX
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.background import in_background
@@ -20,6 +19,8 @@ from simulator.runtime.driver import Driver
 from simulator.runtime.inbox_budget import InboxBudget
 from simulator.runtime.inboxes import Inbox, Inboxes
 from simulator.runtime.journal import Journal
+from simulator.runtime.known_secrets import FormerSecrets, followed
+from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.scenario.compiler import COMPILER
 from simulator.wire.secrets import Secrets
 
@@ -72,11 +73,11 @@ class LiveSandbox:
         self._inbox_budget = inbox_budget
         self.is_touched = True
         self.last_used_s = 0.0
+        self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
         self.on_reset: Callable[[LiveSandbox], None] = lambda _: None
         self.is_deleted = False
         self.server_secrets: tuple[str, ...] = ()
-        self._secrets = Secrets()
-        self._secrets_version = 0
+        self.former_secrets = FormerSecrets()  # of all sandboxes of a server
         self._begin_journal()
         self._begin(first)
 
@@ -89,6 +90,7 @@ class LiveSandbox:
         self.clock, self.core = first
         self.seed = self.core.state.seed
         self.scenario = scenario = self.core.state.scenario
+        self._secrets = Secrets()
         self._secrets_version = 0
         self.inboxes = Inboxes(scenario.limits, self._inbox_budget)
         self.inboxes.follow(scenario.inboxes)
@@ -103,16 +105,18 @@ class LiveSandbox:
         return self.driver.is_busy or bool(self.journal.notifier.waiting) or self.inboxes.has_waiters
 
     @property
-    def secrets(self) -> Secrets:
-        """What must not be shown of it: the secrets that it has, those that it had, also before resets, and the
-        server's."""
+    def secrets(self) -> tuple[Secrets, ...]:
+        """What must not be shown of it: the secrets that it has, those that it had, the server's, and those of former
+        lives, of whatever sandbox."""
         log = self.core.state.secrets
         if self._secrets_version != log.version:
-            if len(self._secrets) > len(log) + FORMER_MAX:
-                self._secrets = Secrets()
-            self._secrets.add((*log, *self.server_secrets))
+            self._secrets = followed(self._secrets, (*log, *self.server_secrets))
             self._secrets_version = log.version
-        return self._secrets
+        return self._secrets, *self.former_secrets.generations
+
+    def retire_secrets(self, kept: Iterable[str] = ()) -> None:
+        """Let the secrets of this life be those of a former one, but for those `kept`."""
+        self.former_secrets.add(set(self.core.state.secrets).difference(kept))
 
     def coverage(self) -> Coverage:
         """Coverage of rules, answers and outcomes since its start or last reset."""
@@ -150,11 +154,13 @@ class LiveSandbox:
     async def submit(self, command: Command) -> Any:
         """Apply a command once all that is due by now has happened, which may take several turns of the event loop.
 
-        Raises what `apply` raises, and `Conflict` when the sandbox is reset meanwhile.
+        Raises what `apply` raises, and `Conflict` when the sandbox is reset or the server stopped meanwhile.
         """
         driver, now = self.driver, self.clock.now()
         if not driver.catch_up(now):
             await driver.settle(now)
+            if driver.is_stopping:
+                raise Conflict("server_stopping", "the server is being stopped; this request was not executed")
             is_reset = self.is_closed or driver is not self.driver
             if is_reset and not self.is_deleted:
                 raise Conflict("sandbox_reset", f"the sandbox {self.id!r} was reset before this request was executed")
@@ -172,14 +178,15 @@ class LiveSandbox:
         await driver.settle(now)
         return now if driver is self.driver else self.clock.now()
 
-    def load(self, scenario: Scenario) -> tuple[str, ...]:
+    async def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch to another scenario, also for later resets. Answers one line for each part that requires a reset.
 
-        Raises `Conflict` before any change. Not for a sandbox with credentials of its own.
+        It waits for what is overdue. Raises `Conflict` before any change, also when the sandbox is reset meanwhile. Not
+        for a sandbox with credentials of its own.
         """
         assert not self.spec.unique_credentials
         COMPILER.remember(scenario)
-        deferred: tuple[str, ...] = self.apply(LoadScenario(scenario.name, scenario.document))
+        deferred: tuple[str, ...] = await self.submit(LoadScenario(scenario.name, scenario.document))
         self._follow(scenario)
         return deferred
 
@@ -207,12 +214,18 @@ class LiveSandbox:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
         if self.driver is ended:  # else a reset that came at the same time has begun the new life
             self.on_reset(self)
-            _ = self.secrets  # the new state does not know the former ones
+            self.retire_secrets(kept=first[1].state.secrets)
             self._begin(first)
             self.start()
 
     def end_waits(self) -> None:
-        """Answer everybody who waits now, with what there is: the server is about to stop."""
+        """Answer everybody who waits now, with what there is: the server is about to stop.
+
+        Those who wait until what is due has happened find the sandbox closed: nothing may change it before that.
+        """
+        if self.driver.is_settling:
+            self.is_closed = True
+            self.driver.stop()
         self.driver.end_waits()
         self.journal.notifier.close()
         self.inboxes.end_waits()

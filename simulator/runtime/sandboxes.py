@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
-from simulator.domain.model.secret_log import FORMER_MAX
 from simulator.domain.reports.coverage import Coverage
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.inboxes import server_budget
+from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.live_sandbox import FirstState, LiveSandbox, SandboxSpec, first_state
+from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 from simulator.wire.secrets import Secrets
 
 DEFAULT = "default"
@@ -28,18 +29,27 @@ class Sandboxes:
         self._wall = wall
         self._sender = sender
         self.inbox_budget = server_budget()
+        self._waiting = WaitingRoom(SERVER_WAITERS_MAX)
         self._ttl_s = ttl_s
         self._past = Coverage() if keeps_coverage else None
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
         self.server_secrets: tuple[str, ...] = ()  # the control token; set before the first sandbox is created
-        self.former_secrets = Secrets()  # the latest of deleted sandboxes
+        self.former_secrets = FormerSecrets()
+        self._secrets = Secrets()
         self._sweeper: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
 
     def __iter__(self) -> Iterator[LiveSandbox]:
         return iter(list(self._by_id.values()))
+
+    @property
+    def secrets(self) -> tuple[Secrets, ...]:
+        """What must not be shown where no sandbox is concerned: the secrets of all, former ones included."""
+        of_all = set(self.server_secrets).union(*(each.core.state.secrets for each in self))
+        self._secrets = followed(self._secrets, of_all)
+        return self._secrets, *self.former_secrets.generations
 
     def find(self, sandbox_id: str) -> LiveSandbox | None:
         """The sandbox with this id."""
@@ -87,7 +97,9 @@ class Sandboxes:
     def _add(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
         sandbox = LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.inbox_budget)
         sandbox.on_reset = self._remember
+        sandbox.waiting = WaitingRoom(SANDBOX_WAITERS_MAX, self._waiting)
         sandbox.server_secrets = self.server_secrets
+        sandbox.former_secrets = self.former_secrets
         self._by_id[sandbox.id] = sandbox
         self.learn_keys(sandbox)
         return sandbox
@@ -110,9 +122,7 @@ class Sandboxes:
 
     def _forget(self, sandbox: LiveSandbox) -> None:
         self._remember(sandbox)
-        if len(self.former_secrets) > FORMER_MAX:
-            self.former_secrets = Secrets()
-        self.former_secrets.add(sandbox.core.state.secrets)
+        sandbox.retire_secrets()
         sandbox.is_deleted = True
         sandbox.stop()
         del self._by_id[sandbox.id]

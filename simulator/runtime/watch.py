@@ -6,12 +6,13 @@ and is not loaded either.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background
+from simulator.runtime.unexpected import report
 from simulator.scenario.library import load_scenario
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.sources import files_behind
@@ -28,7 +29,7 @@ class Watch:
     """
 
     def __init__(
-        self, wanted: str, load: Callable[[Scenario], tuple[str, ...]], report: Callable[[list[str]], None]
+        self, wanted: str, load: Callable[[Scenario], Awaitable[tuple[str, ...]]], report: Callable[[list[str]], None]
     ) -> None:
         self._wanted = wanted
         self._load = load
@@ -42,20 +43,25 @@ class Watch:
     async def _poll_for_ever(self) -> None:
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
-            await self.poll()
+            try:
+                await self.poll()
+            except Exception as error:  # our mistake: the next change gets another chance
+                what = report(error, "a reload")
+                self._report([f"{self._wanted}: not loaded; a mistake of the simulator, please report it: {what}"])
 
     async def poll(self) -> None:
         """Compare the files with their previous state, and act when a change is stable."""
         now = self._stamps(list(self._seen))
         has_settled, self._seen = now == self._seen, now
         if has_settled and now != self._acted_on:
+            self._acted_on = now  # also when what follows fails: a change is acted on once
             # Stamps from before the read: a file saved meanwhile is detected by the next poll.
             self._acted_on = self._seen = self._stamps(files_behind(self._wanted))
             self._report(await self._read())
 
     async def _read(self) -> list[str]:
         try:
-            waiting = self._load(await in_background(load_scenario, self._wanted, needs_resellers=True))
+            waiting = await self._load(await in_background(load_scenario, self._wanted, needs_resellers=True))
         except ScenarioError as error:
             return [*map(str, error.problems), f"{self._wanted}: not loaded; the previous scenario stays active"]
         except DomainError as error:

@@ -24,8 +24,10 @@ class HttpLimits:
     `headers` is a count. `head_bytes` covers the request line and the header lines with their line ends.
     `head_timeout_s` runs from the head's first byte to its last; for a connection's first request it starts when the
     connection opens. `body_timeout_s` is the longest pause within a body, `body_total_s` the time for all of it, from
-    the end of the head. `bodies_bytes` is the budget of all bodies that are being read (`Intake`), `connections`
-    how many may be open.
+    the end of the head. `bodies_bytes` is the budget of all requests that are being read or wait (`Intake`),
+    `connections` is how many may be open. A client that has closed its sending side is answered within
+    `half_closed_s`, or not at all. One that takes no byte of its answers for `write_timeout_s` is not waited for, and
+    those that take them too slowly may have `unsent_bytes` together.
     """
 
     headers: int = 100
@@ -33,6 +35,9 @@ class HttpLimits:
     head_timeout_s: float = 20.0
     body_timeout_s: float = 20.0
     body_total_s: float = 60.0
+    half_closed_s: float = 30.0
+    write_timeout_s: float = 30.0
+    unsent_bytes: int = 64 * 1024 * 1024
     bodies_bytes: int = 64 * 1024 * 1024
     connections: int = 4096
 
@@ -57,7 +62,7 @@ REFUSALS: Final = {
     "unknown_transfer_coding": (501, "Transfer-Encoding may be chunked alone; no other coding is supported."),
     "body_timeout": (408, "No byte of the request's body came for {:g} seconds."),
     "body_too_slow": (408, "The request's body did not arrive within {:g} seconds."),
-    "too_many_bodies": (503, "Request bodies of more than {} bytes are being read; retry."),
+    "too_many_bodies": (503, "Requests of more than {} bytes are being read or answered; retry."),
     "too_many_connections": (503, "More than {} connections are open; retry."),
 }
 """Status and text by code. `{}` stands for a part of the request or for the limit."""

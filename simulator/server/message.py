@@ -21,7 +21,8 @@ _FRAMING: Final = re.compile(rb"^(?:content-length|transfer-encoding):.*\n", re.
 class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     """A request with a valid head. Header names are in lower case, values are stripped of blanks; `by_name` has the
     last value of each name. `body` is the part that has arrived and was not taken yet. The application may answer one
-    that `is_plain` at once when all has arrived. `held` is what `Intake` counts."""
+    that `is_plain` at once when all has arrived. `arrived` counts the bytes of the body; one that `is_late` did not
+    end in the packet of its head."""
 
     method: str
     target: bytes
@@ -33,7 +34,16 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     is_plain: bool = True
     is_whole: bool = False
     body: bytes | bytearray = b""
-    held: int = 0
+    is_late: bool = False
+    arrived: int = 0
+    _head_bytes: int = 0
+
+    @property
+    def weight(self) -> int:
+        """The bytes of its head, and of its body as far as it has arrived, also those that were taken."""
+        if not self._head_bytes:
+            self._head_bytes = len(self.target) + sum(len(name) + len(value) for name, value in self.headers)
+        return self._head_bytes + self.arrived
 
     def take(self) -> bytes:
         """Return the body that has arrived since the last call."""

@@ -22,6 +22,12 @@ import httptools
 from simulator.server.limits import HttpLimits, HttpRefusal, check_head, check_size, origin_form
 from simulator.server.message import HttpRequest, header_lines
 
+QUEUED_MAX: Final = 32
+"""How many requests of a connection may be read and not yet answered, apart from those that end in the same slice."""
+
+SLICE_BYTES: Final = 8192  # a packet may have ten thousand requests: it is parsed in slices, until the queue is full
+
+_REQUEST_BYTES: Final = 1024  # of a request's objects, roughly
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
 _NOTED: Final = frozenset({b"connection", b"expect", b"transfer-encoding"})
 _is_plain_path = re.compile(rb"/[^%#\x80-\xff]*").fullmatch  # a target that is in origin form as it stands
@@ -84,15 +90,18 @@ class LastRequestRead(Exception):
 
 class RequestReader:
     """The reading side of a connection, and the callbacks of httptools. `requests` are those with a valid head, oldest
-    first. `request` is the one whose body is being read; None when its body is dropped."""
+    first. `request` is the one whose body is being read; None when its body is dropped. `rest` is the part of a packet
+    that is parsed later, since `requests` was full."""
 
-    __slots__ = ("_limits", "_parser", "_since_progress", "headers", "request", "requests", "state", "url")
+    __slots__ = ("_limits", "_parser", "_since_progress", "headers", "request", "requests", "rest", "state", "url")
 
     def __init__(self, limits: HttpLimits) -> None:
         self.state = OPENED
         self.requests: deque[HttpRequest] = deque()
         self.request: HttpRequest | None = None
+        self.rest = memoryview(b"")
         self.url = b""
+        self.headers: list[tuple[bytes, bytes]] = []
         self._limits = limits
         self._parser = httptools.HttpRequestParser(self)
         self._since_progress = 0  # bytes since the end of a head, a piece of body or a message
@@ -101,11 +110,29 @@ class RequestReader:
         """Enter the state that follows `event`."""
         self.state = READING[self.state][event]
 
-    def feed(self, data: bytes | memoryview) -> bool:
-        """Parse bytes. Returns True when they end within a head that they began.
+    def feed(self, data: bytes) -> bool:
+        """Parse a packet, up to what fills the queue; the other bytes are the `rest`. Returns True when what was parsed
+        ends within a head that it began.
 
         Raises HttpRefusal for bytes that are not HTTP, and for a request above the limits.
         """
+        request = self.request
+        if request is not None and request.body:
+            request.is_plain = False  # only ASGI reads a body that comes in several packets
+        if len(data) <= SLICE_BYTES and not self.rest:
+            return self._feed(data)
+        self.rest = memoryview(bytes(self.rest) + data)
+        return self.feed_rest()
+
+    def feed_rest(self) -> bool:
+        """Parse the `rest` as `feed` does, with the same result and errors."""
+        has_begun_head = False
+        while self.rest and self.state < DRAINING and len(self.requests) < QUEUED_MAX:
+            piece, self.rest = self.rest[:SLICE_BYTES], self.rest[SLICE_BYTES:]
+            has_begun_head = self._feed(piece) or (has_begun_head and self.state is LATE_HEAD)
+        return has_begun_head
+
+    def _feed(self, data: bytes | memoryview) -> bool:
         self._since_progress += len(data)
         try:
             while True:
@@ -148,6 +175,7 @@ class RequestReader:
         """Stop reading, and note whether this refuses a HEAD. Returns the request that was being read, unless its body
         was dropped."""
         request, self.request = self.request, None
+        self.rest, self.headers = memoryview(b""), []
         if request is not None:
             refusal.is_to_head = request.method == "HEAD"
         elif self.url or isinstance(refusal.__cause__, httptools.HttpParserInvalidURLError):
@@ -155,6 +183,13 @@ class RequestReader:
             refusal.is_to_head = self._parser.get_method() == b"HEAD"
         self.move(REFUSED)
         return request
+
+    @property
+    def held(self) -> int:
+        """The bytes of what was read and is at rest, with what the objects of waiting requests take."""
+        unread = len(self.rest.obj) if self.rest else 0  # type: ignore[arg-type]  # a view of bytes keeps all of them
+        unfinished = self._since_progress if IDLE < self.state < DRAINING else 0
+        return unread + unfinished + sum(request.weight + _REQUEST_BYTES for request in self.requests)
 
     def end(self) -> None:
         """Release the parser, which refers back to this object."""
@@ -166,7 +201,7 @@ class RequestReader:
         """Start a request."""
         self.state = READING[self.state][BEGIN]
         self.url = b""
-        self.headers: list[tuple[bytes, bytes]] = []
+        self.headers = []
 
     def on_url(self, url: bytes) -> None:
         """Append a piece of the target."""
@@ -219,10 +254,10 @@ class RequestReader:
         self._since_progress = 0
         request = self.request
         if request is not None:
+            request.arrived += len(body)
             if not request.body:
                 request.body = body
             else:
-                request.is_plain = False  # only ASGI reads a body in several pieces
                 if type(request.body) is bytes:
                     request.body = bytearray(request.body)
                 request.body += body
@@ -237,6 +272,8 @@ class RequestReader:
             return
         else:
             request.is_whole = True
+            if request.is_plain and type(request.body) is bytearray:
+                request.body = bytes(request.body)
             self.request = None
             if not request.keep_alive:
                 self.move(LAST_END)

@@ -9,10 +9,9 @@ import asyncio
 import logging
 import math
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
 from contextlib import suppress
 from enum import IntEnum, auto
-from types import coroutine
 from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
@@ -83,7 +82,7 @@ class Connection(Protocol):
 class Responder:
     """One request that an application answers in a task of its own."""
 
-    __slots__ = ("_connection", "_is_chunked", "_is_read", "_left", "has_input", "request", "stage")
+    __slots__ = ("_connection", "_is_chunked", "_is_read", "_left", "_waiting", "has_input", "request", "stage")
 
     def __init__(self, connection: Connection, request: HttpRequest) -> None:
         self._connection = connection
@@ -94,6 +93,7 @@ class Responder:
             self.has_input.set()
         self._is_read = False  # the application has received the whole body
         self._is_chunked = False
+        self._waiting: asyncio.Task[Any] | None = None  # is cancelled when the client has left
         self._left: float | None = None  # bytes of the body to be sent, infinite if unknown; None for no body at all
 
     @property
@@ -128,6 +128,19 @@ class Responder:
         """Mark that the client no longer waits: the application reads a disconnect, and what it sends is dropped."""
         self.stage = OVER
         self.has_input.set()
+
+    def lose(self) -> None:
+        """Mark that the client has left; a task that only waits for it is cancelled."""
+        self.leave()
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    def cancel_when_left(self) -> None:
+        """Let the task of this request, which runs, be cancelled when its client has left: it does no more than wait
+        and answer. Otherwise what it does for a client that left is done to its end."""
+        self._waiting = asyncio.current_task()
+        if self.stage is OVER:
+            self.lose()
 
     # ASGI
 
@@ -277,22 +290,6 @@ class Responder:
         if not more:
             self.leave()
             self._connection.finished(self.request)
-
-
-@coroutine
-def resume(pending: PendingAnswer, waits_for: Any) -> Generator[Any, Any, ReadyAnswer]:
-    """Continue a coroutine after its first step, which ended by waiting for the future `waits_for`."""
-    try:
-        while True:
-            try:
-                sent = yield waits_for
-            except BaseException as error:  # a cancellation; the coroutine handles it
-                waits_for = pending.throw(error)
-            else:
-                waits_for = pending.send(sent)
-    except StopIteration as done:
-        answer: ReadyAnswer = done.value
-        return answer
 
 
 def responder_of(scope: Mapping[str, Any]) -> Responder | None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import math
 import os
 import socket
 import sys
@@ -23,6 +22,7 @@ _BACKLOG: Final = 2048
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
 _GRACE_S: Final = 0.5  # how long a stopping server waits for requests to finish
 _CANCEL_GRACE_S: Final = 0.2  # how long applications may run after that
+_LAST_RESORT_S: Final = 10  # when uvicorn gives up, and says so; all was cancelled long before
 _STARTUP_FAILED: Final = 3  # the exit code
 
 
@@ -86,11 +86,12 @@ class Server(uvicorn.Server):
 
     async def _end_requests(self) -> None:
         await asyncio.sleep(_GRACE_S)
-        for connection in list(self.server_state.connections):
-            cast(HttpProtocol, connection).hang_up()
-        await asyncio.sleep(_CANCEL_GRACE_S)
-        for task in self.server_state.tasks:
-            task.cancel()
+        while True:  # connections that were being accepted come later than the others
+            for connection in list(self.server_state.connections):
+                cast(HttpProtocol, connection).hang_up()
+            await asyncio.sleep(_CANCEL_GRACE_S)
+            for task in list(self.server_state.tasks):
+                task.cancel()
 
 
 def make_server(
@@ -123,7 +124,7 @@ def make_server(
         server_header=False,
         backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE_S,
-        timeout_graceful_shutdown=math.ceil(2 * _GRACE_S),
+        timeout_graceful_shutdown=_LAST_RESORT_S,
     )
     return Server(config, listen(host, port), on_ready, on_stop)
 

@@ -20,6 +20,13 @@ from uvicorn.server import ServerState
 
 from simulator.server.message import header_lines
 
+SHARE: Final = 1
+"""How many requests of one connection are answered in a turn. Usual clients have one at a time."""
+
+CONNECTIONS_MAX: Final = 64
+"""How many connections answer in a turn. The others are the first of the next one, after the loop has seen its timers
+and sockets, so that pipelined requests of some clients do not keep the others waiting."""
+
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -35,7 +42,7 @@ class Turn:
     """The connections that have requests to answer at the end of this turn, and the header lines of every answer."""
 
     def __init__(self) -> None:
-        self._waiting: list[Answering] = []
+        self._waiting: dict[Answering, None] = {}  # in the order in which they came
         self._defaults: list[tuple[bytes, bytes]] = []
         self._lines = b""
 
@@ -47,14 +54,19 @@ class Turn:
         return self._lines
 
     def add(self, connection: Answering) -> None:
-        """Let a connection answer at the end of this turn."""
+        """Let a connection answer at the end of this turn, or of one after it when there are many."""
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._end)
-        self._waiting.append(connection)
+        self._waiting[connection] = None
 
     def _end(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        now = asyncio.get_running_loop().time()
+        loop = asyncio.get_running_loop()
+        waiting = list(self._waiting)
+        self._waiting = dict.fromkeys(waiting[CONNECTIONS_MAX:])
+        if self._waiting:
+            loop.call_soon(self._end)
+        del waiting[CONNECTIONS_MAX:]
+        now = loop.time()
         for connection in waiting:
             try:
                 connection.answer(now)

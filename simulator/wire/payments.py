@@ -23,6 +23,8 @@ STATUS_NAMES: Mapping[Status, str] = {
 # A void is published to receivers as a failure with the code 53 (SPEC 6.2).
 CALLBACK_STATUS_NAMES: Mapping[Status, str] = {**STATUS_NAMES, Status.REFUNDED: "Failed"}
 
+ECHO_CHARS_MAX = 10_000  # far more than any of these values may have
+
 
 def answer(paid: PaymentAnswer, timestamp: datetime) -> dict[str, Any]:
     """The body of a 200."""
@@ -31,7 +33,8 @@ def answer(paid: PaymentAnswer, timestamp: datetime) -> dict[str, Any]:
 
 
 def refusal(refused: PaymentRefused, request: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """The body of a 400: echoes the request's values of the right type, an invalid amount as 0."""
+    """The body of a 400: echoes the request's values of the right type, of a text at most `ECHO_CHARS_MAX`, an invalid
+    amount as 0."""
     amount = parse_number(request.get("amount"))
     return {
         "data": {
@@ -71,7 +74,7 @@ def _callback_fields(transaction: Transaction, result: Result, timestamp: str) -
 
 def _text(request: Mapping[str, Any], name: str) -> str:
     value = request.get(name)
-    return value if isinstance(value, str) else ""
+    return value[:ECHO_CHARS_MAX] if isinstance(value, str) else ""
 
 
 def _fields(transaction: Transaction, result: Result, status: str, balance: Decimal, timestamp: str) -> dict[str, Any]:

@@ -342,3 +342,10 @@ def test_a_price_that_several_plans_share_still_needs_a_code() -> None:
         refuse(client, body, 44, "several plans share this amount and a plan code is required")
         assert pay(client, body | {"refid": "coded", "extras": {"subproduct_code": "D10W"}}).data["amount"] == 10
         refuse(client, body | {"extras": {"subproduct_code": "D30"}}, 44)
+
+
+def test_of_a_text_that_is_far_too_long_a_refusal_echoes_the_beginning(client: Client) -> None:
+    long = {name: name + "é" * 1_000_000 for name in ("refid", "account", "product")}
+    answer = client.call("POST", "/v2/topup", json.dumps(long | {"amount": "10"}, ensure_ascii=False).encode())
+    assert answer.status == 400
+    assert {name: answer.data[name] for name in long} == {name: text[:10_000] for name, text in long.items()}

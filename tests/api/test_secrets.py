@@ -259,6 +259,32 @@ def test_the_secrets_of_a_deleted_sandbox_stay_hidden() -> None:
         assert made["api_secret"].encode() not in client.sim("GET", "/sandboxes/default/requests/1").body
 
 
+def test_former_secrets_stay_hidden_through_a_reset_and_a_deletion() -> None:
+    with running() as client:
+        client.sim("POST", "/sandboxes", {"credentials": "unique", "id": "gone"})
+        secret: str = client.sim("POST", "/sandboxes/gone/resellers/RS001/api-keys").json["api_secret"]
+        client.sim("POST", "/sandboxes/gone/reset")
+        client.sim("DELETE", "/sandboxes/gone")
+        client.pay(remarks=secret)
+        assert secret.encode() not in client.sim("GET", "/sandboxes/default/requests/1").body
+
+
+def test_errors_without_a_sandbox_hide_the_secrets_of_all() -> None:
+    with running() as client:
+        mine = client.live.core.state.resellers["RS001"].keys[0].secret
+        made = client.sim("POST", "/sandboxes", {"credentials": "unique"}).json["resellers"][0]
+        for secret in (mine, made["api_secret"], made["password"]):
+            for refused in (
+                client.sim("POST", "/sandboxes", {"scenario": secret}),
+                client.sim("POST", "/sandboxes", {"scenario": {"extends": secret}}),
+                client.sim("POST", "/sandboxes", {"id": secret + "/"}),
+                client.sim("GET", f"/sandboxes/{quote(secret, safe='')}"),
+            ):
+                assert refused.status in (400, 404)
+                assert secret not in refused.body.decode()
+            assert MASKED in client.sim("POST", "/sandboxes", {"scenario": secret}).json["message"]
+
+
 def test_answers_that_hand_credentials_out_are_whole() -> None:
     with running() as client:
         reseller = client.live.core.state.resellers["RS001"]

@@ -7,6 +7,7 @@ import pytest
 
 from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.client import Client, exchange, running
+from tests.support.contract_check import assert_in_contract
 
 SENT = "a secret that was sent"
 
@@ -22,11 +23,13 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(client: Client, method: str, path: str, body: bytes, headers: dict[str, str]) -> Any:
-    """A request whose answer is in no contract."""
+    """A request that meets a mistake of ours; its answer is in the contract all the same."""
     pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     scope: dict[str, Any] = {"type": "http", "method": method, "path": path, "raw_path": path.encode()}
     scope |= {"query_string": b"", "headers": [(b"host", b"localhost"), *pairs], "client": ("127.0.0.1", 5)}
-    return client.run(exchange(client.app, scope, body))
+    answer = client.run(exchange(client.app, scope, body))
+    assert_in_contract(method, path, answer.status, answer.headers, answer.body, mistakes_are_tested=True)
+    return answer
 
 
 @pytest.mark.usefixtures("failing")

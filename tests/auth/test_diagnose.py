@@ -162,6 +162,17 @@ def test_a_mistake_is_named_whichever_accepted_query_was_signed(signed: str) -> 
         assert expected in diagnose(claim, "GET", PATH, b"s=2&b=&a=1&s=1", b"", RULES)
 
 
+@pytest.mark.parametrize(
+    "query",
+    [b"&" * 64_000, b"&".join(b"b%d=1" % n for n in range(7000)), b"&".join([b"a=1"] * 501), b"a=%41" * 4000],
+    ids=["nothing", "many", "few too many", "long"],
+)
+def test_no_mistake_is_tried_with_a_long_query(query: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = claim_of(canonical(query=""))
+    monkeypatch.setattr(hmac, "digest", None)
+    assert diagnose(claim, "GET", PATH, query, b"", RULES).startswith("the signature differs")
+
+
 def test_the_string_to_sign_is_one_that_the_sandbox_accepts() -> None:
     claim = claim_of("something else")
     said = diagnose(claim, "GET", PATH, b"b=&a=1", b"", QueryRules("either", "without"))

@@ -1,13 +1,19 @@
 """What the server logs about an unexpected error has no secret in it, and nothing that controls a terminal."""
 
+import asyncio
 import io
 import logging
 from collections.abc import Iterator
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import pytest
 
 from simulator.app import App, build_app
+from simulator.cli.flags import ServerFlags
 from simulator.cli.logs import LOGGERS, WithoutSecrets, hide_secrets
+from simulator.cli.running import Running, prepare
 from simulator.options import Options
 from simulator.wire.secrets import MASKED
 
@@ -42,6 +48,35 @@ def test_a_traceback_and_a_message_are_masked(app: App, name: str) -> None:
     assert f"failed for {MASKED} and {MASKED}\\x1b" in printed
     for hostile in (secret, TOKEN, "\x1b", "\u202e"):
         assert hostile not in printed
+
+
+def test_a_server_that_was_made_from_flags_hides_its_secrets(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    flags: dict[str, Any] = dict.fromkeys(ServerFlags.__dataclass_fields__)
+    flags |= {"scenario": "default", "host": "127.0.0.1", "port": 0, "allow_host": (), "control_token": TOKEN}
+    served: list[Running] = []
+
+    def fails(app: App, *_: Any) -> None:
+        reseller = next(iter(app.sandboxes.get("default").core.state.resellers.values()))
+        raise KeyError(f"{TOKEN} {reseller.keys[0].secret}")
+
+    def on_ready(running: Running) -> None:
+        served.append(running)
+        loop = asyncio.get_running_loop()
+        asking = loop.run_in_executor(None, ask, running)
+        asking.add_done_callback(lambda _: setattr(running.server, "should_exit", True))
+
+    def ask(running: Running) -> None:
+        with pytest.raises(URLError):
+            urlopen(f"{running.url}/v2/balance")  # noqa: S310 - http
+
+    monkeypatch.setattr(App, "_answer", fails)
+    prepare(ServerFlags(**flags), on_ready).server.run()
+    secret = served[0].resellers()[0]["api_secret"]
+    assert f"KeyError: '{MASKED} {MASKED}'" in caplog.text
+    assert TOKEN not in caplog.text
+    assert secret not in caplog.text
 
 
 def test_a_later_server_takes_an_earlier_ones_place(app: App) -> None:

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.contract.body import DEPTH_MAX, BadJson, decode_any, decode_object, repeated_keys
+from simulator.contract.body import (
+    BLANK_CHARS_MAX,
+    DEPTH_MAX,
+    BadJson,
+    decode_any,
+    decode_object,
+    read_members,
+    repeated_keys,
+)
 
 
 def nested(levels: int, opening: str = '{"a":', closing: str = "}") -> bytes:
@@ -217,3 +225,11 @@ def test_a_damaged_body_is_read_as_something_or_refused(value: dict[str, Any], a
     damaged = body[:at] + wrong + body[at + 1 :]
     with suppress(BadJson):
         assert type(decode_object(damaged)) is dict
+
+
+@pytest.mark.parametrize(
+    ("count", "problems"), [(1, set()), (BLANK_CHARS_MAX, set()), (BLANK_CHARS_MAX + 1, {"remarks"})]
+)
+def test_a_blank_text_that_is_longer_than_any_may_be_is_refused_by_its_length(count: int, problems: set[str]) -> None:
+    body = {"refid": "r", "product": "RELOAD", "account": "1", "amount": 1, "remarks": " " * count}
+    assert read_members("topup-request", b"application/json", json.dumps(body).encode())[1].keys() == problems

@@ -74,7 +74,9 @@ def test_a_response_within_the_contract(document: str, method: str, path: str, s
 @pytest.mark.parametrize(
     ("document", "method", "path", "status", "body", "said"),
     [
-        (OPENAPI, "POST", "/v2/topup", 500, {}, "the contract has no 500"),
+        (OPENAPI, "POST", "/v2/topup", 502, {}, "the contract has no 502"),
+        (OPENAPI, "POST", "/v2/topup", 500, {}, '"error" is a required property'),
+        (CONTROL, "GET", "/_sim/health", 500, {"error": "a", "message": "x"}, '"path" is a required property'),
         (OPENAPI, "POST", "/v2/topup", 201, {"data": PAYMENT}, "the contract has no 201"),
         (OPENAPI, "GET", "/v2/nothing", 200, {}, "the contract has no 200"),
         (OPENAPI, "GET", "/v2/nothing", 405, {"message": "x", "errors": {}}, "the contract has no 405"),
@@ -158,6 +160,8 @@ def test_the_check_of_the_suite_finds_the_document(
     ("path", "status", "headers", "body"),
     [
         ("/v2/balance", 500, {}, b"Internal Server Error"),
+        ("/v2/balance", 500, {"content-type": JSON}, b'{"error": "unexpected", "message": "x"}'),
+        ("/_sim/health", 500, {"content-type": JSON}, b'{"error": "unexpected", "message": "x", "path": ""}'),
         ("/s/mine/v2/balance", 200, {"content-type": JSON}, b"{}"),
         ("/_sim/sandboxes", 200, {"content-type": JSON}, b"{}"),
         ("/_sim/inbox", 200, {"content-type": JSON}, b"{}"),

@@ -1,13 +1,14 @@
 """What an answer of the control API costs is bounded, however large the exchanges are that it shows."""
 
+import asyncio
 from collections.abc import Iterable
 
 import pytest
 
-from simulator.control.http import PAGE_BYTES_MAX
+from simulator.control.http import PAGE_BYTES_MAX, SLICE_ROWS
 from simulator.control.masking import BODY_BYTES_MAX, Mask
 from simulator.wire.secrets import MASKED, Secrets
-from tests.support.client import running
+from tests.support.client import Client, Response, running
 
 LARGE = 9_900_000
 
@@ -18,9 +19,9 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
     spans = Secrets.spans
 
-    def counted(self: Secrets, text: bytes) -> list[tuple[int, int]]:
+    def counted(self: Secrets, text: bytes, **options: bool) -> list[tuple[int, int]]:
         sizes.append(len(text))
-        return spans(self, text)
+        return spans(self, text, **options)
 
     monkeypatch.setattr(Secrets, "spans", counted)
     return sizes
@@ -88,6 +89,57 @@ def test_a_page_is_bounded_by_its_bytes_and_leaves_no_row_out(searched: list[int
             cursor = shown.json["cursor"]
             assert shown.json["has_more"] is (cursor is not None)
         assert numbers == list(range(100, 0, -1))
+
+
+@pytest.mark.parametrize("query", ["a=%41%42&" * 100, "token=secret&" * 60, "x" * 900, "%22%5C" * 150])
+def test_a_page_and_its_mask_are_made_in_small_parts_between_which_others_go_on(
+    query: str, searched: list[int]
+) -> None:
+    async def most_in_a_turn(client: Client, path: str) -> tuple[Response, int]:
+        searched.clear()
+        asking = asyncio.create_task(client.asim("GET", path))
+        most = seen = 0
+        while not asking.done():
+            await asyncio.sleep(0)
+            most, seen = max(most, sum(searched) - seen), sum(searched)
+        return await asking, most
+
+    with running() as client:
+        for _ in range(400):
+            client.send("GET", f"/v2/x?{query}")
+        answer, most = client.run(most_in_a_turn(client, "/sandboxes/default/requests?limit=1000"))
+        assert len(answer.json["requests"]) == 400
+        assert sum(searched) > 400_000
+        assert most < 120_000
+
+
+def test_the_story_of_a_payment_with_many_queries_is_made_in_small_parts(searched: list[int]) -> None:
+    async def turns(client: Client, path: str) -> tuple[Response, int]:
+        asking = asyncio.create_task(client.asim("GET", path))
+        passed = 0
+        while not asking.done():
+            await asyncio.sleep(0)
+            passed += 1
+        return await asking, passed
+
+    with running() as client:
+        for _ in range(200):
+            client.pay("again")
+        [trxid] = client.live.core.state.transactions
+        answer, passed = client.run(turns(client, f"/sandboxes/default/transactions/{trxid}"))
+        assert (len(answer.json["requests"]), answer.json["requests_left_out"]) == (100, 100)
+        assert passed > 100 / SLICE_ROWS
+
+
+def test_a_secret_is_masked_in_every_row_of_a_long_page() -> None:
+    secret = "c2VjcmV0LW9mLXNvbWVib2R5"
+    with running({"resellers": [{"code": "RS001", "api_keys": [{"key": "k", "secret": secret}]}]}) as client:
+        for _ in range(100):
+            client.send("POST", "/_sim/inbox/default/a", "", f"it is {secret}".encode() + b"x" * 300)
+        shown = client.sim("GET", "/sandboxes/default/inbox/a?limit=1000")
+        assert len(shown.json["items"]) == 100
+        assert shown.body.count(MASKED.encode()) == 100
+        assert secret.encode() not in shown.body
 
 
 def test_the_secrets_are_indexed_once_until_they_change(monkeypatch: pytest.MonkeyPatch) -> None:

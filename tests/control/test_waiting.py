@@ -10,6 +10,7 @@ import pytest
 
 from simulator.control import requests
 from simulator.domain.commands import Credit, RemoveWebhook
+from simulator.runtime import sandboxes, waiting
 from simulator.runtime.ring import WAITERS_MAX
 from tests.support.client import Client, Response, running
 
@@ -169,3 +170,58 @@ def test_more_than_may_wait_are_refused_until_one_has_its_answer(client: Client,
         assert {answer.status for answer in await answered(polls)} == {200}
 
     client.run(story())
+
+
+@pytest.mark.parametrize(("here", "elsewhere", "said"), [(4, 0, "in this sandbox"), (3, 3, "at this server")])
+def test_those_who_wait_at_different_inboxes_are_bounded_together(
+    monkeypatch: pytest.MonkeyPatch, here: int, elsewhere: int, said: str
+) -> None:
+    monkeypatch.setattr(sandboxes, "SANDBOX_WAITERS_MAX", 4)
+    monkeypatch.setattr(sandboxes, "SERVER_WAITERS_MAX", 6)
+
+    async def story(client: Client) -> None:
+        polls = [poll for n in range(here) for poll in await polling(client, f"inbox/a{n}?wait_for=1")]
+        waits = [client.asim("GET", f"/sandboxes/other/inbox/b{n}?wait_for=1&timeout=60") for n in range(elsewhere)]
+        polls += [asyncio.create_task(one) for one in waits]
+        await asyncio.sleep(0)
+        for path in ("inbox/new?", "requests?", "callbacks?", "deliveries?", "notifications?"):
+            refused = await client.asim("GET", f"{SIM}/{path}wait_for=9")
+            assert (refused.status, refused.json["error"]) == (429, "too_many_waiting")
+            assert said in refused.json["message"]
+        client.app.sandboxes.end_waits()
+        assert {answer.status for answer in await answered(polls)} == {200}
+
+    with running(SCENARIO) as client:
+        client.sandbox({"extends": "default"}, "other")
+        client.run(story(client))
+
+
+def test_those_who_are_woken_together_are_answered_a_few_in_each_turn(client: Client) -> None:
+    async def story() -> None:
+        polls = [
+            poll
+            for n in range(3 * waiting.WOKEN_PER_TURN_MAX)
+            for poll in await polling(client, f"inbox/a{n}?wait_for=1")
+        ]
+        client.live.stop()
+        done, most = 0, 0
+        while done < len(polls):
+            await asyncio.sleep(0)
+            now = sum(poll.done() for poll in polls)
+            done, most = now, max(most, now - done)
+        assert most <= waiting.WOKEN_PER_TURN_MAX
+
+    client.run(story())
+
+
+def test_one_who_leaves_before_its_turn_does_not_keep_others_waiting() -> None:
+    async def story() -> None:
+        turnstile = waiting.Turnstile()
+        tasks = [asyncio.create_task(turnstile.enter()) for _ in range(3 * waiting.WOKEN_PER_TURN_MAX)]
+        await asyncio.sleep(0)
+        for task in tasks[waiting.WOKEN_PER_TURN_MAX : 2 * waiting.WOKEN_PER_TURN_MAX]:
+            task.cancel()
+        await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 10)
+        await asyncio.wait_for(turnstile.enter(), 10)
+
+    asyncio.run(story())

@@ -189,3 +189,18 @@ def test_a_run_fails_when_an_expectation_of_the_scenario_is_not_met(
     done = run("exec", str(scenario), "--", "sh", "-c", script)
     assert done.status == status
     assert done.err.splitlines() == [f"reseller-sim exec: not as expected: {message}" for message in unmet]
+
+
+def test_an_expectation_and_a_rule_that_are_called_like_a_secret_are_not_shown(tmp_path: Path) -> None:
+    scenario = tmp_path / "mine.yaml"
+    secret = "bm90LWEtc2VjcmV0LWF0LWFsbA=="
+    scenario.write_text(
+        f"resellers: [{{ code: RS001, balance: 1, api_keys: [{{ key: a-key, secret: {secret} }}] }}]\n"
+        f"payments: [{{ name: {secret}, then: [{{ status: Failed }}] }}]\n"
+        f"expect: [{{ name: {secret}, payments: {{}}, count: 1 }}]\n"
+    )
+    done = run("exec", str(scenario), "--coverage", "--", "sh", "-c", "exit 0")
+    assert done.status == 1
+    assert "not as expected: (not shown): expected 1, got 0" in done.err
+    assert "never payments: (not shown)" in done.err
+    assert secret not in done.err

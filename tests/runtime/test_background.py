@@ -1,14 +1,19 @@
 """While a scenario is compiled or a large sandbox built, the event loop answers."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from simulator.runtime.background import in_background
+from simulator.contract import body
+from simulator.domain.errors import Busy
+from simulator.runtime.background import BYTES_MAX, PLACES, SMALL_BYTES, in_background, place
 from simulator.runtime.live_sandbox import first_state
 from simulator.runtime.watch import Watch
 from simulator.scenario import library
@@ -130,3 +135,106 @@ def test_an_error_reaches_who_asked_for_the_work() -> None:
         assert await in_background(int, "11", base=2) == 3
 
     asyncio.run(main())
+
+
+def test_work_about_a_small_body_overtakes_that_about_larger_ones() -> None:
+    done: list[str] = []
+    opened = threading.Event()
+
+    async def one(name: str, size: int) -> None:
+        with place(size):
+            await in_background(done.append, name)
+
+    async def main() -> None:
+        holding = asyncio.ensure_future(in_background(opened.wait, 10))
+        names = {"large": 2_000_000, "later": 2_000_000, "small": 10}
+        tasks = [asyncio.ensure_future(one(name, size)) for name, size in names.items()]
+        await asyncio.sleep(0)
+        opened.set()
+        await asyncio.gather(holding, *tasks)
+
+    asyncio.run(main())
+    assert done == ["small", "large", "later"]
+
+
+def test_later_work_about_small_bodies_does_not_hold_up_that_about_a_large_one_for_ever() -> None:
+    done: list[int] = []
+    opened = threading.Event()
+
+    async def one(size: int) -> None:
+        with place(size):
+            await in_background(done.append, size)
+
+    async def main() -> None:
+        holding = asyncio.ensure_future(in_background(opened.wait, 10))
+        tasks = [asyncio.ensure_future(one(size)) for size in (2 * SMALL_BYTES, *range(10))]
+        await asyncio.sleep(0)
+        opened.set()
+        await asyncio.gather(holding, *tasks)
+
+    asyncio.run(main())
+    assert done.index(2 * SMALL_BYTES) <= 3
+
+
+def test_no_more_wait_for_work_than_there_are_places() -> None:
+    with ExitStack() as held:
+        for _ in range(PLACES):
+            held.enter_context(place(10))
+        with pytest.raises(Busy, match="ask again later"), place(0):
+            pass
+    with place(0):
+        pass
+
+
+def test_the_large_bodies_of_those_that_wait_are_bounded_but_one_alone_is_taken() -> None:
+    with place(BYTES_MAX + 1), place(SMALL_BYTES), pytest.raises(Busy), place(SMALL_BYTES + 1):
+        pass
+    with place(BYTES_MAX // 2), place(BYTES_MAX // 2):
+        pass
+
+
+def test_a_sandbox_that_finds_no_place_is_refused_and_a_reset_leaves_everything_as_it_was(client: Client) -> None:
+    client.pay("before")
+    with ExitStack() as held:
+        for _ in range(PLACES):
+            held.enter_context(place(10))
+        for path, wanted in (("/sandboxes", {"id": "new"}), ("/sandboxes/default/reset", None)):
+            refused = client.sim("POST", path, wanted)
+            assert (refused.status, refused.json["error"], refused.headers["retry-after"]) == (429, "too_busy", "1")
+        assert client.call("GET", "/v2/balance").status == 200
+    assert [row["refid"] for row in client.sim("GET", "/sandboxes/default/transactions").json["transactions"]] == [
+        "before"
+    ]
+    assert client.sim("POST", "/sandboxes", {"id": "new"}).status == 201
+
+
+def test_requests_are_answered_while_a_long_body_is_decoded(client: Client, gate: Gate) -> None:
+    gate.hold("simulator.control.http.decode_object", body.decode_object)
+    replies = {"replies": [{"body": "x" * 50_000}] * 2}
+    setting = client.asim("PUT", "/sandboxes/default/inbox/a", replies)
+    assert client.run(gate.around(setting, another(client))).status == 200
+
+
+def test_a_sandbox_that_is_deleted_while_a_long_body_is_decoded_is_not_changed(client: Client, gate: Gate) -> None:
+    client.sandbox(INLINE, "other")
+    gate.hold("simulator.control.http.decode_object", body.decode_object)
+    replies = {"replies": [{"body": "x" * 50_000}] * 2}
+    deletion = lambda: client.asim("DELETE", "/sandboxes/other")  # noqa: E731
+    assert client.run(gate.around(client.asim("PUT", "/sandboxes/other/inbox/a", replies), deletion)).status == 404
+
+
+def test_a_process_that_ends_does_not_wait_for_the_work(tmp_path: Path) -> None:
+    script = """
+import asyncio, threading
+from simulator.runtime.background import in_background
+never = threading.Event()
+async def main():
+    try:
+        async with asyncio.timeout(0):
+            await in_background(never.wait)
+    except TimeoutError:
+        print("ended", flush=True)
+asyncio.run(main())
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60, check=True)
+    assert (ended.stdout, ended.stderr) == (b"ended\n", b"")

@@ -15,11 +15,7 @@ def load(client: Client, **keys: Any) -> tuple[str, ...]:
     """Load what extends the default scenario as it was, but for these keys."""
     whole = {"scenario": "test", "extends": "default", "clock": {"mode": "manual"}} | keys
     scenario = scenario_from_object({name: value for name, value in whole.items() if value is not None})
-
-    async def now() -> tuple[str, ...]:
-        return client.app.load(scenario)
-
-    return client.run(now())
+    return client.run(client.app.load(scenario))
 
 
 def reseller(**keys: Any) -> list[dict[str, Any]]:

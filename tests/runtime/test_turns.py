@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from simulator.domain.commands import CreatePayment, Credit, PassTime
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
+from simulator.runtime.lanes import Lanes
 from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.anatomy import anatomy
 from tests.support.client import Client, running
@@ -102,6 +104,13 @@ def test_what_is_overdue_happens_in_shares_and_before_the_answer(client: Client,
     assert client.live.core.violations() == []
 
 
+def test_a_reload_waits_for_what_is_overdue_which_happens_in_shares(client: Client, turns: Turns) -> None:
+    client.pass_time(DUE_S)
+    client.run(turns.during(client.app.load(client.app.scenario)))
+    assert sum(turns.items.values()) == ITEMS * (PAYMENTS + 1)
+    assert max(turns.items.values()) <= ITEMS_PER_TURN_MAX
+
+
 def test_a_jump_of_a_running_clock_makes_things_happen_in_shares(client: Client, turns: Turns) -> None:
     [answer] = client.run(turns.during(PATHS["setting the clock"](client)))
     assert (answer.status, answer.json["pending"]) == (200, 0)
@@ -173,6 +182,50 @@ def test_requests_that_wait_are_executed_in_the_order_of_arrival(client: Client,
     assert paid == [number for number in range(20) if number % 3]
     credited = [int(one.description) for one in turns.commands if isinstance(one, Credit)]
     assert credited == list(range(0, 20, 3))
+
+
+def test_the_deliveries_of_a_catch_up_start_a_few_in_each_turn() -> None:
+    started: Counter[int] = Counter()
+    turn = 0
+
+    async def deliver(send: Any) -> None:
+        started[turn] += 1
+        await asyncio.sleep(0)
+
+    async def story() -> None:
+        nonlocal turn
+        lanes = Lanes(deliver)
+        lanes.collect(SimpleNamespace(job=SimpleNamespace(lane=str(n))) for n in range(300))  # type: ignore[misc]
+        lanes.start()
+        while lanes.tasks:
+            await asyncio.sleep(0)
+            turn += 1
+
+    asyncio.run(story())
+    assert sum(started.values()) == 300
+    assert max(started.values()) <= 50
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_server_that_is_stopped_ends_this_at_the_next_share_and_changes_nothing_more(
+    client: Client, turns: Turns, path: str
+) -> None:
+    async def story() -> None:
+        client.pass_time(DUE_S)
+        waiting = asyncio.create_task(turns.during(PATHS[path](client)))
+        while not turns.items:  # noqa: ASYNC110 - a turn rings no bell
+            await asyncio.sleep(0)
+        client.app.sandboxes.end_waits()
+        [answer] = await asyncio.wait_for(waiting, 10)
+        assert answer.status != 500
+        assert (answer.status == 200) == (path == "reading the control API")
+        if path not in ("a request", "reading the control API"):
+            assert (answer.status, answer.json["error"]) == (409, "server_stopping")
+
+    client.run(story())
+    assert sum(turns.items.values()) <= 2 * ITEMS_PER_TURN_MAX
+    assert turns.commands == []
+    assert client.live.core.violations() == []
 
 
 STORY: dict[str, Any] = BUSY | {

@@ -20,7 +20,7 @@ class Watched:
         self.reported: list[str] = []
         self.watch = Watch(str(path), self._load, self.reported.extend)
 
-    def _load(self, scenario: Scenario) -> tuple[str, ...]:
+    async def _load(self, scenario: Scenario) -> tuple[str, ...]:
         if scenario.name == "refused":
             raise Conflict("taken", "that key is taken")
         self.loaded.append(scenario)
@@ -122,12 +122,61 @@ def test_deferred_and_refused_parts_are_reported(path: Path) -> None:
     assert watched.look() == ["mine.yaml: not loaded; the previous scenario stays active: that key is taken"]
 
 
-def test_a_change_during_the_reading_is_seen_at_the_next_look(path: Path) -> None:
+def test_a_mistake_of_ours_is_reported_and_the_next_change_is_loaded(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    watched = Watched(path)
+    monkeypatch.setattr("simulator.runtime.watch.POLL_INTERVAL_S", 0.0)
+    load, write, secret = watched.watch._load, path.write_text, "a secret of the file"
+
+    async def failing(scenario: Scenario) -> tuple[str, ...]:
+        if scenario.seed == 7:
+            raise KeyError(secret)
+        return await load(scenario)
+
+    async def until(reports: int) -> None:
+        async with asyncio.timeout(10):
+            while len(watched.reported) < reports:  # noqa: ASYNC110 - nothing else tells of a report
+                await asyncio.sleep(0)
+
+    async def changes() -> None:
+        watched.watch.start()
+        write("extends: default\nseed: 7\n")
+        await until(1)
+        write("extends: default\nseed: 88\n")
+        await until(2)
+
+    monkeypatch.setattr(watched.watch, "_load", failing)
+    asyncio.run(changes())
+    failed, loaded = watched.reported
+    assert ": not loaded; a mistake of the simulator, please report it: KeyError in test_watch.py, line " in failed
+    assert loaded.endswith("mine.yaml: loaded")
+    assert "a reload failed: KeyError in test_watch.py" in caplog.text
+    assert secret not in failed + caplog.text
+
+
+def test_files_that_cannot_be_listed_are_one_mistake_and_not_one_for_each_look(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     watched = Watched(path)
 
-    def load(scenario: Scenario) -> tuple[str, ...]:
+    def fails(_: str) -> list[Path]:
+        raise RuntimeError
+
+    monkeypatch.setattr("simulator.runtime.watch.files_behind", fails)
+    path.write_text("extends: default\nseed: 2\n")
+    with pytest.raises(RuntimeError):
+        watched.look()
+    assert watched.look(5) == []
+
+
+def test_a_change_during_the_reading_is_seen_at_the_next_look(path: Path) -> None:
+    watched = Watched(path)
+    write = path.write_text
+
+    async def load(scenario: Scenario) -> tuple[str, ...]:
         if scenario.seed == 4:
-            path.write_text("extends: default\nseed: 55\n")
+            write("extends: default\nseed: 55\n")
         watched.loaded.append(scenario)
         return ()
 

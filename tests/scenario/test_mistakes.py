@@ -1,8 +1,12 @@
 """Testers' mistakes in scenario files, and the positions at which they are reported."""
 
+from typing import Any
+
 import pytest
 
+from simulator.scenario.library import scenario_from_object
 from simulator.scenario.reading.check import schema
+from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.synonyms import WORDS
 from tests.support.bad_scenarios import MISTAKES, STEPS
 from tests.support.readings import places, problems
@@ -126,3 +130,11 @@ def test_a_comma_in_unquoted_text_within_braces_is_explained() -> None:
 def test_a_long_value_is_shortened_in_its_message() -> None:
     [problem] = problems(f"clock: {'x' * 5000}\n")
     assert len(problem) < 200
+
+
+@pytest.mark.parametrize("below", [[1], [None], {"00": [1]}, {"": [1]}, {"": {"x": 1}}, {"0": {"": [1]}}])
+@pytest.mark.parametrize("section", ["network", "inboxes", "payments"])
+def test_a_mistake_below_an_empty_key_has_a_place(section: str, below: Any) -> None:
+    with pytest.raises(ScenarioError) as raised:
+        scenario_from_object({section: {"": below}})
+    assert raised.value.problems[0].path.startswith(section)

@@ -8,9 +8,10 @@ import pytest
 import yaml
 
 from simulator.scenario.library import scenario_from_object
+from simulator.scenario.reading import load
 from simulator.scenario.reading.check import COMPARED_MAX, suggestion
-from simulator.scenario.reading.document import NODES_MAX, PROBLEMS_MAX, ScenarioError
-from simulator.scenario.reading.load import BYTES_MAX, load_text
+from simulator.scenario.reading.document import NODES_MAX, PROBLEMS_MAX, Node, ScenarioError
+from simulator.scenario.reading.load import BYTES_MAX, load_object, load_text
 from simulator.scenario.sections.options import GENERATED_MAX
 from tests.support.bad_scenarios import HOSTILE
 
@@ -42,6 +43,22 @@ def test_no_more_of_a_hostile_text_is_parsed_than_a_scenario_may_hold(
     assert found[0].code == code
     assert (found[0].line, found[0].column) >= (1, 1)
     assert seen <= (0 if len(text) > BYTES_MAX else 2 * NODES_MAX)
+
+
+@pytest.mark.parametrize("item", [{}, [], 1, {"a": {"b": 1}}], ids=["objects", "lists", "numbers", "nested"])
+def test_no_more_of_an_object_is_read_than_a_scenario_may_hold(item: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = 0
+
+    class Counted(Node):
+        def __post_init__(self) -> None:
+            nonlocal built
+            built += 1
+
+    monkeypatch.setattr(load, "Node", Counted)
+    with pytest.raises(ScenarioError) as raised:
+        load_object({"payments": [item] * (6 * NODES_MAX)})
+    assert [problem.code for problem in raised.value.problems] == ["too_big"]
+    assert built <= NODES_MAX
 
 
 def refused(scenario: dict[str, Any]) -> list[str]:

@@ -2,22 +2,20 @@
 
 import asyncio
 import ctypes
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import pytest
-import uvicorn
-from uvicorn.server import ServerState
 
 from simulator.server import intake, memory
 from simulator.server.intake import SMALL_BODY_BYTES, TRIM_BYTES, Intake
 from simulator.server.limits import HttpLimits, HttpRefusal
-from simulator.server.message import HttpRequest
 from simulator.server.protocol import HttpProtocol
-from simulator.server.turn import Turn
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import Client, Echo, Served, request, serving
+from tests.support.fed_connections import fed_server, turns
 
 BUDGET = 1_000_000
 LARGE = 600_000  # one fits, two do not
@@ -140,52 +138,109 @@ def test_a_client_that_leaves_releases_what_its_body_held(bounded: Served) -> No
     asyncio.run(main())
 
 
-class Deaf(asyncio.Transport):
-    """A client's side that reads nothing."""
-
-    def is_closing(self) -> bool:
-        return False
-
-    def is_reading(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> None: ...
-    def close(self) -> None: ...
-    def pause_reading(self) -> None: ...
-
-
-@asynccontextmanager
-async def fed(*packets: bytes) -> AsyncIterator[tuple[HttpProtocol, Intake]]:
-    """A connection that got these packets, each in a turn of its own, and what its server holds."""
-    app, one = EchoAtOnce(), Intake(HttpLimits(), lambda: None)
-    config = uvicorn.Config(app, interface="asgi3", log_config=None)
-    state = ServerState()
-    protocol = HttpProtocol(app, one, Turn(), config=config, server_state=state)
-    protocol.connection_made(Deaf())
-    for packet in packets:
-        protocol.data_received(packet)
-        await turns()
-    yield protocol, one
-    for task in state.tasks:
-        task.cancel()
-    await asyncio.gather(*state.tasks, return_exceptions=True)
-
-
 CHUNKED = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n8000\r\n" + b"c" * 0x8000
-BEHIND = (request("GET", "/sleep"), CHUNKED)
+ENDS: list[Callable[[HttpProtocol], None]] = [
+    lambda one: one.connection_lost(None),
+    HttpProtocol.close,
+    lambda one: one.data_received(b"no chunk"),
+]
 
 
-def test_a_body_behind_a_request_that_is_being_answered_is_released_when_it_is_refused_or_dropped() -> None:
+@pytest.mark.parametrize("end", ENDS, ids=["lost", "closed", "refused"])
+def test_a_body_behind_a_request_that_is_being_answered_is_released_when_it_is_refused_or_dropped(
+    end: Callable[[HttpProtocol], None],
+) -> None:
     async def main() -> None:
-        async with fed(*BEHIND) as (protocol, one):
-            assert one.used == len(CHUNKED)
-            protocol.data_received(b"no chunk")
-            assert one.used == 0, "it was refused"
-        ends: list[Callable[[HttpProtocol], None]] = [lambda one: one.connection_lost(None), HttpProtocol.close]
-        for end in ends:
-            async with fed(*BEHIND) as (protocol, one):
-                end(protocol)
-                assert one.used == 0
+        async with fed_server() as server:
+            protocol, _ = server.connect(request("GET", "/sleep"))
+            await turns()
+            before = server.intake.used
+            assert 0 < before < 100
+            protocol.data_received(CHUNKED)
+            assert server.intake.used - before >= 0x8000
+            end(protocol)
+            assert server.intake.used <= before
+
+    asyncio.run(main())
+
+
+def test_what_is_at_rest_is_charged_until_it_is_answered_also_when_it_came_in_one_packet() -> None:
+    async def main() -> None:
+        async with fed_server(Echo(late_s=0)) as server:
+            _, client = server.connect(request("POST", "/late-reader", body=b"b" * 60_000))
+            assert server.intake.used >= 60_000
+            await asyncio.sleep(0)
+            assert server.intake.used >= 60_000, "it waits"
+            await turns(20)
+            assert (client.answers, server.intake.used) == (1, 0)
+
+    asyncio.run(main())
+
+
+def test_the_body_of_a_task_is_charged_until_the_task_is_over_though_its_client_has_left() -> None:
+    async def main() -> None:
+        async with fed_server() as server:
+            protocol, _ = server.connect(request("POST", "/sleep", body=b"b" * 60_000))
+            await turns()
+            protocol.connection_lost(None)
+            assert server.intake.used >= 60_000
+            for task in server.state.tasks:
+                task.cancel()
+            await turns()
+            assert server.intake.used == 0
+
+    asyncio.run(main())
+
+
+WHOLE = request("POST", "/sleep", body=b"b" * 60_000)
+UNFINISHED = b"GET / HTTP/1.1\r\nHost: a\r\n" + b"".join(b"x-%d: %b\r\n" % (n, b"h" * 600) for n in range(90))
+
+
+@pytest.mark.parametrize("packet", [WHOLE, WHOLE[:-1], UNFINISHED, UNFINISHED + b"x-last: " + b"h" * 9000])
+def test_requests_at_rest_share_one_budget_and_what_does_not_fit_is_refused(packet: bytes) -> None:
+    async def main() -> None:
+        async with fed_server(limits=HttpLimits(bodies_bytes=1_000_000)) as server:
+            clients = [server.connect(packet) for _ in range(40)]
+            await turns()
+            refused = [client for _, client in clients if b'"too_many_bodies"' in client.written]
+            assert 0 < 1_000_000 - server.intake.used < 2 * len(packet)
+            assert len(refused) == 40 - 1_000_000 // len(packet)
+            _, small = server.connect(request("GET", "/x"))
+            await turns()
+            assert small.answers == 1
+            for protocol, _ in clients:
+                protocol.connection_lost(None)
+            for task in server.state.tasks:
+                task.cancel()
+            await turns()
+            assert server.intake.used == 0
+
+    asyncio.run(main())
+
+
+def test_a_refused_connection_does_not_keep_the_packet() -> None:
+    async def main() -> None:
+        async with fed_server(limits=HttpLimits(bodies_bytes=1000)) as server:
+            packet = UNFINISHED + b"x-last: 1"
+            before = sys.getrefcount(packet)
+            _, client = server.connect(packet)
+            await turns()
+            assert b" 503 " in client.written
+            assert sys.getrefcount(packet) == before
+
+    asyncio.run(main())
+
+
+def test_queued_requests_that_do_not_fit_are_refused_after_those_that_do() -> None:
+    async def main() -> None:
+        async with fed_server(Echo(late_s=0), HttpLimits(bodies_bytes=40_000)) as server:
+            queue = request("POST", "/x", body=b"b" * 15_000) * 4
+            _, client = server.connect(request("GET", "/late-reader"))
+            await turns(1)
+            server.state.connections.copy().pop().data_received(queue)
+            await turns(40)
+            assert [client.written.count(status) for status in (b" 200 ", b" 503 ")] == [3, 1]
+            assert (client.written.endswith(b'retry."}'), server.intake.used) == (True, 0)
 
     asyncio.run(main())
 
@@ -194,12 +249,12 @@ def test_a_long_head_whose_body_comes_in_the_same_turn_is_released() -> None:
     head = b"POST / HTTP/1.1\r\nHost: a\r\nx-fill: " + b"f" * 20_000 + b"\r\nContent-Length: 3\r\n\r\n"
 
     async def main() -> None:
-        async with fed() as (protocol, one):
-            protocol.data_received(head)
-            assert one.used == len(head)
+        async with fed_server() as server:
+            protocol, _ = server.connect(head)
+            assert server.intake.used > 20_000
             protocol.data_received(b"abc")
             await turns()
-            assert one.used == 0
+            assert server.intake.used == 0
 
     asyncio.run(main())
 
@@ -276,15 +331,10 @@ def test_each_body_of_a_connection_has_its_own_time(hasty: Served) -> None:
 # Memory
 
 
-def a_request() -> HttpRequest:
-    return HttpRequest("POST", b"/", [], {})
-
-
 def flooded(one: Intake, sizes: list[int]) -> None:
     for size in sizes:
-        body = a_request()
-        one.take(body, size)
-        one.release(body)
+        one.charge(0, size)
+        one.charge(size, 0)
 
 
 @pytest.fixture
@@ -294,20 +344,14 @@ def trims(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return []
 
 
-async def turns() -> None:
-    for _ in range(5):
-        await asyncio.sleep(0)
-
-
 def test_memory_is_returned_once_when_the_last_of_many_bodies_is_answered(trims: list[str]) -> None:
     async def main() -> None:
         one = Intake(HttpLimits(), lambda: trims.append("trim"))
-        last = a_request()
-        one.take(last, 100_000)
+        one.charge(0, TRIM_BYTES)
         flooded(one, [9_900_000] * 5)
         await turns()
-        assert trims == [], "a body is still being read"
-        one.release(last)
+        assert trims == [], "many bodies are still being read"
+        one.charge(TRIM_BYTES, 0)
         flooded(one, [9_900_000] * 5)
         await turns()
         assert (trims, one.used) == (["trim"], 0)
@@ -332,29 +376,40 @@ def test_memory_is_not_returned_while_the_next_bodies_come(trims: list[str]) -> 
     async def main() -> None:
         one = Intake(HttpLimits(), lambda: trims.append("trim"))
         flooded(one, [9_900_000] * 5)
-        following = a_request()
-        one.take(following, 100_000)
+        one.charge(0, TRIM_BYTES)
         await turns()
         assert trims == []
-        one.release(following)
+        one.charge(TRIM_BYTES, 0)
         await turns()
         assert trims == ["trim"]
 
     asyncio.run(main())
 
 
-def test_a_request_is_charged_for_what_came_and_releases_it_once() -> None:
-    one, body, other = Intake(HttpLimits(bodies_bytes=50_000), lambda: None), a_request(), a_request()
-    for arrived, used in ((SMALL_BODY_BYTES, 0), (1, SMALL_BODY_BYTES + 1), (10_000, SMALL_BODY_BYTES + 10_001)):
-        one.take(body, arrived)
-        assert one.used == used
+def test_memory_is_returned_after_many_small_requests_at_rest(trims: list[str]) -> None:
+    async def main() -> None:
+        one = Intake(HttpLimits(), lambda: trims.append("trim"))
+        count = 2 * TRIM_BYTES // SMALL_BODY_BYTES
+        for _ in range(count):
+            one.charge(0, SMALL_BODY_BYTES)
+        for _ in range(count):
+            one.charge(SMALL_BODY_BYTES, 0)
+        await turns()
+        assert (trims, one.used) == (["trim"], 0)
+
+    asyncio.run(main())
+
+
+def test_a_small_connection_always_fits_and_is_counted() -> None:
+    one = Intake(HttpLimits(bodies_bytes=50_000), lambda: None)
+    one.charge(0, 45_000)
     with pytest.raises(HttpRefusal):
-        one.take(other, 40_000)
-    one.release(other)
-    assert one.used == SMALL_BODY_BYTES + 10_001, "what was refused is not released"
-    for _ in range(2):
-        one.release(body)
-        assert one.used == 0
+        one.charge(0, SMALL_BODY_BYTES + 1)
+    one.charge(0, SMALL_BODY_BYTES)
+    assert one.used == 45_000 + SMALL_BODY_BYTES
+    with pytest.raises(HttpRefusal):
+        one.charge(SMALL_BODY_BYTES, SMALL_BODY_BYTES + 1)
+    assert one.used == 45_000 + SMALL_BODY_BYTES, "what was refused is not counted"
 
 
 def test_memory_is_returned_by_the_c_library_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from simulator.contract.openapi import CONTROL, OPENAPI
-from tests.support.responses import response_problems
+from tests.support.responses import MISTAKE, response_problems
 
 CONTROL_PREFIX = "/_sim"
 INBOX_PREFIX = "/_sim/inbox/"
@@ -13,8 +13,17 @@ SANDBOX_PREFIX = "/s/"
 FAULTS_IN_CONTRACT = (401, 503, 504)
 
 
-def assert_in_contract(method: str, path: str, status: int, headers: Mapping[str, str], body: bytes) -> None:
-    """Fail when an answer is not what `contracts/openapi.yaml` or `contracts/control.yaml` describes.
+def assert_in_contract(
+    method: str,
+    path: str,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    mistakes_are_tested: bool = False,
+) -> None:
+    """Fail when an answer is not what `contracts/openapi.yaml` or `contracts/control.yaml` describes, and when it is
+    about a mistake of ours, unless the test made one.
 
     `path` is as it was sent, a query and the prefix of a sandbox's address included. Not judged are connections that
     ended without an answer (status 0), what an inbox answers a sender, and answers that a fault scripted.
@@ -28,6 +37,8 @@ def assert_in_contract(method: str, path: str, status: int, headers: Mapping[str
         path = "/" + path.removeprefix(SANDBOX_PREFIX).partition("/")[2]
     content_type = lower.get("content-type", "")
     problems = response_problems(document, method, path, status, content_type, body, lower)
+    if status == MISTAKE and not mistakes_are_tested:
+        problems.append("a mistake of ours")
     assert not problems, f"{method} {path} answered {status} outside the contract: {'; '.join(problems)}"
 
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 PROBLEM_CHARS_MAX = 300
 
+MISTAKE = 500
+"""The status of a mistake of ours, which any request may meet."""
+
 # Statuses of checks that precede routing, and so apply to unknown paths and methods.
 _BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden"}
 
@@ -54,7 +57,9 @@ def response_problems(
 def _described(whole: dict[str, Any], method: str, path: str, status: int) -> dict[str, Any] | None:
     shared = whole["components"]["responses"]
     item = path_item(whole, path)
-    if item is None:
+    if status == MISTAKE:
+        found = shared.get("Unexpected")
+    elif item is None:
         found = shared.get("UnknownPath" if status == 404 else _BEFORE_ROUTING.get(status))
     elif method not in item:
         found = shared.get("MethodNotAllowed" if status == 405 else _BEFORE_ROUTING.get(status))

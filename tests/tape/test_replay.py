@@ -39,10 +39,7 @@ Tape = list[tuple[bytes, datetime]]
 
 
 def load(client: Client, document: dict[str, Any]) -> None:
-    async def now() -> None:
-        client.app.load(scenario_from_object(document))
-
-    client.run(now())
+    client.run(client.app.load(scenario_from_object(document)))
 
 
 def set_clock(client: Client, **wanted: Any) -> None:

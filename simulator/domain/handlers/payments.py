@@ -229,6 +229,7 @@ def _create(
         currency=product.denomination_currency or product.currency,
         face=pricing.face_value(product, amount),
         entry_ids=(entry.id,),
+        number=len(state.transactions),
     )
     reseller.refids[command.refid] = transaction
     state.transactions[trxid] = transaction

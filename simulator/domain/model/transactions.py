@@ -157,8 +157,9 @@ class Result(msgspec.Struct, frozen=True, gc=False):
 class Transaction(msgspec.Struct, eq=False, gc=False):  # no cycle leads through it
     """A payment. `category`, `currency`, `product_name` and `face`, the amount in ringgit, are as of its creation.
     `results` has one entry for each status, the last one is current; `entry_ids` are its ledger entries; `place` is its
-    index among its reseller's transactions, from 0; `bill` is the bill that it pays, if any; `steps`, `ticket` and
-    `requeries` drive the timeline until it is settled; the ticket is the agenda's for the next dated step."""
+    index among its reseller's transactions, from 0, and `number` among the sandbox's; `bill` is the bill that it pays,
+    if any; `steps`, `ticket` and `requeries` drive the timeline until it is settled; the ticket is the agenda's for the
+    next dated step."""
 
     trxid: str
     refid: str
@@ -183,6 +184,7 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # no cycle leads through
     ticket: int | None = None
     requeries: int = 0
     place: int = 0
+    number: int = 0
     bill: BillKey | None = None
 
     @property

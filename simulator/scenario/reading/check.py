@@ -81,14 +81,21 @@ def check(document: Document, report: Report, definition: str = "") -> None:
 
 
 def _keyed(path: list[Any], data: Any) -> Path:
-    """The path of an error with keys such as "00" as written; the validator takes them for indexes."""
+    """The path of an error with keys as written: the validator takes those such as "00" for indexes, and leaves out
+    empty ones."""
     keyed: list[str | int] = []
     for part in path:
-        if isinstance(data, dict) and isinstance(part, int):
-            part = next((key for key in data if key.isdecimal() and int(key) == part), part)
+        while isinstance(data, dict) and (key := _key(part, data)) not in data:
+            keyed.append("")
+            data = data[""]
+        part = key if isinstance(data, dict) else part
         keyed.append(part)
         data = data[part]
     return tuple(keyed)
+
+
+def _key(part: str | int, data: dict[str, Any]) -> str | int:
+    return next((key for key in data if key.isdecimal() and int(key) == part), part) if isinstance(part, int) else part
 
 
 def _schema_of(definition: str) -> dict[str, Any]:

@@ -193,6 +193,8 @@ def one_line(text: str, length_max: int = LINE_CHARS_MAX) -> str:
 
 
 def _escaped(char: str) -> str:
+    if "\udc80" <= char <= "\udcff":  # a byte that is not UTF-8, as file names have them
+        char = chr(ord(char) - 0xDC00)
     return char.encode("unicode_escape").decode("ascii")
 
 

@@ -88,7 +88,7 @@ def load_text(text: str | bytes, source: str) -> Document:
 
 
 def load_object(value: object, source: str = "scenario") -> Document:
-    """Convert an object decoded from JSON; problems have paths and no lines."""
+    """Convert an object decoded from JSON, as `load_text` parses; problems have paths and no lines."""
     report = Report()
     root = _ObjectReader(source, report).node(value, (), 1)
     return Document(root, source, tuple(report.problems()))
@@ -213,8 +213,7 @@ class _Composer:
         return Position(self._source, mark.line + 1, mark.column + 1)
 
     def _stop(self, position: Position, path: Path, code: str, message: str) -> ScenarioError:
-        self._report.add(position, path, code, message)
-        return ScenarioError(self._report.problems() or [Problem(*position, "", code, message)])
+        return _stopped(self._report, position, path, code, message)
 
     def _syntax(self, error: Exception) -> tuple[int, int, str]:
         """Line, column and text of a parser's error; the two parsers word it differently."""
@@ -226,6 +225,12 @@ class _Composer:
             return mark.line + 1, mark.column + 1, "cannot be read as YAML: " + ", ".join(filter(None, parts))
         before = self._text[: getattr(error, "position", 0)]
         return before.count("\n") + 1, len(before) - before.rfind("\n"), "this character cannot stand in YAML"
+
+
+def _stopped(report: Report, position: Position, path: Path, code: str, message: str) -> ScenarioError:
+    """What ends the reading: all problems until here, and this one."""
+    report.add(position, path, code, message)
+    return ScenarioError(report.problems() or [Problem(*position, "", code, message)])
 
 
 class _ObjectReader:
@@ -240,16 +245,17 @@ class _ObjectReader:
         """The node of `value`, and all below it."""
         self._nodes += 1
         if depth > DEPTH_MAX:
-            self._report.add(self._position, path, "too_deep", _TOO_DEEP)
-            return Node(None, self._position)
+            raise self._stop(path, "too_deep", _TOO_DEEP)
         if self._nodes > NODES_MAX:
-            self._report.add(self._position, (), "too_big", _TOO_MANY)
-            return Node(None, self._position)
+            raise self._stop((), "too_big", _TOO_MANY)
         if isinstance(value, Mapping):
             return self._mapping(value, path, depth)
         if isinstance(value, Sequence) and not isinstance(value, str):
             return Node([self.node(item, (*path, at), depth + 1) for at, item in enumerate(value)], self._position)
         return Node(self._scalar(value, path), self._position)
+
+    def _stop(self, path: Path, code: str, message: str) -> ScenarioError:
+        return _stopped(self._report, self._position, path, code, message)
 
     def _mapping(self, value: Mapping[Any, object], path: Path, depth: int) -> Node:
         for key in value:

@@ -1,0 +1,34 @@
+"""Indexes of secrets that grow with what they follow, and forget the oldest."""
+
+from collections.abc import Collection, Iterable
+
+from simulator.domain.model.secret_log import FORMER_MAX
+from simulator.wire.secrets import Secrets
+
+
+class FormerSecrets:
+    """The secrets of former lives of sandboxes: at least the latest `FORMER_MAX`, in two generations. The older one is
+    forgotten whenever the newer one is full."""
+
+    def __init__(self) -> None:
+        self._older = Secrets()
+        self._newer = Secrets()
+
+    @property
+    def generations(self) -> tuple[Secrets, ...]:
+        """The indexes to search, those without a secret left out."""
+        return tuple(each for each in (self._older, self._newer) if len(each))
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Hide these from now on."""
+        self._newer.add(secrets)
+        if len(self._newer) >= FORMER_MAX:
+            self._older, self._newer = self._newer, Secrets()
+
+
+def followed(index: Secrets, secrets: Collection[str]) -> Secrets:
+    """The index with these secrets in it; a new one when it has more than `FORMER_MAX` that are not among them."""
+    if len(index) > len(secrets) + FORMER_MAX:
+        index = Secrets()
+    index.add(secrets)
+    return index

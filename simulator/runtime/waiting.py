@@ -1,0 +1,72 @@
+"""How many requests may wait at the same time, and how many of them go on in one turn of the event loop."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from simulator.domain.errors import Busy
+
+T = TypeVar("T")
+
+SANDBOX_WAITERS_MAX = 500
+SERVER_WAITERS_MAX = 2000
+WOKEN_PER_TURN_MAX = 20
+
+
+class Turnstile:
+    """Lets so many tasks pass in each turn of the event loop, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._passed = 0
+        self._queue: deque[asyncio.Future[None]] = deque()
+
+    async def enter(self) -> None:
+        """Go on in this turn, or in the first that has room."""
+        loop = asyncio.get_running_loop()
+        if self._passed < WOKEN_PER_TURN_MAX:
+            if not self._passed:
+                loop.call_soon(self._next, loop)
+            self._passed += 1
+        else:
+            self._queue.append(loop.create_future())
+            await self._queue[-1]
+
+    def _next(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._passed = 0
+        while self._queue and self._passed < WOKEN_PER_TURN_MAX:
+            waiting = self._queue.popleft()
+            if not waiting.done():
+                waiting.set_result(None)
+                self._passed += 1
+        if self._passed:
+            loop.call_soon(self._next, loop)
+
+
+class WaitingRoom:
+    """The requests that wait for something in a sandbox, or with no `house` in the whole server."""
+
+    def __init__(self, count_max: int, house: "WaitingRoom | None" = None) -> None:
+        self._count_max = count_max
+        self._house = house
+        self._turnstile: Turnstile = house._turnstile if house else Turnstile()
+        self._count = 0
+
+    async def wait(self, begin: Callable[[], Awaitable[T]]) -> T:
+        """The result of what `begin` begins, in its turn after it came. Raises `Busy` when there is no room."""
+        rooms = [self] if self._house is None else [self, self._house]
+        if full := next((room for room in rooms if room._count >= room._count_max), None):
+            raise Busy("too_many_waiting", full._text(), "wait_for")
+        for room in rooms:
+            room._count += 1
+        try:
+            result = await begin()
+            await self._turnstile.enter()
+        finally:
+            for room in rooms:
+                room._count -= 1
+        return result
+
+    def _text(self) -> str:
+        where = "in this sandbox" if self._house else "at this server"
+        return f"{self._count_max} requests wait {where}, which is the limit; ask again later or without wait_for"

@@ -1,0 +1,43 @@
+"""Indexes of secrets stay bounded, and never forget the latest ones."""
+
+import pytest
+
+from simulator.domain.model.secret_log import FORMER_MAX
+from simulator.runtime import known_secrets
+from simulator.runtime.known_secrets import FormerSecrets, followed
+from simulator.wire.secrets import MASKED, Secrets, hidden
+from tests.support.client import running
+
+KEYS_PATH = "/sandboxes/default/resellers/RS001/api-keys"
+
+
+def named(n: int) -> str:
+    return f"secret-{n:06d}"
+
+
+def test_at_least_the_latest_former_secrets_are_known_at_any_time() -> None:
+    former = FormerSecrets()
+    for n in range(0, 5 * FORMER_MAX, 700):
+        former.add(map(named, range(n, n + 700)))
+        for kept in range(max(0, n + 700 - FORMER_MAX), n + 700, 2_099):
+            assert hidden(named(kept), former.generations) == MASKED
+        assert sum(map(len, former.generations)) < 2 * FORMER_MAX + 700
+    assert hidden(named(0), former.generations) == named(0)
+
+
+def test_an_index_that_grew_too_far_is_made_anew_of_what_it_follows() -> None:
+    index = Secrets(map(named, range(FORMER_MAX + 2)))
+    assert len(followed(index, [named(0)])) == 1
+    assert len(followed(Secrets([named(1)]), [named(0)])) == 2
+
+
+def test_secrets_of_lives_before_are_known_however_many_the_sandbox_has_by_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(known_secrets, "FORMER_MAX", 10)
+    with running() as client:
+        latest: str = client.sim("POST", KEYS_PATH).json["api_secret"]
+        client.sim("POST", "/sandboxes/default/reset")
+        for _ in range(30):
+            client.sim("POST", KEYS_PATH)
+            assert hidden(latest, client.live.secrets) == MASKED

@@ -1,0 +1,110 @@
+"""Clients that have left, or perhaps have: their places are for those who come, and what waits for them ends."""
+
+import asyncio
+
+import pytest
+
+from simulator.server.limits import HttpLimits
+from simulator.server.responder import Responder as Connection
+from tests.support.echo_server import Echo, Receive, Send, request, send_text
+from tests.support.fed_connections import fed_server, turns
+
+SLEEP = request("GET", "/sleep")
+
+
+class Waiter(Echo):
+    """Has a path that only waits, and says how it ends."""
+
+    async def on_wait(self, connection: Connection, receive: Receive, send: Send) -> None:
+        connection.cancel_when_left()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.seen.append("cancelled")
+            raise
+
+    async def on_finish(self, connection: Connection, receive: Receive, send: Send) -> None:
+        await turns(2)
+        self.seen.append("finished")
+        await send_text(send, b"late")
+
+
+def test_half_closed_connections_give_their_places_to_new_ones_oldest_first() -> None:
+    async def main() -> None:
+        async with fed_server(limits=HttpLimits(connections=3)) as server:
+            waiting = [server.connect(SLEEP) for _ in range(3)]
+            await turns()
+            assert all(protocol.eof_received() for protocol, _ in waiting)
+            for count in (1, 2):
+                _, client = server.connect(request("GET", "/x"))
+                await turns()
+                assert client.answers == 1
+                assert b" 200 " in client.written
+                assert [one.is_aborted for _, one in waiting] == [True] * count + [False] * (3 - count)
+                waiting[count - 1][0].connection_lost(None)
+
+    asyncio.run(main())
+
+
+def test_open_connections_give_their_places_to_nobody() -> None:
+    async def main() -> None:
+        async with fed_server(limits=HttpLimits(connections=1)) as server:
+            _, waiting = server.connect(SLEEP)
+            await turns()
+            _, client = server.connect()
+            await turns()
+            assert (waiting.is_closed, b"too_many_connections" in client.written) == (False, True)
+
+    asyncio.run(main())
+
+
+def test_a_half_closed_client_is_given_up_after_its_time() -> None:
+    async def main() -> None:
+        async with fed_server(limits=HttpLimits(half_closed_s=0)) as server:
+            protocol, client = server.connect(SLEEP)
+            await turns()
+            assert protocol.eof_received()
+            await turns()
+            assert client.is_aborted
+
+    asyncio.run(main())
+
+
+def test_a_half_closed_client_that_is_being_answered_is_kept() -> None:
+    async def main() -> None:
+        async with fed_server(limits=HttpLimits(half_closed_s=0)) as server:
+            protocol, client = server.connect(request("GET", "/drip-for-long"))
+            await turns()
+            assert protocol.eof_received()
+            await turns()
+            assert not client.is_closed
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+def test_a_task_that_only_waits_is_cancelled_when_its_client_has_left(is_early: bool) -> None:
+    async def main() -> None:
+        async with fed_server(Waiter()) as server:
+            protocol, _ = server.connect(request("GET", "/wait"))
+            await turns(0 if is_early else 5)
+            protocol.connection_lost(None)
+            assert server.open == 0
+            await turns()
+            assert server.app.seen == ["/wait", "cancelled"]
+            assert not server.state.tasks
+
+    asyncio.run(main())
+
+
+def test_any_other_task_is_done_to_its_end() -> None:
+    async def main() -> None:
+        async with fed_server(Waiter()) as server:
+            protocol, client = server.connect(request("GET", "/finish"))
+            await turns(2)
+            protocol.connection_lost(None)
+            await turns()
+            assert "finished" in server.app.seen
+            assert client.written == b""
+
+    asyncio.run(main())
