@@ -206,7 +206,14 @@ def _not_from_below(path: Path) -> set[str]:
     return {name for name in used - {own} if floor_of(name) >= floor_of(own)}
 
 
-@pytest.mark.parametrize(("folder", "allowed"), [("reading", {"reading"}), ("sections", {"reading", "sections"})])
+@pytest.mark.parametrize(
+    ("folder", "allowed"),
+    [
+        ("reading", {"reading"}),
+        ("sections", {"reading", "sections"}),
+        ("lint", {"reading", "sections", "build", "lint"}),
+    ],
+)
 def test_scenarios_are_read_below_their_sections_and_put_together_above(folder: str, allowed: set[str]) -> None:
     paths = sorted((PACKAGE / "scenario" / folder).glob("*.py"))
     used = {name.split(".")[2] for path in paths for name in imports(path) if name.startswith("simulator.scenario.")}

@@ -1,7 +1,8 @@
 """Watches a scenario's files: after a change, the scenario is read again and passed on if it is valid.
 
 Files are compared by modification time and size, ten times a second. A change takes effect once it is stable for one
-poll, so that a file is not read while it is being written.
+poll, so that a file is not read while it is being written. One that is empty, or has no resellers, may be half-written
+and is not loaded either.
 """
 
 import asyncio
@@ -60,7 +61,7 @@ class Watch:
 
     async def _read(self) -> list[str]:
         try:
-            waiting = await self._load(await in_background(load_scenario, self._wanted))
+            waiting = await self._load(await in_background(load_scenario, self._wanted, needs_resellers=True))
         except ScenarioError as error:
             return [*map(str, error.problems), f"{self._wanted}: not loaded; the previous scenario stays active"]
         except DomainError as error:

@@ -5,7 +5,7 @@ from pathlib import Path as FilePath
 
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build
-from simulator.scenario.lint import lint
+from simulator.scenario.lint.findings import lint
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import Problem, Report, ScenarioError
 from simulator.scenario.reading.load import load_object
@@ -13,7 +13,9 @@ from simulator.scenario.reading.sources import (
     Fingerprint,
     bundled_path,
     fingerprint,
+    is_file,
     is_path,
+    lack,
     names,
     read_bundled,
     read_file,
@@ -23,19 +25,24 @@ from simulator.scenario.reading.sources import (
 __all__ = ["bundled_path", "descriptions", "load_scenario", "names", "problems", "scenario_from_object", "text"]
 
 
-def load_scenario(wanted: str | FilePath) -> Scenario:
-    """Load a bundled scenario by name, or one from a file. Raises `ScenarioError`.
+def load_scenario(wanted: str | FilePath, *, needs_resellers: bool = False) -> Scenario:
+    """Load a bundled scenario by name, or one from a file. Raises `ScenarioError`, with `needs_resellers` also for a
+    file that neither has nor inherits any.
 
     Bundled ones are cached and shared, catalog included, until a bundled file changes.
     """
     if isinstance(wanted, str) and not is_path(wanted):
         if wanted in names():
             return _bundled(wanted, fingerprint())
-        if not FilePath(wanted).is_file():
+        if not is_file(FilePath(wanted)):
             message = f"there is no bundled scenario and no file {wanted!r}{suggestion(wanted, names())}"
             raise ScenarioError([Problem(wanted, 0, 0, "", "unknown_scenario", message)])
     path = FilePath(wanted)
-    return build(read_file(path), path.stem)
+    document = read_file(path)
+    scenario = build(document, path.stem)
+    if needs_resellers and (lacking := lack(document)) is not None:
+        raise ScenarioError([lacking])
+    return scenario
 
 
 def scenario_from_object(value: object) -> Scenario:
@@ -49,13 +56,16 @@ def problems(path: FilePath) -> list[Problem]:
         document = read_file(path)
     except ScenarioError as error:
         return list(error.problems)
+    scenario = None
+    found: list[Problem] = []
     try:
-        build(document, path.stem)
+        scenario = build(document, path.stem)
     except ScenarioError as error:
-        report = Report(error.problems)
+        found += error.problems
     else:
-        report = Report()
-    lint(document, report)
+        found += filter(None, [lack(document)])
+    report = Report(found)
+    lint(document, report, scenario)
     return report.problems()
 
 

@@ -89,6 +89,8 @@ PAID: dict[str, Any] = {"then": STEP}
 # What one key of a scenario holds: (what, scenario, code of the first problem, its path)
 SCENARIOS: list[tuple[str, dict[str, Any], str, str]] = [
     ("unknown key", {"colour": "red"}, "unknown_key", "colour"),
+    ("key of an escape sequence", {"\x9b2J": 1}, "unknown_key", "\x9b2J"),
+    ("a value that would turn the line", {"clock": "\u202e"}, "bad_clock", "clock"),
     ("misspelt key", {"reseller": []}, "unknown_key", "reseller"),
     ("key of NUL", {"\x00": 1}, "key_not_text", ""),
     ("key of 50,000 characters", {"k" * 50_000: 1}, "unknown_key", "k" * 500 + "…"),
@@ -171,4 +173,5 @@ def test_a_scenario_that_cannot_be_used(
     assert said(answer) == "400 bad_scenario", answer.body[:500]
     assert (answer.json["problems"][0]["code"], answer.json["path"]) == (code, path), answer.body[:600]
     assert len(answer.json["problems"]) <= 100
+    assert all(problem["message"].isprintable() for problem in answer.json["problems"])
     assert len(answer.body) < 200_000

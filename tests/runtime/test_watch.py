@@ -39,7 +39,7 @@ class Watched:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    (tmp_path / "base.yaml").write_text("seed: 1\n")
+    (tmp_path / "base.yaml").write_text("resellers: []\nseed: 1\n")
     (tmp_path / "catalog.yaml").write_text("products: []\n")
     path = tmp_path / "mine.yaml"
     path.write_text("extends: base.yaml\ncatalog: catalog.yaml\n")
@@ -81,15 +81,34 @@ def test_a_bad_file_is_reported_and_loaded_once_it_is_corrected(path: Path) -> N
     assert problem.startswith("mine.yaml:1:1: unknown_key")
     assert then == "mine.yaml: not loaded; the previous scenario stays active"
     assert watched.loaded == []
-    path.write_text("seed: 2\n")
+    path.write_text("extends: default\nseed: 2\n")
     assert watched.look() == ["mine.yaml: loaded"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "mine.yaml:1:1: empty"),
+        ("# half a thought\n", "mine.yaml:1:1: empty"),
+        ("scenario: half a file\n", "mine.yaml:1:1: missing_key there are no resellers"),
+        ("scenario: half a file\nextends:", "mine.yaml:2:9: type"),
+        ("extends: default\npayments: [{", "mine.yaml:2:12: syntax"),
+    ],
+)
+def test_an_empty_or_half_written_file_is_never_loaded(path: Path, text: str, problem: str) -> None:
+    watched = Watched(path)
+    path.write_text(text)
+    said, then = watched.look()
+    assert said.startswith(problem)
+    assert then == "mine.yaml: not loaded; the previous scenario stays active"
+    assert watched.loaded == []
 
 
 def test_a_file_that_is_missing_is_waited_for(path: Path) -> None:
     watched = Watched(path)
     path.write_text("extends: later.yaml\n")
     assert "no_file" in watched.look()[0]
-    path.with_name("later.yaml").write_text("seed: 3\n")
+    path.with_name("later.yaml").write_text("resellers: []\nseed: 3\n")
     assert watched.look() == ["mine.yaml: loaded"]
     path.unlink()
     assert "no_file" in watched.look()[0]
@@ -97,9 +116,9 @@ def test_a_file_that_is_missing_is_waited_for(path: Path) -> None:
 
 def test_deferred_and_refused_parts_are_reported(path: Path) -> None:
     watched = Watched(path)
-    path.write_text("seed: 9\n")
+    path.write_text("extends: default\nseed: 9\n")
     assert watched.look() == ["mine.yaml: loaded", "mine.yaml: seed: waits"]
-    path.write_text("scenario: refused\n")
+    path.write_text("extends: default\nscenario: refused\n")
     assert watched.look() == ["mine.yaml: not loaded; the previous scenario stays active: that key is taken"]
 
 
@@ -122,9 +141,9 @@ def test_a_mistake_of_ours_is_reported_and_the_next_change_is_loaded(
 
     async def changes() -> None:
         watched.watch.start()
-        write("seed: 7\n")
+        write("extends: default\nseed: 7\n")
         await until(1)
-        write("seed: 88\n")
+        write("extends: default\nseed: 88\n")
         await until(2)
 
     monkeypatch.setattr(watched.watch, "_load", failing)
@@ -145,7 +164,7 @@ def test_files_that_cannot_be_listed_are_one_mistake_and_not_one_for_each_look(
         raise RuntimeError
 
     monkeypatch.setattr("simulator.runtime.watch.files_behind", fails)
-    path.write_text("seed: 2\n")
+    path.write_text("extends: default\nseed: 2\n")
     with pytest.raises(RuntimeError):
         watched.look()
     assert watched.look(5) == []
@@ -157,11 +176,11 @@ def test_a_change_during_the_reading_is_seen_at_the_next_look(path: Path) -> Non
 
     async def load(scenario: Scenario) -> tuple[str, ...]:
         if scenario.seed == 4:
-            write("seed: 55\n")
+            write("extends: default\nseed: 55\n")
         watched.loaded.append(scenario)
         return ()
 
     watched.watch._load = load
-    path.write_text("seed: 4\n")
+    path.write_text("extends: default\nseed: 4\n")
     watched.look(5)
     assert [scenario.seed for scenario in watched.loaded] == [4, 55]

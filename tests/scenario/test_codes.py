@@ -7,11 +7,12 @@ from pathlib import Path
 
 from simulator.scenario import build
 from tests.support.bad_scenarios import BAD_OBJECTS, HOSTILE, MISTAKES, REFUSED, SECTION_MISTAKES, USELESS_PARTS
+from tests.support.findings import FINDINGS
 
 # Where a code stands among the arguments of what reports it.
 PLACES = {"problem": 0, "parsed": 1, "_read": 2, "_stop": 2, "add": 2, "Problem": 4, "_error": 3}
-# Without a file: `test_library` and `test_load` have them.
-ELSEWHERE = {"no_file", "cycle"}
+# Of files, not of what is in them: `test_files`, `test_library` and `test_load` have them.
+ELSEWHERE = {"no_file", "cycle", "empty"}
 
 
 def codes() -> Iterator[str]:
@@ -30,6 +31,7 @@ def codes() -> Iterator[str]:
 
 def test_every_code_is_in_a_table() -> None:
     expected = [place for _, _, places in (*MISTAKES, *USELESS_PARTS) for place in places]
+    expected += [" ".join(line.split(" ")[:2]) for _, _, lines in FINDINGS for line in lines]
     expected += [place for _, place in SECTION_MISTAKES] + [place for *_, place in (*REFUSED, *HOSTILE, *BAD_OBJECTS)]
     listed = {place.rpartition(" ")[2] for place in expected}
     written = set(codes())

@@ -1,30 +1,13 @@
 """Useless parts of a scenario: `check` reports them with their place, and they load nevertheless."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from simulator.scenario.library import bundled_path, load_scenario, names, problems
 from tests.support.bad_scenarios import FAILS, USELESS_PARTS
-
-# What might look vain and is not.
-MEANT: list[tuple[str, str]] = [
-    ("behind one that ends", f"payments:\n- {{times: 2, {FAILS}}}\n- {FAILS}\n"),
-    ("behind one that acts once", f"payments:\n- {{nth: 2, {FAILS}}}\n- {FAILS}\n"),
-    ("behind one that acts by chance", f"payments:\n- {{chance: 0.5, {FAILS}}}\n- {FAILS}\n"),
-    ("behind one that acts now and then", f"payments:\n- {{when: {{every: 2}}, {FAILS}}}\n- {FAILS}\n"),
-    ("behind a narrower one", f"payments:\n- {{when: {{product: GAME}}, {FAILS}}}\n- {FAILS}\n"),
-    ("a fallback first", f"payments:\n- {{fallback: true, {FAILS}}}\n- {{when: {{account: a}}, {FAILS}}}\n"),
-    ("for those that ask by name", f"payments:\n- {FAILS}\n- {{name: asked for, {FAILS}}}\n"),
-    ("an inherited rule is overruled", "voids:\n- {fallback: true, then: {status: Failed}}\n"),
-    (
-        "a fault before the body and one behind",
-        "faults:\n- {when: {path: /v2/topup}, then: {delay: 1s}}\n- {when: {product: GAME}, then: {status: 500}}\n",
-    ),
-    ("an nth among every", f"payments: [{{nth: 4, every: 2, {FAILS}}}]\n"),
-    ("a path with an id", "faults: [{when: {path: /v2/balance-webhook/deliveries/7}, then: {status: 500}}]\n"),
-    ("a path with a glob", "faults: [{when: {path: /v3/*}, then: {status: 500}}]\n"),
-]  # fmt: skip
+from tests.support.findings import FINDINGS, MEANT
 
 
 @pytest.mark.parametrize(
@@ -37,6 +20,41 @@ def test_a_useless_part_is_reported_with_its_position(tmp_path: Path, text: str,
     assert [f"{one.line}:{one.column}: {one.code}" for one in problems(path)] == expected
 
 
+@pytest.mark.parametrize(("text", "expected"), [row[1:] for row in FINDINGS], ids=[row[0] for row in FINDINGS])
+def test_what_is_found_in_a_file_says_where_and_why(tmp_path: Path, text: str, expected: list[str]) -> None:
+    path = tmp_path / "f.yaml"
+    path.write_text("extends: default\n" + text)
+    load_scenario(path)
+    assert [f"{one.line}:{one.column}: {one.code} {one.message}" for one in problems(path)] == expected
+
+
+def test_an_inherited_rule_that_hides_one_is_named_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(f"extends: default\npayments:\n- {{name: all, {FAILS}}}\n")
+    path = tmp_path / "f.yaml"
+    path.write_text(f"extends: base.yaml\npayments:\n- {{fallback: true, when: {{product: GAME}}, {FAILS}}}\n")
+    [found] = problems(path)
+    assert (found.line, found.code) == (3, "unreachable")
+    assert f"rule 'all' in {tmp_path / 'base.yaml'}:3 matches everything" in found.message
+
+
+def test_a_file_without_resellers_says_what_it_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "f.yaml"
+    path.write_text("clock: manual\n")
+    assert [str(one).removeprefix(f"{path}:") for one in problems(path)] == [
+        "1:1: missing_key there are no resellers, so nobody can call; write 'extends: default' to start with a "
+        "reseller, its key and a catalog, or list your own 'resellers'"
+    ]
+    path.write_text("resellers: []\n")
+    assert problems(path) == []
+
+
+def test_a_base_without_resellers_is_reported_where_it_is_named(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text("clock: manual\n")
+    path = tmp_path / "f.yaml"
+    path.write_text("scenario: mine\nextends: base.yaml\n")
+    assert [(one.line, one.column, one.code) for one in problems(path)] == [(2, 10, "missing_key")]
+
+
 @pytest.mark.parametrize("text", [row[1] for row in MEANT], ids=[row[0] for row in MEANT])
 def test_a_rule_that_only_looks_useless_is_not_reported(tmp_path: Path, text: str) -> None:
     path = tmp_path / "f.yaml"
@@ -46,13 +64,13 @@ def test_a_rule_that_only_looks_useless_is_not_reported(tmp_path: Path, text: st
 
 def test_errors_and_useless_parts_are_reported_together(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
-    path.write_text(f"sed: 1\npayments:\n- {FAILS}\n- {{when: {{account: a}}, {FAILS}}}\n")
-    assert [(one.line, one.code) for one in problems(path)] == [(1, "unknown_key"), (4, "unreachable")]
+    path.write_text(f"sed: 1\nresellers: []\npayments:\n- {FAILS}\n- {{when: {{account: a}}, {FAILS}}}\n")
+    assert [(one.line, one.code) for one in problems(path)] == [(1, "unknown_key"), (5, "unreachable")]
 
 
 def test_a_path_that_is_near_gets_a_suggestion(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
-    path.write_text("faults: [{when: {path: /v2/topups}, then: {status: 500}}]\n")
+    path.write_text("resellers: []\nfaults: [{when: {path: /v2/topups}, then: {status: 500}}]\n")
     assert "did you mean '/v2/topup'?" in problems(path)[0].message
 
 
@@ -64,5 +82,22 @@ def test_a_bundled_scenario_has_no_useless_parts(name: str) -> None:
 @pytest.mark.slow
 def test_two_thousand_rules_are_compared_with_two_hundred_each(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
-    path.write_text("payments:\n" + "".join(f"- {{when: {{account: a{n}}}, {FAILS}}}\n" for n in range(2_000)))
+    path.write_text(
+        "resellers: []\npayments:\n" + "".join(f"- {{when: {{account: a{n}}}, {FAILS}}}\n" for n in range(2_000))
+    )
     assert problems(path) == []
+
+
+EXAMPLES = re.findall(
+    r"```yaml\n(.*?)```", (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text(), re.DOTALL
+)
+# What a part of a file lacks when it is taken for a whole one.
+OF_PARTS = {"unknown_key", "unknown_rule", "duplicate_key"}
+
+
+def test_the_examples_of_the_page_have_no_useless_parts(tmp_path: Path) -> None:
+    path = tmp_path / "f.yaml"
+    assert len(EXAMPLES) > 10
+    for text in EXAMPLES:
+        path.write_text(text if "extends:" in text else "extends: default\n" + text)
+        assert {one.code for one in problems(path)} <= OF_PARTS, text

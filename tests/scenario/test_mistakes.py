@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from simulator.scenario.library import scenario_from_object
+from simulator.scenario.reading.check import schema
 from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.synonyms import WORDS
 from tests.support.bad_scenarios import MISTAKES, STEPS
 from tests.support.readings import places, problems
 
@@ -35,6 +37,47 @@ SUGGESTIONS = [
 @pytest.mark.parametrize(("text", "near"), SUGGESTIONS)
 def test_a_near_miss_gets_a_suggestion(text: str, near: str) -> None:
     assert f"(did you mean {near}?)" in "\n".join(problems(text))
+
+
+# what is written, with `{}` for the key; the key that is meant
+MEANT: list[tuple[str, str, str]] = [
+    ("payments: [{{when: {{amount: {{{}: 1}}}}, then: [{{status: Failed}}]}}]\n", "gte", "min"),
+    ("payments: [{{when: {{amount: {{{}: 1}}}}, then: [{{status: Failed}}]}}]\n", "less_than", "max"),
+    ("payments: [{{when: {{account: {{{}: a}}}}, then: [{{status: Failed}}]}}]\n", "regex", "pattern"),
+    ("payments: [{{when: {{account: {{{}: a}}}}, then: [{{status: Failed}}]}}]\n", "startsWith", "prefix"),
+    ("payments: [{{when: {{account: {{{}: a}}}}, then: [{{status: Failed}}]}}]\n", "ends-with", "suffix"),
+    ("payments: [{{when: {{account: {{{}: [a]}}}}, then: [{{status: Failed}}]}}]\n", "one_of", "in"),
+    ("payments: [{{when: {{{}: a}}, then: [{{status: Failed}}]}}]\n", "phone", "account"),
+    ("payments: [{{when: {{{}: a}}, then: [{{status: Failed}}]}}]\n", "order_id", "refid"),
+    ("payments: [{{{}: {{}}, then: [{{status: Failed}}]}}]\n", "if", "when"),
+    ("payments: [{{{}: 0.5, then: [{{status: Failed}}]}}]\n", "probability", "chance"),
+    ("payments: [{{then: [{{status: Accepted}}, {{status: Failed, {}: 2}}]}}]\n", "query", "requery"),
+    ("payments: [{{then: [{{status: Accepted}}, {{status: Failed, {}: 2s}}]}}]\n", "delay", "after"),
+    ("payments: [{{then: [{{status: Failed, {}: 2}}]}}]\n", "code", "statusCode"),
+    ("faults: [{{when: {{{}: /v2/topup}}, then: {{status: 500}}}}]\n", "url", "path"),
+    ("faults: [{{then: {{{}: true}}}}]\n", "close", "disconnect"),
+    ("faults: [{{then: {{{}: 1s}}}}]\n", "latency", "delay"),
+    ("limits: {{{}: 5}}\n", "requests", "requests_per_interval"),
+    ("{}: []\n", "rules", "payments"),
+    ("{}: default\n", "base", "extends"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "written", "meant"), MEANT, ids=[f"{row[1]} for {row[2]}" for row in MEANT])
+def test_a_key_of_another_language_gets_the_one_that_is_meant(text: str, written: str, meant: str) -> None:
+    said = f"unknown_key there is no key '{written}' here (did you mean '{meant}'?)"
+    assert any(problem.endswith(said) for problem in problems(text.format(written)))
+
+
+def test_a_key_that_is_near_to_none_gets_all_that_there_are() -> None:
+    [problem] = problems("resellers: [{code: A, callback: {url: 'inbox:a', zzz: 1}}]\n")
+    assert problem.endswith("there is no key 'zzz' here; the keys are url, method")
+
+
+def test_each_other_word_stands_for_a_key_that_there_is() -> None:
+    definitions = [schema(), *schema()["definitions"].values()]
+    known = {key for definition in definitions for key in definition.get("properties", {})}
+    assert set(WORDS) - known == set()
 
 
 def test_all_mistakes_of_a_file_are_reported_together_and_in_its_order() -> None:

@@ -27,7 +27,7 @@ REFUSED: list[tuple[str, str | bytes, str]] = [
     ("NUL", "a: 1\nb: \0\n", "2:4: syntax"),
     ("surrogate by escape", 'a: "\\ud800"', "1:7: syntax"),
     ("surrogate", "a: \ud800", "1:1: encoding"),
-    ("broken flow", "a: [1, 2\nb: 3\n", "2:2: syntax"),
+    ("broken flow", "a: [1, 2\nb: 3\n", "1:4: syntax"),
     ("tab for indentation", "a:\n\tb: 1\n", "2:1: syntax"),
     ("Latin-1", "seed: 1\nä: 2".encode("latin-1"), "2:1: encoding"),
     ("UTF-16", "a: 1".encode("utf-16"), "1:1: encoding"),

@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
 from tests.support.client import Response
 
+ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "simulator"]
 DEADLINE_S = 15.0
 SERVED_S = 90.0  # a server may be shared by all tests of a module, on a machine that is busy
@@ -89,14 +91,15 @@ class Serving:
 
 
 @contextmanager
-def serving(*arguments: str, verb: str = "serve", **variables: str) -> Iterator[Serving]:
+def serving(*arguments: str, verb: str = "serve", folder: str = "", **variables: str) -> Iterator[Serving]:
     """A server that has printed its first line, killed on the way out if it still runs."""
     process = subprocess.Popen(
         [*PROGRAM, verb, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment(**variables),
+        cwd=folder or None,
+        env=environment(**variables) | ({"PYTHONPATH": str(ROOT)} if folder else {}),
     )
     assert process.stdout is not None
     assert process.stderr is not None

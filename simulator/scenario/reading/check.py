@@ -10,6 +10,7 @@ import jsonschema_rs
 from simulator.contract.files import data_dir
 from simulator.scenario.reading.document import Document, Path, Report, shown
 from simulator.scenario.reading.patterns import finder
+from simulator.scenario.reading.synonyms import meant
 
 SUGGESTED_LENGTH_MAX = 64
 COMPARED_MAX = 100
@@ -134,7 +135,11 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tupl
 def _unknown_key(key: str, value: object, known: list[str]) -> tuple[str, str]:
     if value is None and " " in key:
         return "unknown_key", f"there is no key {shown(key)} here; text with a comma within braces needs quotes"
-    return "unknown_key", f"there is no key {shown(key)} here{suggestion(key, known)}"
+    word = meant(key, known)
+    hint = f" (did you mean {word!r}?)" if word else suggestion(key, known)
+    if not hint and known:
+        hint = f"; the keys are {', '.join(known)}"
+    return "unknown_key", f"there is no key {shown(key)} here{hint}"
 
 
 def _type_message(value: object, rule: Mapping[str, Any]) -> str:

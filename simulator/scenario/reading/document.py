@@ -13,9 +13,12 @@ Scalar = str | int | Decimal | bool | None
 DEPTH_MAX = 32
 NODES_MAX = 25_000
 DIGITS_MAX = 40
+_INDEX = re.compile(r"\[[0-9]+\]")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 PROBLEMS_MAX = 100
+LINE_CHARS_MAX = 300  # of a problem as a line; the place has at most two thirds of it
+MESSAGE_CHARS_MAX = 1000
 
 
 class Position(NamedTuple):
@@ -46,7 +49,7 @@ class Node:
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One problem. `code` is stable and for machines, `message` is for people; `path` identifies the value, such as
-    `payments[0].then[1].status`."""
+    `payments[0].then[1].status`. The message is one line of printable characters."""
 
     source: str
     line: int
@@ -55,9 +58,16 @@ class Problem:
     code: str
     message: str
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", one_line(self.message, MESSAGE_CHARS_MAX))
+
     def __str__(self) -> str:
-        where = f"{self.source}:{self.line}:{self.column}" if self.line else self.path or self.source
-        return f"{where}: {self.code} {self.message}"
+        """One line, which holds nothing that could be taken for another."""
+        place, place_max = f":{self.line}:{self.column}" if self.line else "", 2 * LINE_CHARS_MAX // 3
+        where = one_line((self.source if self.line else self.path or self.source), 4 * place_max)
+        if len(where) > place_max:
+            where = "…" + where[1 - place_max :]
+        return one_line(f"{where}{place}: {self.code} {self.message}")
 
 
 class ScenarioError(Exception):
@@ -117,7 +127,9 @@ class Report:
 
 
 def _place(problem: Problem) -> tuple[str, int, int, str]:
-    return problem.source, problem.line, problem.column, problem.path
+    """The place in a file, which has other indexes where its lists are joined to others; else the path alone."""
+    path = _INDEX.sub("[]", problem.path) if problem.line else problem.path
+    return problem.source, problem.line, problem.column, path
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +183,26 @@ def path_text(path: Path) -> str:
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
+
+
+def one_line(text: str, length_max: int = LINE_CHARS_MAX) -> str:
+    """A text as one line for a terminal: what cannot be printed is escaped, and what is too long is cut."""
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else _escaped(char) for char in text[:length_max])
+    return text if len(text) <= length_max else text[: length_max - 1] + "…"
+
+
+def _escaped(char: str) -> str:
+    if "\udc80" <= char <= "\udcff":  # a byte that is not UTF-8, as file names have them
+        char = chr(ord(char) - 0xDC00)
+    return char.encode("unicode_escape").decode("ascii")
+
+
+def kind_of(value: object) -> str:
+    """What a value is, without telling it."""
+    if isinstance(value, bool) or value is None:
+        return shown(value)
+    return shown(value) if isinstance(value, dict | list) else "text" if isinstance(value, str) else "a number"
 
 
 def shown(value: object, length_max: int = 60) -> str:

@@ -6,6 +6,7 @@ Objects have the same limits; parsing stops at them.
 """
 
 import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path as FilePath
@@ -27,6 +28,7 @@ from simulator.scenario.reading.document import (
     Scalar,
     ScenarioError,
 )
+from simulator.scenario.reading.unclosed import opening
 
 BYTES_MAX = 1024 * 1024
 
@@ -46,19 +48,36 @@ def load_file(path: FilePath, source: str = "") -> Document:
     """Parse a scenario file; problems name it `source`, or as `path` says. Raises `ScenarioError`."""
     source = source or str(path)
     try:
-        if not path.is_file():
-            raise ScenarioError([Problem(source, 1, 1, "", "no_file", _why_not(path))])
-        with path.open("rb") as file:
-            text = file.read(BYTES_MAX + 1)
-    except OSError as error:
-        raise ScenarioError([Problem(source, 1, 1, "", "no_file", f"cannot be read: {error.strerror}")]) from None
+        text = read_bytes(path)
+    except Unreadable as error:
+        raise ScenarioError([Problem(source, 1, 1, "", "no_file", error.reason)]) from None
     return load_text(text, source)
 
 
-def _why_not(path: FilePath) -> str:
-    if path.is_dir():
-        return "this is a folder; name a file in it"
-    return "this is not an ordinary file" if path.exists() else "there is no such file"
+class Unreadable(Exception):
+    """A file that cannot be read, and the reason for people."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def read_bytes(path: FilePath) -> bytes:
+    """The content of an ordinary file, up to one byte more than a scenario may have. Raises `Unreadable`."""
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise Unreadable("this is a folder; name a file in it")
+        if not stat.S_ISREG(mode):
+            raise Unreadable("this is not an ordinary file")
+        with path.open("rb") as file:
+            return file.read(BYTES_MAX + 1)
+    except FileNotFoundError:
+        raise Unreadable("there is no such file") from None
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {error.strerror or 'unknown error'}") from None
+    except ValueError:  # NUL in the name
+        raise Unreadable("this is not the name of a file") from None
 
 
 def load_text(text: str | bytes, source: str) -> Document:
@@ -198,6 +217,8 @@ class _Composer:
 
     def _syntax(self, error: Exception) -> tuple[int, int, str]:
         """Line, column and text of a parser's error; the two parsers word it differently."""
+        if (found := opening(self._text, error, _LOADER)) is not None:
+            return found.line, found.column, "cannot be read as YAML: " + found.message
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         if mark is not None:
             parts = (getattr(error, "context", None), getattr(error, "problem", None))

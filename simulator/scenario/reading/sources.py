@@ -8,13 +8,25 @@ from functools import lru_cache
 from pathlib import Path as FilePath
 
 from simulator.contract.files import data_dir
-from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import Document, Node, Path, Problem, ScenarioError
-from simulator.scenario.reading.load import load_file
+from simulator.scenario.reading.check import check, suggestion
+from simulator.scenario.reading.document import (
+    Document,
+    Node,
+    Path,
+    Position,
+    Problem,
+    Report,
+    ScenarioError,
+    kind_of,
+    shown,
+)
+from simulator.scenario.reading.load import Unreadable, load_file, load_text, read_bytes
 from simulator.scenario.reading.merge import merge
 
 CHAIN_MAX = 8
 SUFFIXES = (".yaml", ".yml")
+
+_START = "write 'extends: default' to start with a reseller, its key and a catalog, or list your own 'resellers'"
 
 Fingerprint = tuple[tuple[str, int, int], ...]
 
@@ -44,7 +56,27 @@ def read_bundled(name: str) -> Document:
 
 def read_file(path: FilePath) -> Document:
     """A scenario file merged with all that it extends. Raises `ScenarioError`."""
-    return resolved(load_file(path), path.parent, (path.resolve(),))
+    document = load_file(path)
+    if not document.root.value:
+        raise ScenarioError(
+            [*document.problems, Problem(document.source, 1, 1, "", "empty", f"this file is empty; {_START}")]
+        )
+    return resolved(document, path.parent, (path.resolve(),))
+
+
+def lack(document: Document) -> Problem | None:
+    """The problem of a scenario that neither has nor inherits `resellers`: nobody can call until one is created.
+
+    It loads, since resellers may come later; but a file that lacks them may be half-written.
+    """
+    root = document.root
+    if not isinstance(root.value, dict) or "resellers" in root.value:
+        return None
+    wanted = root.value.get("extends")
+    if wanted is not None and not isinstance(wanted.value, str):
+        return None  # a problem of its own
+    where = Position(document.source, 1, 1) if wanted is None else wanted.position
+    return Problem(*where, "", "missing_key", f"there are no resellers, so nobody can call; {_START}")
 
 
 def files_behind(wanted: str) -> list[FilePath]:
@@ -72,6 +104,15 @@ def _named_by(path: FilePath) -> list[FilePath]:
             is_name = key == "extends" and not is_path(text)
             named.append(bundled_path(text) if is_name else path.parent / text)
     return named
+
+
+def is_file(path: FilePath) -> bool:
+    """True when there is an ordinary file that can be read."""
+    try:
+        read_bytes(path)
+    except Unreadable:
+        return False
+    return True
 
 
 def is_path(text: str) -> bool:
@@ -115,14 +156,36 @@ def _base(document: Document, wanted: Node, folder: FilePath | None, chain: tupl
     if folder is None:
         raise _error(document, wanted, ("extends",), "no_file", "a scenario without a file extends a bundled one only")
     path = folder / text
-    real = path.resolve()
+    inner = _included(document, wanted, "extends", path)
+    real = path.resolve()  # a loop of links was not readable
     if real in chain:
         raise _error(document, wanted, ("extends",), "cycle", f"{text!r} leads back to itself")
     if len(chain) >= CHAIN_MAX:
         raise _error(document, wanted, ("extends",), "cycle", f"more than {CHAIN_MAX} scenarios extend each other")
-    if not path.is_file():
-        raise _error(document, wanted, ("extends",), "no_file", f"there is no file {text!r} beside this one")
-    return resolved(load_file(path), path.parent, (*chain, real))
+    return _checked(resolved(inner, path.parent, (*chain, real)))
+
+
+def _checked(base: Document) -> Document:
+    """A scenario before another one is merged over it, which may hide what is wrong with it."""
+    report = Report(base.problems)
+    check(base, report)
+    return Document(base.root, base.source, tuple(report.problems()))
+
+
+def _included(document: Document, wanted: Node, key: str, path: FilePath) -> Document:
+    """The file that `key` names. Raises `ScenarioError`, at the name where there is nothing in the file to blame."""
+    try:
+        inner = load_text(read_bytes(path), str(path))
+    except Unreadable as error:
+        absent = "there is no file" if error.reason.startswith("there is no") else f"{error.reason}:"
+        raise _error(document, wanted, (key,), "no_file", f"{absent} {shown(wanted.value)} beside this one") from None
+    except ScenarioError as error:
+        raise ScenarioError([*document.problems, *error.problems]) from None
+    if not isinstance(inner.root.value, dict) or not inner.root.value:
+        what = "a scenario" if key == "extends" else "a catalog"
+        found = kind_of(inner.root.value) if inner.root.value else "nothing"
+        raise _error(document, wanted, (key,), "no_file", f"{shown(wanted.value)} holds {found}, not {what}")
+    return inner
 
 
 def _with_catalog(document: Document, folder: FilePath | None) -> tuple[Node, tuple[Problem, ...]]:
@@ -134,11 +197,7 @@ def _with_catalog(document: Document, folder: FilePath | None) -> tuple[Node, tu
     if folder is None:
         text = "a scenario without a file has its catalog inline"
         raise _error(document, wanted, ("catalog",), "no_file", text)
-    path = folder / wanted.value
-    if not path.is_file():
-        text = f"there is no file {wanted.value!r} beside this one"
-        raise _error(document, wanted, ("catalog",), "no_file", text)
-    inner = load_file(path)
+    inner = _included(document, wanted, "catalog", folder / wanted.value)
     assert isinstance(root.value, dict)
     values = {**root.value, "catalog": inner.root}
     return Node(values, root.position, root.keys), (*document.problems, *inner.problems)

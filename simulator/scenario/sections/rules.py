@@ -182,6 +182,12 @@ def values_of(entry: Reader) -> list[Reader]:
     return entry.items() if entry.is_list else [entry]
 
 
+def listed_values(entry: Reader) -> list[Reader]:
+    """The plain values that a matcher lists, any of which matches: a value, a list, or `in`."""
+    found = entry["in"] if entry.is_mapping else entry
+    return found.items() if found.is_list else [found] if found.is_given else []
+
+
 def _check_amounts(entry: Reader) -> None:
     for value in values_of(entry):
         if value.node is not None and number(value.node.value) is None:

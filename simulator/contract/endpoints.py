@@ -1,0 +1,53 @@
+"""What the reseller API has, as `contracts/openapi.yaml` says: methods, paths, and what a request to each may say."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from simulator.contract.openapi import OPENAPI, load
+from simulator.contract.schemas import BASE_URI, schema_at
+
+METHODS = ("get", "put", "post", "delete", "patch")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Endpoint:
+    """A method of a path; there is one object of each. A path may have parameters in braces; `fields` are the members
+    of its query or body."""
+
+    method: str
+    path: str
+    fields: frozenset[str]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def has_parameters(self) -> bool:
+        """True when its path stands for many."""
+        return "{" in self.path
+
+    def has_path(self, path: str) -> bool:
+        """True when a request's path is this one. A parameter is one segment that is not empty."""
+        parts, wanted = path.split("/"), self.path.split("/")
+        return len(parts) == len(wanted) and all(
+            bool(part) if one.startswith("{") else part == one for part, one in zip(parts, wanted, strict=True)
+        )
+
+
+@cache
+def endpoints() -> tuple[Endpoint, ...]:
+    """Every endpoint, in the order of the contract."""
+    return tuple(
+        Endpoint(method.upper(), path, frozenset(_fields(item[method])))
+        for path, item in load(OPENAPI)["paths"].items()
+        for method in METHODS
+        if method in item
+    )
+
+
+def _fields(operation: Mapping[str, Any]) -> Iterator[str]:
+    yield from (one["name"] for one in operation.get("parameters", ()) if one.get("in") == "query")
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        yield from schema_at(BASE_URI + content["schema"]["$ref"]).get("properties", ())

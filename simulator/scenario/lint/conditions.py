@@ -1,0 +1,97 @@
+"""What a rule's `when` asks for, as sets of values, and whether one rule matches all that another does."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from simulator.scenario.lint.reach import ANY_METHOD, ANY_PATH, Reach, reach
+from simulator.scenario.lint.values import AMOUNT, METHOD, PATH, TEXT, Kind, Values, covers, opaque, values
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import ONE
+from simulator.scenario.sections.matchers import COUNTS
+
+# How each condition compares values. A condition that is missing here is covered by an equal one only.
+KINDS: Mapping[str, Kind] = {
+    "method": METHOD,
+    "path": PATH,
+    "amount": AMOUNT,
+    **dict.fromkeys(("reseller", "product", "account", "refid", "trxid", "refund_type", "new"), TEXT),
+}
+# Conditions with named members, each with its matcher; and what makes equal names equal.
+GROUPS: Mapping[str, Callable[[str], str]] = {"extras": str, "headers": str.lower}
+
+# The members of a rule that do not limit when it applies.
+WITHOUT_LIMIT = frozenset({"id", "name", "when", "then", "callbacks", "fallback"})
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One test of a `when`: its key, with the member's name in a group, what it admits, and where it is written."""
+
+    key: Key
+    admits: Values
+    at: Reader
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """All conditions of a rule; `reach` are the endpoints of a fault."""
+
+    conditions: tuple[Condition, ...]
+    reach: Reach | None = None
+
+    def of(self, key: str) -> Values | None:
+        """What is admitted for a plain condition; None when there is none."""
+        return next((one.admits for one in self.conditions if one.key == (key, "")), None)
+
+
+def when_of(item: Reader, section: str) -> When | None:
+    """The conditions of a rule, without its counts; None when it has a problem."""
+    if not item.is_valid:
+        return None
+    found = When(tuple(_conditions(item["when"])))
+    if section != "faults":
+        return found
+    return When(found.conditions, reach(found.of("method") or ANY_METHOD, found.of("path") or ANY_PATH))
+
+
+def _conditions(when: Reader) -> Iterator[Condition]:
+    for key, entry in when.entries():
+        if key in COUNTS or entry.node is None:
+            continue
+        if key in GROUPS:
+            for name, member in entry.entries():
+                yield Condition((key, GROUPS[key](name)), _values(TEXT, member), member)
+        else:
+            yield Condition((key, ""), _values(KINDS.get(key), entry), entry)
+
+
+def _values(kind: Kind | None, entry: Reader) -> Values:
+    plain = entry.node.plain() if entry.node is not None else None
+    return opaque(plain) if kind is None else values(kind, plain)
+
+
+def count(item: Reader, key: str) -> Reader:
+    """`nth`, `every`, `times` or `chance`, which may be beside `when` or in it."""
+    return item[key] if item[key].is_given else item["when"][key]
+
+
+def applies_always(item: Reader) -> bool:
+    """True when a rule applies whenever its conditions hold."""
+    limits = {key for key, _ in item.entries()} - WITHOUT_LIMIT
+    limits |= {key for key in COUNTS if item["when"][key].is_given}
+    if not limits <= {"every", "chance"}:
+        return False
+    return count(item, "every").integer(1) == 1 and count(item, "chance").amount(ONE) == ONE
+
+
+def hides(wide: When, narrow: When) -> bool:
+    """True when everything that `narrow` matches also matches `wide`. If undecidable, it does not."""
+    for condition in wide.conditions:
+        if wide.reach is not None and condition.key[0] in ("method", "path"):
+            continue  # decided by the endpoints
+        key, admits = condition.key, condition.admits
+        if not any(key == other.key and covers(admits, other.admits) for other in narrow.conditions):
+            return False
+    return wide.reach is None or (narrow.reach is not None and narrow.reach.is_within(wide.reach))

@@ -1,0 +1,50 @@
+"""Conditions that no value meets, and those that hardly mean what they say."""
+
+import re
+
+from simulator.scenario.lint.conditions import Condition, When
+from simulator.scenario.lint.values import STAR, is_empty
+from simulator.scenario.reading.document import shown
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.matchers import number
+
+# Conditions whose values hardly ever have a star. One that is meant goes into `in`.
+WITHOUT_STAR = ("account", "refid", "trxid", "extras")
+
+
+def lint_matchers(when: When) -> None:
+    """Report ranges and combinations that nothing meets, and stars that are taken literally."""
+    for condition in when.conditions:
+        if not _lint_range(condition.at) and is_empty(condition.admits):
+            condition.at.problem("impossible", "nothing matches: no value passes all parts of this condition")
+        if condition.key[0] in WITHOUT_STAR:
+            _lint_stars(condition)
+
+
+def _lint_range(entry: Reader) -> bool:
+    """`min` above `max` matches nothing; whether it is so."""
+    low, high = entry["min"], entry["max"]
+    least = number(low.node.value) if low.node is not None else None
+    most = number(high.node.value) if high.node is not None else None
+    if least is None or most is None or least <= most:
+        return False
+    high.problem("out_of_range", f"max is below min, {least}; nothing can match")
+    return True
+
+
+def _lint_stars(condition: Condition) -> None:
+    entry = condition.at
+    for value in [] if entry.is_mapping else entry.items() or [entry]:
+        if STAR in value.text():
+            text = f"{shown(value.text())} is taken literally, star included; write {_meant(value.text())}"
+            value.problem("literal_star", text)
+
+
+def _meant(text: str) -> str:
+    """How to say what a text with stars means."""
+    head, *middle, tail = text.split(STAR)
+    if any(middle) or (head and tail):
+        return '{ pattern: "^' + ".*".join(map(re.escape, (head, *middle, tail))).replace("\\", "\\\\") + '$" }'
+    if not head and not tail:
+        return "no condition for any value"
+    return f'{{ prefix: "{head}" }}' if head else f'{{ suffix: "{tail}" }}'

@@ -1,0 +1,157 @@
+"""Whether a payment, void or look-up can have what a rule asks for: the catalog says what is voidable, has bills, and
+at which amounts a product is sold."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from simulator.domain.model.catalog import Catalog, Product
+from simulator.domain.model.money import CENT, ZERO, is_bounded
+from simulator.domain.model.options import amount_range
+from simulator.domain.model.scenario import Scenario
+from simulator.scenario.lint.conditions import When
+from simulator.scenario.lint.values import AMOUNT, Values, excludes, values
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.matchers import number
+from simulator.scenario.sections.rules import listed_values
+
+NAMED_MAX = 6
+OF_PAYMENTS = ("payments", "voids", "disputes")  # rules about payments, whose amount was accepted
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """What a section's products need, and what to say of one that lacks it."""
+
+    has: Callable[[Product], bool]
+    code: str
+    lacks: str
+    others: str
+
+
+NEEDS: Mapping[str, _Need] = {
+    "voids": _Need(lambda product: product.voidable, "not_voidable", "payments of {} cannot be voided", "; {} can"),
+    "bills": _Need(lambda product: product.bill is not None, "no_bills", "{} has no bills", "; {} have them"),
+}
+
+
+def lint_products(section: str, item: Reader, when: When, scenario: Scenario) -> None:
+    """Report products and amounts that the rule never meets."""
+    catalog = scenario.catalog
+    if not catalog.products:
+        return
+    if section in NEEDS and _lint_need(NEEDS[section], item["when"]["product"], when, catalog):
+        return
+    takes_prices = scenario.assume.get("price-amount") == "taken"
+    if section in OF_PAYMENTS and not takes_prices:
+        _lint_amount(item["when"]["amount"], when, _matched(when, catalog))
+
+
+def _matched(when: When, catalog: Catalog) -> list[Product]:
+    """The products that a rule matches."""
+    asked = when.of("product")
+    return [one for one in catalog.products.values() if asked is None or asked.test(one.code)]
+
+
+def _lint_need(need: _Need, entry: Reader, when: When, catalog: Catalog) -> bool:
+    """Report products without what the section needs; whether there were any."""
+    if not entry.is_given:
+        return False
+    able = [one.code for one in catalog.products.values() if need.has(one)]
+    hint = need.others.format(_some(able)) if able else ""
+    named = listed_values(entry)
+    lacking = [one for one in named if one.text() in catalog.products and one.text() not in able]
+    for value in lacking:
+        value.problem(need.code, f"nothing matches: {need.lacks.format(value.text())}{hint}")
+    if not named and not any(map(need.has, matched := _matched(when, catalog))):
+        lacks = need.lacks.format(_some([one.code for one in matched])) if matched else "no product matches"
+        entry.problem(need.code, f"nothing matches: {lacks}{hint}")
+        return True
+    return bool(lacking)
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:NAMED_MAX]) + (" and others" if len(names) > NAMED_MAX else "")
+
+
+def _lint_amount(entry: Reader, when: When, products: list[Product]) -> None:
+    """Report amounts that none of the matched products is sold at."""
+    asked = when.of("amount")
+    if asked is None or not products:
+        return
+    sold = [_sold(one) for one in products]
+    named = listed_values(entry)
+    unsold = [one for one in named if not any(each.has(number(one.text())) for each in sold)]
+    for value in unsold:
+        value.problem("not_sold", f"no payment has this amount: {_offer(products, sold)}")
+    if not unsold and not any(each.may_have(asked) for each in sold):
+        entry.problem("not_sold", f"no payment has such an amount: {_offer(products, sold)}")
+
+
+def _offer(products: list[Product], sold: "list[_Sold]") -> str:
+    if len(products) > 1:
+        return f"none of {_some([one.code for one in products])} is sold at it"
+    return f"{products[0].code} is sold at {sold[0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Sold:
+    """The amounts of a product from `low` to `high`: those `listed`, else whole multiples of `unit`, else any."""
+
+    listed: tuple[Decimal, ...] | None
+    low: Decimal
+    high: Decimal | None
+    unit: Decimal | None
+
+    def has(self, amount: Decimal | None) -> bool:
+        """True when an amount is sold."""
+        return amount is not None and self._is_within(amount) and (self.listed is None or amount in self.listed)
+
+    def may_have(self, asked: Values) -> bool:
+        """True unless it is certain that no amount is asked for."""
+        if self.listed is not None:
+            return any(self.has(one) and asked.test(one) for one in self.listed)
+        if asked.listed is not None:
+            return any(self.has(number(one)) for one in asked.listed)
+        bounds = {"min": self.low} | ({"max": self.high} if self.high is not None else {})
+        return not excludes(asked, values(AMOUNT, bounds))
+
+    def _is_within(self, amount: Decimal) -> bool:
+        is_whole = self.unit is None or (is_bounded(amount) and amount % self.unit == 0)
+        return is_whole and self.low <= amount and (self.high is None or amount <= self.high)
+
+    def __str__(self) -> str:
+        if self.listed is not None:
+            return _some([f"{one:f}" for one in self.listed if self._is_within(one)]) or "no amount"
+        step = {1: " in whole numbers", CENT: " in whole sen"}.get(self.unit or ZERO, "")
+        return f"{self.low:f} and more{step}" if self.high is None else f"{self.low:f} to {self.high:f}{step}"
+
+
+def _sold(product: Product) -> _Sold:
+    """What a payment of a product is accepted at, some account and some biller given."""
+    field = product.pricing
+    if field is None:
+        return _Sold(None, ZERO, None, None)
+    lists = [
+        product.options.get(field.id, ()),
+        *(found for (id_, _), found in product.options_for.items() if id_ == field.id),
+    ]
+    low, high = _widest(product)
+    if field.type == "select":
+        denominations = {one.denomination for found in lists for one in found if one.denomination is not None}
+        return _Sold(tuple(sorted(denominations)), low, high, None)
+    unit = Decimal(1) if field.type == "number" else CENT
+    return _Sold(None, max(low, unit), high, unit)
+
+
+def _widest(product: Product) -> tuple[Decimal, Decimal | None]:
+    """The lowest minimum and the highest maximum; a biller may have its own."""
+    options = [one for found in (*product.options.values(), *product.options_for.values()) for one in found]
+    ranges = [
+        amount_range(product),
+        *(amount_range(product, one) for one in options if one.min_amount or one.max_amount),
+    ]
+    lows, highs = [low for low, _ in ranges], [high for _, high in ranges]
+    low = ZERO if None in lows else min(one for one in lows if one is not None)
+    high = None if None in highs else max(one for one in highs if one is not None)
+    return low, high

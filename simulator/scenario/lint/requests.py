@@ -1,0 +1,92 @@
+"""Whether any request can meet a fault: methods, paths and fields that the service, or an endpoint of it, has not."""
+
+from collections.abc import Iterable
+
+from simulator.contract.endpoints import Endpoint, endpoints
+from simulator.scenario.lint.conditions import Condition, When
+from simulator.scenario.lint.reach import Reach, may_have
+from simulator.scenario.lint.values import PATH, values
+from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.document import shown
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.matchers import BODY_FACTS
+from simulator.scenario.sections.rules import listed_values
+
+LISTED_MAX = 3
+
+# Facts that stand for a field of another name.
+FIELDS = {"new": "refid"}
+
+
+def lint_request(item: Reader, when: When) -> None:
+    """Report what no request to the service has."""
+    assert when.reach is not None, "a fault is about requests"
+    if _lint_names(item["when"]):
+        return
+    if not when.reach.possible:
+        _report_mismatch(item["when"], when.reach)
+        return
+    _lint_fields(when)
+
+
+def _lint_names(when: Reader) -> bool:
+    """Report methods and paths that there are not; whether there were any."""
+    methods = sorted({one.method for one in endpoints()})
+    paths = list(dict.fromkeys(one.path for one in endpoints()))
+    unknown = [value for value in listed_values(when["method"]) if value.text().upper() not in methods]
+    for value in unknown:
+        hint = suggestion(value.text().upper(), methods) or f"; its methods are {', '.join(methods)}"
+        value.problem("unknown_method", f"the service has no method {shown(value.text())}{hint}")
+    for value in listed_values(when["path"]):
+        text = value.text()
+        written = values(PATH, text)
+        if not any(may_have(one, written) for one in endpoints()):
+            value.problem("unknown_path", f"the service has no path {shown(text)}{suggestion(text, paths)}")
+            unknown.append(value)
+    return bool(unknown)
+
+
+def _report_mismatch(when: Reader, reach: Reach) -> None:
+    """No endpoint has both a matching method and a matching path."""
+    taken = sorted({one.method for one in endpoints() if may_have(one, reach.path)})
+    if taken:
+        when["method"].problem("impossible", f"no request matches: {_where(reach)} takes {', '.join(taken)}")
+    else:
+        when["path"].problem("impossible", "no request matches: the service has no such path")
+
+
+def _where(reach: Reach) -> str:
+    if reach.path.listed is not None and len(reach.path.listed) == 1:
+        return str(reach.path.listed[0])
+    return "what the path matches" if reach.path.parts else "the service"
+
+
+def _lint_fields(when: When) -> None:
+    """Report the first condition on a field that none of the matched endpoints has, or has beside the others."""
+    assert when.reach is not None, "a fault is about requests"
+    left: Iterable[Endpoint] = when.reach.possible
+    asked: list[str] = []
+    for condition in when.conditions:
+        key = condition.key[0]
+        if key not in BODY_FACTS or condition.admits.test(None if key in ("extras", "new") else ""):
+            continue
+        having = [one for one in left if FIELDS.get(key, key) in one.fields]
+        if not having:
+            _report_field(condition, when.reach.possible, asked)
+            return
+        left = having
+        asked.append(key)
+
+
+def _report_field(condition: Condition, matched: Iterable[Endpoint], asked: list[str]) -> None:
+    key = condition.key[0]
+    field, found = FIELDS.get(key, key), sorted(map(str, matched))
+    having = [one for one in matched if field in one.fields]
+    beside = f" beside {' and '.join(dict.fromkeys(asked))}" if having else ""
+    who = found[0] if len(found) == 1 else f"none of the {len(found)} endpoints that this rule matches"
+    text = f"no request matches: {who} has {'no ' if len(found) == 1 else ''}{field!r}{beside}"
+    others = sorted(str(one) for one in endpoints() if field in one.fields)
+    if not beside:
+        more = " and others" if len(others) > LISTED_MAX else ""
+        text += f"; {', '.join(others[:LISTED_MAX])}{more} {'have' if len(others) > 1 else 'has'} it"
+    condition.at.problem("impossible", text)

@@ -1,0 +1,83 @@
+"""What is meant by keys that the language calls otherwise, as testers write them who come from other tools."""
+
+from collections.abc import Collection, Mapping
+
+# Each key with other words for it. Where a place has several keys for one word, the first listed here is meant.
+WORDS: Mapping[str, str] = {
+    # matchers
+    "min": "gte ge gt from least at_least minimum min_value more_than above over",
+    "max": "lte le lt to most at_most maximum max_value less_than below under",
+    "in": "any_of one_of values oneof anyof among enum list",
+    "not": "ne neq except exclude isnt not_in nin unless",
+    "pattern": "regex regexp re matches match matching like glob",
+    "prefix": "starts_with startswith begins_with beginning start begin",
+    "suffix": "ends_with endswith ending end",
+    # requests and payments
+    "path": "url uri endpoint route resource",
+    "method": "verb http_method",
+    "headers": "header http_headers",
+    "product": "product_code sku item code",
+    "account": "phone msisdn number account_number mobile customer",
+    "amount": "price value sum total denomination",
+    "refid": "reference ref order order_id id request_id idempotency_key",
+    "extras": "extra fields metadata params",
+    "reseller": "merchant client user partner",
+    "trxid": "transaction_id trx transaction",
+    "new": "first created is_new",
+    # rules
+    "when": "if match condition conditions where given request",
+    "then": "do action actions respond response reply result steps timeline",
+    "times": "limit repeat max_times first",
+    "nth": "on number_of_match",
+    "every": "each interval nth_each",
+    "chance": "probability percent percentage likelihood rate random",
+    "name": "title label",
+    "fallback": "default otherwise else",
+    "callbacks": "callback notifications webhooks webhook",
+    # timelines, refusals
+    "after": "at in delay wait time",
+    "requery": "query poll re_query on_query",
+    "status": "state http_status response_status outcome",
+    "statusCode": "code status_code response_code",
+    "remarks": "message reason note description",
+    "refuse": "reject decline deny error refusal",
+    # faults, callbacks, inboxes
+    "body": "json text content payload",
+    "delay": "latency sleep wait pause slow after timeout",
+    "disconnect": "close drop hang reset abort kill connection",
+    "malformed": "corrupt broken invalid_json garbage",
+    "drip": "slow throttle bandwidth trickle",
+    "after_commit": "after_execution committed execute processed",
+    "drop": "lose lost suppress skip disable",
+    "duplicate": "duplicates copies again repeat twice",
+    "reverse": "reorder out_of_order shuffle",
+    # sections
+    "extends": "extend inherits inherit base parent include import from",
+    "payments": "rules topups payment transactions",
+    "faults": "errors failures fault chaos",
+    "resellers": "accounts merchants clients users reseller",
+    "schedule": "events scheduled timeline cron",
+    "inboxes": "inbox receivers",
+    "expect": "expectations assert asserts assertions verify",
+    "assume": "assumptions knobs",
+    "scenario": "title name",
+    "clock": "time",
+    "catalog": "products",
+    "network": "networkstatus network_status",
+    # resellers
+    "balance": "wallet credit funds money",
+    "api_keys": "keys api_key credentials apikeys",
+    "key": "api_key apikey key_id",
+    "secret": "api_secret password",
+    "ip_allowlist": "allowlist whitelist ips ip_whitelist",
+    "balance_webhook": "webhook",
+    # limits
+    "requests_per_interval": "requests rate rate_limit rps requests_per_minute requests_per_second limit",
+    "rate_limit_interval": "interval window period per",
+}
+
+
+def meant(wrong: str, known: Collection[str]) -> str:
+    """The known key that `wrong` is another word for; empty when there is none."""
+    word = wrong.lower().replace("-", "_").replace(" ", "_")
+    return next((key for key, words in WORDS.items() if key in known and word in words.split()), "")

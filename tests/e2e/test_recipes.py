@@ -1,0 +1,33 @@
+"""The recipes of docs/scenarios.md, each played in an empty folder against a server that began with its file."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.pages import SCENARIOS, blocks, empty_folder, follow, printed
+from tests.support.processes import serving
+
+pytestmark = pytest.mark.slow
+
+SERVE = "reseller-sim serve "
+_SECTION = SCENARIOS.partition("\n## Recipes\n")[2].partition("\n## ")[0]
+RECIPES = dict(re.findall(r"^#### (.+?)\n(.*?)(?=^#{3,4} |\Z)", _SECTION, re.DOTALL | re.MULTILINE))
+
+
+@pytest.mark.parametrize("title", RECIPES)
+def test_a_recipe_does_what_the_page_shows(title: str, tmp_path: Path) -> None:
+    """Its files are written first, and `check` finds nothing in them. The server begins with the last one, or as a `sh`
+    block with `reseller-sim serve` says."""
+    steps, folder = blocks(RECIPES[title]), empty_folder(tmp_path)
+    files = [step for step in steps if step.action]
+    starts = [step.text for step in steps if step.text.startswith(SERVE)]
+    played = [step for step in steps if not step.action and not step.text.startswith(SERVE)]
+    assert files, "a recipe has a file"
+    assert any(step.language == "text" for step in played), "a recipe shows what happens"
+    follow(files, folder)
+    for step in files:
+        assert printed(f"reseller-sim check {step.name}", folder, "") == f"{step.name}: ok\n"
+    flags = starts[0].removeprefix(SERVE).split() if starts else [files[-1].name]
+    with serving(*flags, "--port", "0", "--json", folder=str(folder)) as server:
+        follow(played, folder, server)

@@ -1,0 +1,179 @@
+"""What `check` claims about two rules, against the rules' own tests: a request that disproves it is never found."""
+
+from collections.abc import Callable, Iterable
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from simulator.contract.endpoints import endpoints
+from simulator.scenario.lint.conditions import When, hides, when_of
+from simulator.scenario.lint.values import AMOUNT, METHOD, PATH, TEXT, Kind, covers, excludes, is_empty, values
+from simulator.scenario.reading.document import Report
+from simulator.scenario.reading.load import load_object
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.matchers import compile_when
+
+# Few and alike, so that two matchers often have to do with each other.
+TEXTS = ("1", "10", "10.0", "101", "01", "48", "0148", "a", "ab", "b", "*", "a*", "true", "")
+AMOUNTS = ("1", 10, "10.00", "10.001", "10.0010", 48, "100", "0.5", "-1")
+PATHS = (
+    "/v2/topup", "/v2/*", "*", "/v2/t*", "*up", "/v2/balance*", "/v2/balance-webhook/deliveries/*", "*/replay",
+    "/v2/balance-webhook/deliveries/7", "/v2/*/deliveries/7/replay", "/v3/*", "/v2/transactions/*", "/v2/transactions",
+)  # fmt: skip
+METHODS = ("POST", "post", "GET", "DELETE", "PATCH", "HEAD")
+NUMBERS = (1, 10, "10.00", "10.5", 48, -1)
+PARTS = ("1", "10", 0, "01", "a", "ab", "8", "/v2", "/v2/balance", "up", "replay", "p", ".00", "P")
+PATTERNS = ("^1", "0$", "a", "^/v2/", "T")
+
+
+def matchers(plain: tuple[Any, ...]) -> st.SearchStrategy[Any]:
+    value = st.sampled_from(plain)
+    listed = st.lists(value, min_size=1, max_size=3)
+    parts = [
+        st.tuples(st.sampled_from(["prefix", "suffix"]), st.sampled_from(PARTS)),
+        st.tuples(st.sampled_from(["min", "max"]), st.sampled_from(NUMBERS)),
+        st.tuples(st.just("pattern"), st.sampled_from(PATTERNS)),
+        st.tuples(st.just("in"), listed),
+    ]
+    flat = value | listed | st.lists(st.one_of(parts), min_size=1, max_size=3).map(dict)
+    negated = st.lists(st.one_of(*parts, st.tuples(st.just("not"), flat)), min_size=1, max_size=3).map(dict)
+    return flat | negated | negated.map(lambda inner: {"not": inner})
+
+
+PAYMENT_WHEN = st.fixed_dictionaries(
+    {},
+    optional={
+        "account": matchers(TEXTS),
+        "amount": matchers(AMOUNTS),
+        "extras": st.dictionaries(st.sampled_from(["x", "X"]), matchers(TEXTS), max_size=2),
+    },
+)
+FAULT_WHEN = st.fixed_dictionaries(
+    {},
+    optional={
+        "method": matchers(METHODS),
+        "path": matchers(PATHS),
+        "account": matchers(TEXTS),
+        "amount": matchers(AMOUNTS),
+        "headers": st.dictionaries(st.sampled_from(["A", "a"]), matchers(TEXTS), max_size=2),
+        "new": st.booleans(),
+    },
+)
+SENT_TEXTS = (None, *TEXTS, "1010", "aab", "100148", "8", "-1")
+SENT_AMOUNTS = (None, "", "x", "1", "10", "10.0", "1e1", "10.001", "10.00100", "48.00", "0.50", "100", "-1", "0")
+SENT_PATHS = tuple(
+    (one.method, path)
+    for one in endpoints()
+    for path in ([one.path.replace("{jobId}", job) for job in ("7", "x", "a*")] if one.has_parameters else [one.path])
+)
+MEMBERS: tuple[dict[str, str], ...] = ({}, {"x": "10"}, {"X": "a"}, {"x": "ab", "X": "1"}, {"a": "10"}, {"a": "0148"})
+PAYMENTS = [
+    {"account": account, "amount": amount, "extras": extras}
+    for account, amount, extras in product(SENT_TEXTS, SENT_AMOUNTS, MEMBERS)
+]
+REQUESTS = [
+    {"method": method, "path": path, "account": account, "amount": amount, "headers": headers, **new}
+    for (method, path), account, amount, headers, new in product(
+        SENT_PATHS, ("", "10", "ab", "0148"), ("", "10.00", "48"), MEMBERS[3:], ({}, {"new": "true"}, {"new": "false"})
+    )
+]
+KINDS = [
+    ("text", TEXT, TEXTS, SENT_TEXTS),
+    ("amount", AMOUNT, AMOUNTS, SENT_AMOUNTS),
+    ("path", PATH, PATHS, tuple(path for _, path in SENT_PATHS)),
+    ("method", METHOD, METHODS, (*(method for method, _ in SENT_PATHS), "post", "head")),
+]
+
+
+def read(section: str, when: Any) -> When:
+    document = load_object({"when": when})
+    found = when_of(Reader.of(document.root, Report(document.problems)), section)
+    assert found is not None
+    return found
+
+
+def narrowed(whens: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
+    """Two of them, the second often with some conditions of the first."""
+    return st.builds(
+        lambda wide, other, kept: (wide, other | {key: wide[key] for key in kept if key in wide}),
+        whens,
+        whens,
+        st.sets(st.sampled_from(["account", "extras", "headers", "path"])),
+    )
+
+
+@pytest.mark.parametrize(("kind", "plain", "sent"), [row[1:] for row in KINDS], ids=[row[0] for row in KINDS])
+@settings(max_examples=150)
+@given(data=st.data())
+def test_what_is_proved_of_two_matchers_holds_for_every_value(
+    data: st.DataObject, kind: Kind, plain: tuple[Any, ...], sent: tuple[Any, ...]
+) -> None:
+    one, other = (values(kind, data.draw(matchers(plain))) for _ in range(2))
+    passed = [(one.test(value), other.test(value)) for value in sent]
+    event(f"covered: {covers(one, other)}, excluded: {excludes(one, other)}, empty: {is_empty(other)}")
+    assert not (covers(one, other) and (False, True) in passed)
+    assert not (excludes(one, other) and (True, True) in passed)
+    assert not (is_empty(other) and any(second for _, second in passed))
+
+
+def passed(test: Callable[[Any], bool], sent: Iterable[Any]) -> int:
+    """Which of the values pass, as bits."""
+    return sum(1 << at for at, value in enumerate(sent) if test(value))
+
+
+@pytest.mark.parametrize(("kind", "plain", "sent"), [row[1:] for row in KINDS], ids=[row[0] for row in KINDS])
+def test_what_is_proved_of_any_two_single_parts_holds_for_every_value(
+    kind: Kind, plain: tuple[Any, ...], sent: tuple[Any, ...]
+) -> None:
+    single: list[Any] = [*plain, list(plain[:3]), list(plain[2:5])]
+    single += [{name: text} for name in ("prefix", "suffix") for text in PARTS]
+    single += [{name: number} for name in ("min", "max") for number in NUMBERS]
+    single += [{"pattern": pattern} for pattern in PATTERNS]
+    found = [values(kind, matcher) for one in single for matcher in (one, {"not": one})]
+    bits = [(one, passed(one.test, sent)) for one in found]
+    assert [one.parts for one, mask in bits if is_empty(one) and mask] == []
+    claims = [(covers(one, other), excludes(one, other), wide, narrow) for one, wide in bits for other, narrow in bits]
+    assert not any(covered and narrow & ~wide for covered, _, wide, narrow in claims)
+    assert not any(excluded and narrow & wide for _, excluded, wide, narrow in claims)
+    assert sum(covered for covered, *_ in claims) > len(found)
+
+
+def test_what_is_proved_of_any_two_faults_holds_for_every_request() -> None:
+    methods: list[Any] = [{}, {"method": "post"}, {"method": ["GET", "DELETE"]}]
+    parts = [{"prefix": "/v2/balance"}, {"suffix": "/replay"}, {"not": "/v2/topup"}]
+    paths: list[Any] = [{}, *({"path": path} for path in (*PATHS, list(PATHS[2:5]), *parts))]
+    headers: list[Any] = [{}, {"headers": {"A": "10"}}, {"headers": {"b": "10"}}]
+    whens = [method | path | header for method, path, header in product(methods, paths, headers)]
+    sent = [
+        {"method": method, "path": path, "headers": named}
+        for (method, path), named in product(SENT_PATHS, ({}, {"a": "10"}, {"b": "10"}))
+    ]
+    bits = [(read("faults", when), passed(compile_when(when), sent)) for when in whens]
+    assert [one for one, mask in bits if one.reach is not None and not one.reach.possible and mask] == []
+    claims = [(hides(one, other), wide, narrow) for one, wide in bits for other, narrow in bits]
+    assert not any(hidden and narrow & ~wide for hidden, wide, narrow in claims)
+    assert sum(hidden for hidden, *_ in claims) > 3 * len(whens)
+
+
+@settings(max_examples=200)
+@given(whens=narrowed(PAYMENT_WHEN))
+def test_no_payment_reaches_a_rule_that_is_called_hidden(whens: tuple[Any, Any]) -> None:
+    wide, narrow = whens
+    if hides(read("payments", wide), read("payments", narrow)):
+        hiding, hidden = compile_when(wide), compile_when(narrow)
+        assert next((one for one in PAYMENTS if hidden(one) and not hiding(one)), None) is None
+
+
+@settings(max_examples=200)
+@given(whens=narrowed(FAULT_WHEN))
+def test_no_request_reaches_a_fault_that_is_called_hidden(whens: tuple[Any, Any]) -> None:
+    wide, narrow = whens
+    found = read("faults", narrow)
+    hiding, hidden = compile_when(wide), compile_when(narrow)
+    if hides(read("faults", wide), found):
+        assert next((one for one in REQUESTS if hidden(one) and not hiding(one)), None) is None
+    if found.reach is not None and not found.reach.possible:
+        assert not any(map(hidden, REQUESTS))

@@ -1,0 +1,105 @@
+"""Documentation pages whose commands are run: their blocks, and what a terminal would show of each.
+
+A `yaml` block below `<!-- file: NAME -->` writes that file, one below `<!-- append: NAME -->` appends to it. A `sh`
+block is run; the `text` block below it must be in what it printed.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.processes import DEADLINE_S, PROGRAM, ROOT, Serving, environment
+
+SCENARIOS = (ROOT / "docs" / "scenarios.md").read_text("utf-8")
+ADDRESS = "http://127.0.0.1:8080"
+_BLOCK = re.compile(r"(?:<!-- (file|append): (\S+) -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
+CURL = """#!{python}
+import sys, urllib.request
+words = sys.argv[1:]
+body = words[words.index("-d") + 1].encode() if "-d" in words else None
+url = next(word for word in words if word.startswith("http"))
+print(urllib.request.urlopen(urllib.request.Request(url, body)).read().decode(), end="")
+"""
+
+
+class Block(NamedTuple):
+    """A block of a page; `action` is `file`, `append` or empty, `name` that of the file."""
+
+    action: str
+    name: str
+    language: str
+    text: str
+
+
+def blocks(page: str) -> list[Block]:
+    """The blocks of a page or of a part of one."""
+    return [Block(*found) for found in _BLOCK.findall(page)]
+
+
+def empty_folder(tmp_path: Path) -> Path:
+    """An empty folder, and beside it the commands that pages want on the path."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    _program(programs / "reseller-sim", f'#!/bin/sh\nexec {" ".join(PROGRAM)} "$@"\n')
+    if shutil.which("curl") is None:
+        _program(programs / "curl", CURL.format(python=sys.executable))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    return empty
+
+
+def _program(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def printed(commands: str, folder: Path, url: str) -> str:
+    """What a terminal would show of some commands; those that fail go on."""
+    variables = environment(PATH=f"{folder.parent / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    if url:
+        variables["RESELLER_SIM_URL"] = url
+    variables["PYTHONPATH"] = str(ROOT)
+    done = subprocess.run(
+        ["/bin/sh", "-c", commands.replace(ADDRESS, url)],
+        cwd=folder,
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=4 * DEADLINE_S,
+        check=False,
+    )
+    shown = done.stdout.decode()
+    return shown.replace(url.removeprefix("http://"), ADDRESS.removeprefix("http://")) if url else shown
+
+
+def assert_shown(expected: str, shown: str) -> None:
+    """Each line is somewhere in what was shown; `…` stands for anything."""
+    for line in expected.splitlines():
+        assert re.search(".*?".join(map(re.escape, line.split("…"))), shown), f"{line!r} is not in {shown}"
+
+
+def await_line(server: Serving, wanted: str) -> None:
+    """Wait until the server prints this."""
+    assert server.process.stderr is not None
+    while wanted not in (line := server.process.stderr.readline()):
+        assert line, f"{wanted!r} was not printed"
+
+
+def follow(steps: list[Block], folder: Path, server: Serving | None = None) -> str:
+    """Do what the blocks say, in their order; returns what was shown last."""
+    shown = ""
+    for action, name, language, text in steps:
+        if language == "yaml":
+            with (folder / name).open("a" if action == "append" else "x") as file:
+                file.write(text)
+            if server is not None:
+                await_line(server, f"{name}: loaded")
+        elif language == "sh":
+            shown = printed(text, folder, server.ready["url"] if server else "")
+        else:
+            assert_shown(text, shown)
+    return shown
