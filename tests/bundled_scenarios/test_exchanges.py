@@ -1,4 +1,4 @@
-"""What becomes of requests under lost-answers, garbled-answers, bad-network, maintenance-window, nonce-outage, rate-limit and
+"""What becomes of requests: lost-answers, garbled-answers, bad-network, maintenance-window, nonce-outage, rate-limit,
 api-key-only."""
 
 import pytest
