@@ -1,7 +1,7 @@
 """Reads the rules of a scenario, section by section, and compiles their `when`."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -9,24 +9,27 @@ from simulator.domain.model.bills import BillThen
 from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal
+from simulator.domain.model.transactions import PaymentThen
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.bills import bill_then
 from simulator.scenario.sections.cases import dispute, void
 from simulator.scenario.sections.faults import fault
 from simulator.scenario.sections.matchers import BODY_FACTS, COUNTS, When, compile_when, number
-from simulator.scenario.sections.timeline import steps
+from simulator.scenario.sections.payments import payment_thens
+from simulator.scenario.sections.timeline import Timelines
+from simulator.scenario.sections.variants import choices, with_variants
 
 Then = TypeVar("Then")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownCodes:
-    """Codes that a `when` may name; None allows any."""
+    """Codes that a `when` may name, None allows any; and the timelines that a `then` may name."""
 
     products: Collection[str] | None = None
     resellers: Collection[str] | None = None
+    timelines: Timelines = field(default_factory=dict)
 
 
 def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any], ...]:
@@ -37,41 +40,16 @@ def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any],
 
 def payment_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[PaymentThen]:
     """One rule of `payments`."""
-    return _outcome_rule(item, rule_id, known, payment_then(item["then"], item["callbacks"]))
-
-
-def payment_then(then: Reader, distortion: Reader | None = None) -> PaymentThen:
-    """What a payment rule does: `then` is a timeline or a refusal, `distortion` the handling of its callbacks."""
-    callbacks = _callbacks(distortion) if distortion is not None else Distortion()
-    if not then.is_mapping:
-        return PaymentThen(steps(then), callbacks)
-    if distortion is not None and distortion.is_given:
-        distortion.problem("misplaced", "a refused payment has no callbacks", at_key=True)
-    return PaymentThen((), callbacks, _refusal(then))
-
-
-def _callbacks(distortion: Reader) -> Distortion:
-    return Distortion(
-        drop=distortion["drop"].boolean(),
-        duplicates=distortion["duplicate"].integer(0),
-        delay=distortion["delay"].duration(),
-        reverse=distortion["reverse"].boolean(),
-    )
-
-
-def _refusal(item: Reader) -> Refusal:
-    """`{refuse: Insufficient_Balance}`, optionally with its own code and remarks."""
-    names = {reason.value: reason for reason in Reason}
-    reason = names.get(item["refuse"].text(), Reason.REQUEST)
-    return Refusal(reason, item["statusCode"].optional_integer(), item["remarks"].text())
+    return _outcome_rule(item, rule_id, known, payment_thens(item["then"], item["callbacks"], known.timelines))
 
 
 def fault_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[FaultThen]:
     """One rule of `faults`."""
-    rule = _rule(item, rule_id, known, fault(item["then"]))
+    thens = choices(item["then"], fault)
+    rule = _rule(item, rule_id, known, thens[0][1])
     # Neither the execution nor the body is known when a request arrives.
-    waits = rule.then.after_commit or _needs_body(item["when"])
-    return replace(rule, before_body=before_body(item["when"])) if waits else rule
+    waits = any(then.after_commit for _, then in thens) or _needs_body(item["when"])
+    return with_variants(replace(rule, before_body=before_body(item["when"])) if waits else rule, thens)
 
 
 def _needs_body(when: Reader) -> bool:
@@ -86,17 +64,17 @@ def before_body(when: Reader) -> When:
 
 def void_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
     """One rule of `voids`."""
-    return _outcome_rule(item, rule_id, known, void(item["then"]))
+    return _outcome_rule(item, rule_id, known, choices(item["then"], void))
 
 
 def dispute_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
     """One rule of `disputes`."""
-    return _outcome_rule(item, rule_id, known, dispute(item["then"]))
+    return _outcome_rule(item, rule_id, known, choices(item["then"], dispute))
 
 
 def bill_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[BillThen]:
     """One rule of `bills`."""
-    return _outcome_rule(item, rule_id, known, bill_then(item["then"]))
+    return _outcome_rule(item, rule_id, known, choices(item["then"], bill_then))
 
 
 # In the order of the sections of a scenario.
@@ -109,9 +87,10 @@ RULE_READERS: Mapping[str, Callable[[Reader, str, KnownCodes], Rule[Any]]] = {
 }
 
 
-def _outcome_rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
+def _outcome_rule(item: Reader, rule_id: str, known: KnownCodes, thens: list[tuple[int, Then]]) -> Rule[Then]:
     """A rule of a business outcome may be a fallback; a fault may not."""
-    return replace(_rule(item, rule_id, known, then), fallback=item["fallback"].boolean())
+    rule = replace(_rule(item, rule_id, known, thens[0][1]), fallback=item["fallback"].boolean())
+    return with_variants(rule, thens)
 
 
 def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
