@@ -4,7 +4,7 @@ import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Mapping
-from datetime import date, time, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from urllib.parse import urlsplit
 
@@ -55,14 +55,6 @@ def day(value: str | int) -> date:
         return iso_day(str(value))
     except ValueError:
         raise ValueError("must be a day such as 2027-12-31") from None
-
-
-def clock_time(text: str) -> time:
-    """A time of day: `12:10` or `12:10:30`."""
-    try:
-        return time.fromisoformat(text)
-    except ValueError:
-        raise ValueError("must be a time of day such as 12:00 or 23:59:30") from None
 
 
 def secret_bytes(text: str) -> bytes:
