@@ -14,6 +14,7 @@ from simulator.domain.model.scenario import (
     Scheduled,
     ScheduledDeposit,
 )
+from simulator.domain.model.transactions import Step
 from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 from simulator.scenario.reading.check import check
@@ -29,6 +30,7 @@ from simulator.scenario.sections.inboxes import inboxes
 from simulator.scenario.sections.limits import clock, limits, refuse_too_many
 from simulator.scenario.sections.magic import magic
 from simulator.scenario.sections.network import network
+from simulator.scenario.sections.timeline import NO_TIMELINES, timelines
 from simulator.scenario.sections.webhooks import refuse_plain_addresses, webhooks
 
 _CATALOGS: WeakKeyDictionary[Node, Catalog] = WeakKeyDictionary()
@@ -62,9 +64,10 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     products = root["catalog"].cached(_CATALOGS, catalog)
     codes = products.products.keys()
     starts = resellers.resellers(root["resellers"], codes)
-    known = rules.KnownCodes(codes, {reseller.code for reseller in starts})
+    named = timelines(root["timelines"])
+    known = rules.KnownCodes(codes, {reseller.code for reseller in starts}, named)
     sections = {section: rules.rules_of(section, root[section], known) for section in DEFINITIONS}
-    accounts_with_magic = magic(root["magic"])
+    accounts_with_magic = magic(root["magic"], named)
     written = [item for section in DEFINITIONS for item in root[section].items()]
     _refuse_repeated_labels(root, written, accounts_with_magic)
     bounds = limits(root["limits"])
@@ -79,6 +82,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         clock=clock(root["clock"]),
         resellers=starts,
         catalog=products,
+        timelines=named,
         **sections,
         magic=accounts_with_magic,
         network=network(root["network"], codes),
@@ -145,8 +149,9 @@ def build_rule(
     rule_id: str,
     products: Collection[str] | None = None,
     resellers: Collection[str] | None = None,
+    timelines: Mapping[str, tuple[Step, ...]] = NO_TIMELINES,
 ) -> Rule[Any]:
-    """A rule of a section from an object; `rule_id` is its id when it has none.
+    """A rule of a section from an object; `rule_id` is its id when it has none, and `timelines` those that it may name.
 
     Without `products` and `resellers` its `when` may name any. Raises `ScenarioError`.
     """
@@ -154,7 +159,7 @@ def build_rule(
     report = Report(document.problems)
     check(document, report, DEFINITIONS[section])
     reader = Reader.of(document.root, report)
-    known = rules.KnownCodes(products, resellers)
+    known = rules.KnownCodes(products, resellers, timelines)
     rule = rules.RULE_READERS[section](reader, rule_id, known)
     report.raise_if_any()
     return rule

@@ -9,6 +9,7 @@ import msgspec
 
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Scenario
+from simulator.domain.model.transactions import Step
 from simulator.scenario.build import build, build_rule
 from simulator.scenario.reading.load import load_object
 
@@ -31,9 +32,10 @@ class ScenarioCompiler:
         rule_id: str,
         products: Collection[str],
         resellers: Collection[str],
+        timelines: Mapping[str, tuple[Step, ...]],
     ) -> Rule[Any]:
         """A rule from an object. Raises `ScenarioError`."""
-        return build_rule(section, document, rule_id, products=products, resellers=resellers)
+        return build_rule(section, document, rule_id, products, resellers, timelines)
 
     def scenario(self, document: Mapping[str, Any], name: str) -> Scenario:
         """A scenario from its complete document. Raises `ScenarioError`."""

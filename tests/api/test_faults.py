@@ -50,6 +50,33 @@ def test_the_first_fault_of_the_list_wins_and_alone_is_counted(
         assert counted(client) == counts
 
 
+def test_a_fault_draws_one_of_its_entries_for_each_request_and_the_same_in_every_run() -> None:
+    early = {"name": "early", "when": {"path": "/v2/balance"}, "then": drawing({"status": 500}, {"status": 502})}
+
+    def statuses() -> list[int]:
+        with running(faults(early)) as client:
+            found = [client.call("GET", "/v2/balance").status for _ in range(20)]
+            assert counted(client) == {"early": (20, 20)}
+            return found
+
+    assert statuses() == statuses()
+    assert set(statuses()) == {500, 502}
+
+
+def drawing(*thens: dict[str, Any]) -> dict[str, Any]:
+    return {"one_of": [{"then": then} for then in thens]}
+
+
+def test_a_fault_one_of_whose_entries_comes_after_the_commit_is_evaluated_after_authentication() -> None:
+    mixed = {"name": "mixed", "then": drawing({"status": 500}, {"after_commit": True, "status": 502})}
+    with running(faults(mixed)) as client:
+        assert client.call("GET", "/v2/balance", key="nobody").status == 401
+        answers = {number: client.pay(f"r{number}").status for number in range(20)}
+        assert set(answers.values()) == {500, 502}
+        made = {row["refid"] for row in client.sim("GET", "/sandboxes/default/transactions").json["transactions"]}
+        assert made == {f"r{number}" for number, status in answers.items() if status == 502}
+
+
 def test_a_rule_that_looks_into_the_body_holds_up_only_requests_that_it_may_match() -> None:
     with running(faults(BY_ACCOUNT, EVERY)) as client:
         # Nothing is authenticated or read for a request that no body can lead to the first rule.

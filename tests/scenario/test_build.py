@@ -1,6 +1,6 @@
 """What becomes of a scenario: every key arrives in the domain's values."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -193,7 +193,7 @@ def test_groups_keep_their_order(scenario: Scenario) -> None:
 
 
 def test_a_payment_rule_is_built_with_all_its_keys(scenario: Scenario) -> None:
-    first, second, third = scenario.payments
+    first, second, third, fourth, fifth, sixth = scenario.payments
     assert (first.id, first.name, second.id, second.name) == ("rule-1", "first", "payments-2", "")
     assert (first.nth, first.every, first.times, first.chance) == (1, 2, 3, Decimal("0.5"))
     assert (second.nth, second.every, second.times, second.chance) == (2, 3, 4, Decimal(1))
@@ -210,11 +210,20 @@ def test_a_payment_rule_is_built_with_all_its_keys(scenario: Scenario) -> None:
     assert first.when({}) is False
     assert (third.fallback, second.fallback) == (True, False)
     assert third.then == PaymentThen((), refusal=Refusal(Reason.ACCOUNT, 99, "closed"))
+    assert fourth.then.steps[1].at == time(12, 10)
+    alone = Distortion(False, 1, timedelta(seconds=5), again_after=timedelta(minutes=1))
+    assert fourth.then.callbacks == Distortion(drop=True, by_status={Status.SUCCESSFUL: alone})
+    assert fifth.then.callbacks == Distortion(again_after=timedelta(minutes=1))
+    assert [end for end, _ in sixth.variants] == [70, 90, 91, 92]
+    assert {(variant.id, variant.label) for _, variant in sixth.variants} == {("payments-6", "payments-6")}
+    named, refused, *_ = (variant.then for _, variant in sixth.variants)
+    assert named.steps == scenario.timelines["hung until noon"]
+    assert refused == PaymentThen((), refusal=Refusal(Reason.ACCOUNT))
 
 
 def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
-    first, second, third, fourth = scenario.faults
-    assert fourth.then == FaultThen((MalformedAnswer(), DrippingAnswer(20.0)))
+    first, second, third, fourth, fifth = scenario.faults
+    assert fifth.then == FaultThen((MalformedAnswer(), DrippingAnswer(20.0)))
     assert (first.id, first.name, second.id) == ("fault-1", "a fault", "faults-2")
     assert first.then == FaultThen(
         (ScriptedAnswer(503, {"error": [1, Decimal("2.50"), None, True]}), CutAnswer()),
@@ -222,6 +231,8 @@ def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
         after_commit=True,
     )
     assert first.before_body is not None
+    assert fourth.before_body is not None, "one of its variants waits for the execution"
+    assert [variant.then.after_commit for _, variant in fourth.variants] == [False, True]
     assert second.then == FaultThen(denial=NonceServiceDown())
     assert third.then == FaultThen(denial=InternalError())
     assert (first.nth, first.every, first.times, first.chance) == (1, 1, 1, Decimal("0.1"))

@@ -69,6 +69,28 @@ def test_rules_come_before_the_inherited_ones(tmp_path: Path) -> None:
     assert [rule.name for rule in scenario.faults] == ["f", "fault below"]
 
 
+def test_timelines_are_inherited_by_name_and_replaced_as_a_whole(tmp_path: Path) -> None:
+    base = """\
+timelines:
+  slow: [{ status: Accepted }, { after: 1m, status: Failed }]
+  lost: [{ status: Processing }]
+magic: { outcomes: { "18": { outcome: slow, payments: { then: slow } } } }
+payments: [{ then: slow }, { then: lost }]
+"""
+    (tmp_path / "base.yaml").write_text(base)
+    (tmp_path / "over.yaml").write_text("extends: base.yaml\ntimelines: { slow: [{ status: Succesful }] }\n")
+    load_scenario(tmp_path / "base.yaml")
+    scenario = load_scenario(tmp_path / "over.yaml")
+    magic = scenario.magic.of("payments").named("magic-18")
+    assert magic is not None
+    assert {name: len(steps) for name, steps in scenario.timelines.items()} == {"slow": 1, "lost": 1}
+    assert [rule.then.steps[0].status.value for rule in (*scenario.payments, magic)] == [
+        "successful",
+        "processing",
+        "successful",
+    ]
+
+
 def test_schedules_are_added(tmp_path: Path) -> None:
     scenario = laid_over(tmp_path, "schedule: [{ at: 2s, deposit: { reseller: B, amount: 2 } }]\n")
     deposits = [one for one in scenario.schedule if isinstance(one, ScheduledDeposit)]

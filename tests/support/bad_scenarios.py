@@ -77,6 +77,7 @@ catalog:
 """
 STEPS = "payments:\n  - then:\n"
 ACCEPTED = "    - { status: Accepted }\n"
+LATER = "payments:\n- then: [{ status: Accepted }, { after: 1s, status: Failed }]\n  callbacks: "
 # name, text, every problem that is expected
 MISTAKES: list[tuple[str, str, list[str]]] = [
     ("a key that does not exist", "sed: 3\n", ["1:1: unknown_key"]),
@@ -136,6 +137,102 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         "re-queries that go back",
         STEPS + ACCEPTED + "    - { requery: 5, status: Processing }\n    - { requery: 2, status: Failed }\n",
         ["5:18: timeline"],
+    ),
+    ("a first step at a time of day", STEPS + '    - { at: "12:10", status: Accepted }\n', ["3:9: timeline"]),
+    (
+        "a step after a time and at a time of day",
+        STEPS + ACCEPTED + '    - { status: Failed, after: 1s, at: "12:10" }\n',
+        ["4:36: timeline"],
+    ),
+    (
+        "a time of day that there is not",
+        STEPS + ACCEPTED + '    - { at: "24:10", status: Failed }\n',
+        ["4:13: bad_clock_time"],
+    ),
+    (
+        "a time of day with a zone",
+        STEPS + ACCEPTED + '    - { at: "12:10Z", status: Failed }\n',
+        ["4:13: bad_clock_time"],
+    ),
+    (
+        "a step below a time of day that is always before it",
+        STEPS + ACCEPTED + '    - { at: "12:10", status: Processing }\n    - { after: 0s, status: Failed }\n',
+        ["5:16: timeline"],
+    ),
+    (
+        "a step at a time of day after a final one",
+        STEPS + ACCEPTED + '    - { after: 5s, status: Failed }\n    - { at: "12:10", status: Succesful }\n',
+        ["5:30: timeline"],
+    ),
+    (
+        "a timeline of its own that goes back",
+        "timelines:\n  slow: [{ status: Processing }, { after: 1s, status: Accepted }]\n",
+        ["2:55: timeline"],
+    ),
+    ("an empty named timeline", "timelines: { slow: [] }\n", ["1:20: out_of_range"]),
+    ("a timeline without a name", 'timelines: { "": [{ status: Failed }] }\n', ["1:14: out_of_range"]),
+    (
+        "a timeline that there is not",
+        "timelines: { slow: [{ status: Failed }] }\npayments: [{ then: slwo }]\n",
+        ["2:20: unknown_timeline"],
+    ),
+    (
+        "a timeline that there is not, of a magic account and within one_of",
+        "magic:\n  then: slow\n  outcomes: { '18': { outcome: x, payments: { then: { one_of: [{ then: a }, "
+        "{ then: [{ status: Failed }] }] } } } }\n",
+        ["2:9: unknown_timeline", "3:72: unknown_timeline"],
+    ),
+    (
+        "callbacks of a status twice",
+        LATER + "[{ status: Failed, drop: true }, { status: Failed, delay: 1s }]\n",
+        ["3:57: duplicate"],
+    ),
+    (
+        "callbacks of a status that is never told",
+        LATER + "[{ status: Processing, drop: true }]\n",
+        ["3:25: unreachable"],
+    ),
+    ("callbacks of a refund without a success", LATER + "[{ status: Refund, drop: true }]\n", ["3:25: unreachable"]),
+    ("callbacks of a status that has none", LATER + "[{ status: Accepted, drop: true }]\n", ["3:25: unknown_value"]),
+    (
+        "callbacks of one status behind those of all others",
+        LATER + "[{ drop: true }, { status: Failed, delay: 1s }]\n",
+        ["3:31: misplaced"],
+    ),
+    ("reversed callbacks of one status", LATER + "[{ status: Failed, reverse: true }]\n", ["3:33: unknown_key"]),
+    (
+        "callbacks of a refusal among others",
+        "payments:\n- then: { one_of: [{ then: { refuse: Invalid_Account }, callbacks: { drop: true } }, "
+        "{ then: [{ status: Failed }] }] }\n",
+        ["2:57: misplaced"],
+    ),
+    ("one of one", "payments: [{ then: { one_of: [{ then: [{ status: Failed }] }] } }]\n", ["1:30: out_of_range"]),
+    (
+        "a weight of nothing",
+        "voids: [{ then: { one_of: [{ weight: 0, then: { status: Failed } }, { then: { status: Success } }] } }]\n",
+        ["1:38: out_of_range"],
+    ),
+    (
+        "an entry of one_of without a then",
+        "bills: [{ then: { one_of: [{ weight: 1 }, { then: { error: unavailable } }] } }]\n",
+        ["1:28: missing_key"],
+    ),
+    (
+        "one_of beside a status",
+        "faults: [{ then: { status: 500, one_of: [{ then: { status: 501 } }, { then: { status: 502 } }] } }]\n",
+        ["1:20: misplaced"],
+    ),
+    (
+        "one_of within one_of",
+        "disputes:\n- then:\n    one_of:\n    - then: { status: Failed }\n"
+        "    - then: { one_of: [{ then: { status: Failed } }, { then: { status: Success } }] }\n",
+        ["5:13: nested"],
+    ),
+    ("a refusal without a reason", "payments: [{ then: { statusCode: 4 } }]\n", ["1:20: missing_key"]),
+    (
+        "a void within one_of without a status",
+        "voids: [{ then: { one_of: [{ then: { message: x } }, { then: { status: Failed } }] } }]\n",
+        ["1:36: missing_key"],
     ),
     ("a duration without a unit", STEPS + ACCEPTED + "    - { after: 5, status: Failed }\n", ["4:16: type"]),
     ("an unknown unit", "clock: { skew: 3w }\n", ["1:16: bad_duration"]),
@@ -574,6 +671,7 @@ SECTION_MISTAKES = [
 ]
 
 FAILS = "then: [{status: Failed}]"
+FAILS_LATER = "then: [{status: Accepted}, {after: 1s, status: Failed}]"
 KEY = "resellers: [{code: A, api_keys: [{key: k, secret: "
 # name, text behind `extends: default`, so that it begins in line 2; where what is reported
 USELESS_PARTS: list[tuple[str, str, list[str]]] = [

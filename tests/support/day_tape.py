@@ -9,11 +9,24 @@ SCENARIO: dict[str, Any] = {
     "scenario": "tape",
     "extends": "default",
     "clock": {"mode": "manual", "start": "2026-11-21T04:00:00Z"},
+    "timelines": {
+        "late": [
+            {"status": "Accepted"},
+            {"after": "3s", "status": "Processing"},
+            {"at": "12:10", "status": "Succesful"},
+        ]
+    },
     "payments": [
         {
             "name": "fails",
             "when": {"amount": 5, "account": {"suffix": "1"}},
             "then": [{"status": "Failed", "remarks": "HC"}],
+        },
+        {
+            "name": "mixed",
+            "when": {"amount": 7},
+            "then": {"one_of": [{"weight": 2, "then": "late"}, {"then": [{"status": "Failed"}]}]},
+            "callbacks": [{"status": "Succesful", "drop": True}, {"status": "Processing", "again_after": "15m"}],
         },
         {
             "name": "sometimes",

@@ -1,6 +1,6 @@
 """What `check` finds in valid files: minimal ones, each with every line that is printed of it."""
 
-from tests.support.bad_scenarios import FAILS
+from tests.support.bad_scenarios import FAILS, FAILS_LATER
 
 # name, text behind `extends: default`, so that it begins in line 2; what is reported
 FINDINGS: list[tuple[str, str, list[str]]] = [
@@ -56,8 +56,16 @@ FINDINGS: list[tuple[str, str, list[str]]] = [
     ('two denials', 'faults: [{then: {internal_error: true, nonce_service: down}}]\n', ["2:18: misplaced 'internal_error' has no effect: the nonce service is asked first, and its error is the answer; remove 'internal_error' or 'nonce_service'"]),
     ('a nonce service beside a closed connection', 'faults: [{then: {disconnect: head, nonce_service: down}}]\n', ["2:36: misplaced 'nonce_service' has no effect: the connection is closed before any byte of an answer; remove 'nonce_service' or 'disconnect'"]),
     ('a nonce service after the commit', 'faults: [{then: {delay: 1s, after_commit: true, nonce_service: down}}]\n', ["2:29: misplaced 'after_commit' has no effect: authentication fails, so nothing is executed; remove 'after_commit' or write two rules"]),
-    ('a drop beside a duplicate', f'payments: [{{{FAILS}, callbacks: {{drop: true, duplicate: 2}}}}]\n', ["2:63: misplaced 'duplicate' has no effect: no callback is sent with 'drop: true'; remove 'duplicate' or 'drop'"]),
-    ('a drop beside all others, of a magic account', 'magic: {outcomes: {"18": {outcome: odd, payments: {then: [{status: Processing}], callbacks: {drop: true, delay: 1s, reverse: true}}}}}\n', ["2:106: misplaced 'delay' has no effect: no callback is sent with 'drop: true'; remove 'delay' or 'drop'", "2:117: misplaced 'reverse' has no effect: no callback is sent with 'drop: true'; remove 'reverse' or 'drop'"]),
+    ('a drop beside a duplicate', f'payments: [{{{FAILS_LATER}, callbacks: {{drop: true, duplicate: 2}}}}]\n', ["2:94: misplaced 'duplicate' has no effect: no callback is sent with 'drop: true'; remove 'duplicate' or 'drop'"]),
+    ('a drop beside all others, of a magic account', 'magic: {outcomes: {"18": {outcome: odd, payments: {then: [{status: Succesful}], callbacks: {drop: true, delay: 1s, reverse: true}}}}}\n', ["2:105: misplaced 'delay' has no effect: no callback is sent with 'drop: true'; remove 'delay' or 'drop'", "2:116: misplaced 'reverse' has no effect: no callback is sent with 'drop: true'; remove 'reverse' or 'drop'"]),
+    ('a timeline that no rule uses', 'timelines:\n  slow: [{status: Accepted}, {after: 1s, status: Failed, statusCode: 20}]\n', ["3:3: unused_timeline no rule uses the timeline 'slow'; write 'then: slow' in a rule of payments", '3:70: odd_code 20 is the code of Succesful; Failed has 48']),
+    ('a re-query for a status that is there at once', 'payments: [{then: [{status: Accepted}, {after: 0s, status: Processing}, {requery: 1, status: Processing}, {requery: 2, status: Failed}]}]\n', ['2:83: unreachable this step never comes: Processing comes at once, and this cannot follow']),
+    ('callbacks of a payment that has none', 'payments: [{then: [{status: Failed}], callbacks: {duplicate: 1}}]\n', ['2:39: unreachable these callbacks are never sent: no step after the first']),
+    ('callbacks for all others when there are none', f'payments: [{{{FAILS_LATER}, callbacks: [{{status: Failed, delay: 1s}}, {{drop: true}}]}}]\n', ['2:111: unreachable there are no other callbacks: each status of the timeline has an entry above']),
+    ('a drop beside a repetition, of one status', f'payments: [{{{FAILS_LATER}, callbacks: [{{status: Failed, drop: true, again_after: 1m}}]}}]\n', ["2:111: misplaced 'again_after' has no effect: no callback is sent with 'drop: true'; remove 'again_after' or 'drop'"]),
+    ('callbacks that every entry replaces', 'payments: [{then: {one_of: [{then: [{status: Succesful}], callbacks: {delay: 1s}}, {then: [{status: Succesful}], callbacks: {delay: 2s}}]}, callbacks: {drop: true}}]\n', ["2:141: unreachable these callbacks are never sent: every entry of 'one_of' has its own"]),
+    ('the same twice in one_of', 'voids:\n- then:\n    one_of:\n    - {then: {status: Failed}}\n    - {then: {status: Success}}\n    - {weight: 2, then: {status: Failed}}\n', ['7:7: duplicate this does the same as the entry on line 5; keep one and add the weights']),
+    ('a fault within one_of without effect', 'faults: [{then: {one_of: [{then: {disconnect: true, status: 500}}, {then: {status: 501}}]}}]\n', ["2:53: misplaced 'status' has no effect: the connection is closed before any byte of an answer; remove 'status' or 'disconnect'"]),
     ('the code of a failure', 'payments: [{then: [{status: Succesful, statusCode: 48}]}]\n', ['2:52: odd_code 48 is the code of Failed; Succesful has 20']),
     ('the code of a refusal', 'payments: [{then: [{status: Succesful, statusCode: 58}]}]\n', ['2:52: odd_code 58 is the code of a refusal; Succesful has 20']),
     ('the code of a success', 'payments: [{then: [{status: Processing}, {after: 1s, status: Failed, statusCode: 20}]}]\n', ['2:82: odd_code 20 is the code of Succesful; Failed has 48']),
@@ -90,6 +98,11 @@ FINDINGS: list[tuple[str, str, list[str]]] = [
 
 # What might look vain and is not.
 MEANT: list[tuple[str, str]] = [
+    ("a timeline that a magic account uses", 'timelines: {slow: [{status: Accepted}]}\nmagic: {outcomes: {"18": {outcome: x, payments: {then: slow}}}}\n'),
+    ("a timeline within one_of", "timelines: {slow: [{status: Accepted}]}\npayments: [{then: {one_of: [{then: slow}, {then: [{status: Failed}]}]}}]\n"),
+    ("callbacks of a void", "payments: [{then: [{status: Succesful}], callbacks: [{status: Refund, drop: true}]}]\n"),
+    ("callbacks of which one is as usual", "payments: [{then: [{status: Accepted}, {after: 1s, status: Processing}, {after: 2s, status: Succesful}], callbacks: [{status: Succesful}, {drop: true}]}]\n"),
+    ("a re-query that may be first", 'payments: [{then: [{status: Accepted}, {at: "12:10", status: Failed}, {requery: 1, status: Succesful}]}]\n'),
     ("behind one that ends", f"payments:\n- {{times: 2, {FAILS}}}\n- {FAILS}\n"),
     ("behind one that acts once", f"payments:\n- {{nth: 2, {FAILS}}}\n- {FAILS}\n"),
     ("behind one that acts by chance", f"payments:\n- {{chance: 0.5, {FAILS}}}\n- {FAILS}\n"),
@@ -124,7 +137,7 @@ MEANT: list[tuple[str, str]] = [
     ("half of a scripted answer", "faults: [{then: {status: 500, disconnect: body}}]\n"),
     ("a nonce service that is slow to fail", "faults: [{then: {delay: 1s, nonce_service: down}}]\n"),
     ("half of a denial", "faults: [{then: {internal_error: true, malformed: true}}]\n"),
-    ("callbacks that are late and twice", f"payments: [{{{FAILS}, callbacks: {{drop: false, duplicate: 1, delay: 1s}}}}]\n"),
+    ("callbacks that are late and twice", f"payments: [{{{FAILS_LATER}, callbacks: {{drop: false, duplicate: 1, delay: 1s}}}}]\n"),
     ("a provider's own code", "payments: [{then: [{status: Processing}, {after: 1s, status: Failed, statusCode: 62}]}]\n"),
     ("the code of a void's callback", "payments: [{then: [{status: Processing}, {after: 1s, status: Failed, statusCode: 53}]}]\n"),
     ("a path with a glob", "faults: [{when: {path: /v2/*}, then: {status: 500}}]\n"),

@@ -46,6 +46,45 @@ CONDITIONS: dict[str, Any] = {
     ],
 }
 
+DRAWING: dict[str, Any] = FIRST | {
+    "timelines": {
+        "late": [
+            {"status": "Accepted"},
+            {"after": "2s", "status": "Processing"},
+            {"at": "12:10", "status": "Succesful"},
+        ]
+    },
+    "payments": [
+        {
+            "name": "mixed",
+            "when": {"account": "0123456789"},
+            "then": {
+                "one_of": [
+                    {"weight": 3, "then": "late"},
+                    {"weight": 2, "then": [{"status": "Succesful"}]},
+                    {"then": {"refuse": "Invalid_Account"}},
+                ]
+            },
+            "callbacks": [{"status": "Succesful", "drop": True}, {"again_after": "1h"}],
+        }
+    ],
+    "voids": [{"then": {"one_of": [{"then": {"status": "Failed"}}, {"then": {"status": "Success"}}]}}],
+    "faults": [
+        {
+            "when": {"path": "/v2/balance"},
+            "then": {"one_of": [{"then": {"status": 500}}, {"then": {"after_commit": True, "status": 502}}]},
+        }
+    ],
+    "magic": {
+        "outcomes": {
+            "98": {
+                "outcome": "one of two",
+                "payments": {"then": {"one_of": [{"then": "late"}, {"then": [{"status": "Failed"}]}]}},
+            }
+        }
+    },
+}
+
 Tape = list[tuple[bytes, datetime]]
 
 
@@ -107,6 +146,21 @@ def changes_at_run_time(client: Client) -> None:
     client.pay("changed", amount=10.5, remarks="ä", extras={"unknown": [1, {"b": None}]})
 
 
+def drawn_outcomes(client: Client) -> None:
+    """Under timelines with names and times of day, callbacks by their status, and drawn outcomes."""
+    load(client, DRAWING)
+    rule = {"name": "late", "then": "late", "callbacks": [{"status": "Processing", "again_after": "1h"}]}
+    assert client.sim("POST", "/sandboxes/default/rules", {"section": "payments", "rule": rule}).status == 201
+    client.pay("by the added rule")
+    assert client.sim("DELETE", "/sandboxes/default/rules/added-1").status == 204
+    for number in range(12):
+        client.pay(f"drawn-{number}")
+        client.pay(f"magic-{number}", account="0000098")
+        client.call("POST", "/v2/transactions/void", {"trxid": f"drawn-{number}"})
+    client.call("GET", "/v2/balance")
+    client.advance()
+
+
 def a_long_day(client: Client) -> None:
     client.run(day_tape.play(client, "default"))
 
@@ -137,6 +191,7 @@ def everything(client: Client) -> None:
         a_clock_that_runs_jumps_and_stops,
         new_resellers_and_refusals,
         changes_at_run_time,
+        drawn_outcomes,
         a_long_day,
         conditions,
         everything,

@@ -16,7 +16,8 @@ def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
     refuse_more("rules", sum(len(book.counts) for book in state.books.values()) + 1, state.scenario.limits.rules)
     rule_id = f"added-{state.rules_added + 1}"
     codes, resellers = state.catalog.products.keys(), state.resellers.keys()
-    rule = state.compiler.rule(command.section, command.document, rule_id, codes, resellers)
+    timelines = state.scenario.timelines
+    rule = state.compiler.rule(command.section, command.document, rule_id, codes, resellers, timelines)
     for label in filter(None, (rule.id, rule.name)):
         if any(book.named(label) for book in state.books.values()):
             raise Conflict("rule_exists", f"there is a rule {label!r} already", "name")

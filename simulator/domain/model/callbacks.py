@@ -34,7 +34,8 @@ class CallbackConfig:
 
 
 class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle leads through it
-    """One notification of one status change. `copy` is 0 for the original, 1 and more for duplicates."""
+    """One notification of one status change. `copy` is 0 for the original, 1 and more for duplicates; `is_repeat` marks
+    the one that a rule sends again, possibly when a later status was told."""
 
     id: str
     transaction: Transaction
@@ -42,6 +43,7 @@ class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle le
     url: str
     method: str
     copy: int = 0
+    is_repeat: bool = False
     state: CallbackState = CallbackState.PENDING
     attempts: tuple[Attempt, ...] = ()
 

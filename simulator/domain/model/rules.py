@@ -34,6 +34,8 @@ class Rule(Generic[Then]):
 
     A `fallback` is tried after all others, the magic accounts included. `before_body` is the part of `when` that can be
     evaluated before a request's body is known; None when all of it can.
+
+    `variants` are rules that differ in `then` alone, each with the sum of the weights up to it; each match draws one.
     """
 
     id: str
@@ -47,6 +49,7 @@ class Rule(Generic[Then]):
     per: str = ""
     fallback: bool = False
     before_body: Callable[[Fields], bool] | None = None
+    variants: tuple[tuple[int, "Rule[Then]"], ...] = ()
 
     @property
     def label(self) -> str:
@@ -60,9 +63,16 @@ class Rule(Generic[Then]):
 
     @property
     def decides_all(self) -> bool:
-        """True when it applies to every request."""
+        """True when it applies to every request, and to each alike."""
         counts = (self.times, self.nth, self.every, self.chance)
-        return self.when is matches_all and all(count is None for count in counts)
+        return self.when is matches_all and all(count is None for count in counts) and not self.variants
+
+    def drawn(self, fraction: float) -> "Rule[Then]":
+        """The variant at this fraction, in [0, 1), of the sum of all weights; the rule itself when it has none."""
+        if not self.variants:
+            return self
+        point = fraction * self.variants[-1][0]
+        return next(variant for end, variant in self.variants if point < end)
 
 
 class MagicRules(Generic[Then]):
@@ -192,7 +202,7 @@ class RuleBook(Generic[Then]):
         """The same without counting. With `before_body` the facts are those known before the body; rules whose ids are
         in `passed` were evaluated then."""
         if wanted and (named := self.named(wanted)):
-            return Choice(rule=named, is_selected=True)
+            return Choice(rule=self._drawn(named, is_selected=True), is_selected=True)
         waits = before_body and self._has_magic
         magic = None if before_body else self._magic.of(account)
         if magic is None and not self._has_rules:
@@ -215,7 +225,7 @@ class RuleBook(Generic[Then]):
                     values.append((rule.id, value))
                 matched.append(rule.id)
                 if chosen is None and self._applies(rule, value):
-                    chosen = rule
+                    chosen = self._drawn(rule)
         return Choice(rule=chosen, matched=tuple(matched), values=tuple(values), waits=waits and chosen is None)
 
     def count(
@@ -246,6 +256,20 @@ class RuleBook(Generic[Then]):
         """How often a rule was chosen so far; magic rules are not counted."""
         count = self.counts.get(rule.id)
         return count.chosen if count else 0
+
+    def _drawn(self, rule: Rule[Then], *, is_selected: bool = False) -> Rule[Then]:
+        """The variant for a rule's next match. Requests that select the rule have draws of their own, since they move
+        no count."""
+        if not rule.variants:
+            return rule
+        count = self.counts.get(rule.id)
+        if count is None:  # of a magic account
+            identity: tuple[object, ...] = (self.magic_chosen[rule.id] + 1,)
+        elif is_selected:
+            identity = ("selected", count.selected + 1)
+        else:
+            identity = (count.matched + 1,)
+        return rule.drawn(draw.fraction(self._seed, "one_of", rule.label, *identity))
 
     def _applies(self, rule: Rule[Then], value: str) -> bool:
         """Whether a rule applies, given that it matched once more, with this value."""

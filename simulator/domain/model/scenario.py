@@ -19,7 +19,7 @@ from simulator.domain.model.magic import NO_MAGIC, Magic
 from simulator.domain.model.network import NetworkTimeline
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.transactions import PaymentThen
+from simulator.domain.model.transactions import PaymentThen, Step
 from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
@@ -149,6 +149,7 @@ class Scenario:
     clock: ClockStart = ClockStart()
     resellers: tuple[ResellerStart, ...] = ()
     catalog: Catalog = Catalog()
+    timelines: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
     payments: tuple[Rule[PaymentThen], ...] = ()
     voids: tuple[Rule[CaseThen], ...] = ()
     disputes: tuple[Rule[CaseThen], ...] = ()

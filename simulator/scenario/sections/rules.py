@@ -1,7 +1,7 @@
 """Reads the rules of a scenario, section by section, and compiles their `when`."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -9,7 +9,7 @@ from simulator.domain.model.bills import BillThen
 from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal
+from simulator.domain.model.transactions import PaymentThen
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections import windows
@@ -27,7 +27,9 @@ from simulator.scenario.sections.matchers import (
     number,
     without_body,
 )
-from simulator.scenario.sections.timeline import steps
+from simulator.scenario.sections.payments import payment_thens
+from simulator.scenario.sections.timeline import Timelines
+from simulator.scenario.sections.variants import choices, with_variants
 from simulator.scenario.sections.windows import SPAN_KEYS, check_window
 
 Then = TypeVar("Then")
@@ -37,11 +39,13 @@ NO_MATCHERS = frozenset({*COUNTS, *windows.KEYS, "any", "new"})
 
 @dataclass(frozen=True, slots=True)
 class KnownCodes:
-    """What a `when` may name: codes, None for any, and whether an amount may be compared with what is `outstanding`."""
+    """What a `when` may name: codes, None for any, and whether an amount may be compared with what is `outstanding`;
+    and the timelines that a `then` may name."""
 
     products: Collection[str] | None = None
     resellers: Collection[str] | None = None
     outstanding: bool = False
+    timelines: Timelines = field(default_factory=dict)
 
 
 def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any], ...]:
@@ -53,41 +57,16 @@ def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any],
 def payment_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[PaymentThen]:
     """One rule of `payments`."""
     known = replace(known, outstanding=True)
-    return _outcome_rule(item, rule_id, known, payment_then(item["then"], item["callbacks"]))
-
-
-def payment_then(then: Reader, distortion: Reader | None = None) -> PaymentThen:
-    """What a payment rule does: `then` is a timeline or a refusal, `distortion` the handling of its callbacks."""
-    callbacks = _callbacks(distortion) if distortion is not None else Distortion()
-    if not then.is_mapping:
-        return PaymentThen(steps(then), callbacks)
-    if distortion is not None and distortion.is_given:
-        distortion.problem("misplaced", "a refused payment has no callbacks", at_key=True)
-    return PaymentThen((), callbacks, _refusal(then))
-
-
-def _callbacks(distortion: Reader) -> Distortion:
-    return Distortion(
-        drop=distortion["drop"].boolean(),
-        duplicates=distortion["duplicate"].integer(0),
-        delay=distortion["delay"].duration(),
-        reverse=distortion["reverse"].boolean(),
-    )
-
-
-def _refusal(item: Reader) -> Refusal:
-    """`{refuse: Insufficient_Balance}`, optionally with its own code and remarks."""
-    names = {reason.value: reason for reason in Reason}
-    reason = names.get(item["refuse"].text(), Reason.REQUEST)
-    return Refusal(reason, item["statusCode"].optional_integer(), item["remarks"].text())
+    return _outcome_rule(item, rule_id, known, payment_thens(item["then"], item["callbacks"], known.timelines))
 
 
 def fault_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[FaultThen]:
     """One rule of `faults`."""
-    rule = _rule(item, rule_id, known, fault(item["then"]))
+    thens = choices(item["then"], fault)
+    rule = _rule(item, rule_id, known, thens[0][1])
     # Neither the execution nor the body is known when a request arrives.
-    waits = rule.then.after_commit or rule.per in BODY_FACTS or needs_body(_written(item))
-    return replace(rule, before_body=before_body(item)) if waits else rule
+    waits = any(then.after_commit for _, then in thens) or rule.per in BODY_FACTS or needs_body(_written(item))
+    return with_variants(replace(rule, before_body=before_body(item)) if waits else rule, thens)
 
 
 def before_body(item: Reader) -> When:
@@ -97,18 +76,18 @@ def before_body(item: Reader) -> When:
 
 def void_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
     """One rule of `voids`."""
-    return _outcome_rule(item, rule_id, known, void(item["then"]))
+    return _outcome_rule(item, rule_id, known, choices(item["then"], void))
 
 
 def dispute_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
     """One rule of `disputes`."""
-    return _outcome_rule(item, rule_id, known, dispute(item["then"]))
+    return _outcome_rule(item, rule_id, known, choices(item["then"], dispute))
 
 
 def bill_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[BillThen]:
     """One rule of `bills`."""
     known = replace(known, outstanding=True)
-    return _outcome_rule(item, rule_id, known, bill_then(item["then"]))
+    return _outcome_rule(item, rule_id, known, choices(item["then"], bill_then))
 
 
 # In the order of the sections of a scenario.
@@ -121,9 +100,10 @@ RULE_READERS: Mapping[str, Callable[[Reader, str, KnownCodes], Rule[Any]]] = {
 }
 
 
-def _outcome_rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
+def _outcome_rule(item: Reader, rule_id: str, known: KnownCodes, thens: list[tuple[int, Then]]) -> Rule[Then]:
     """A rule of a business outcome may be a fallback; a fault may not."""
-    return replace(_rule(item, rule_id, known, then), fallback=item["fallback"].boolean())
+    rule = replace(_rule(item, rule_id, known, thens[0][1]), fallback=item["fallback"].boolean())
+    return with_variants(rule, thens)
 
 
 def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:

@@ -274,6 +274,10 @@ def statuses_sent(box: Sandbox, until: float) -> list[Status]:
         (Distortion(reverse=True), [Status.SUCCESSFUL, Status.PROCESSING, Status.REFUNDED]),
         (Distortion(drop=True), []),
         (
+            Distortion(by_status={Status.REFUNDED: Distortion(drop=True)}),
+            [Status.PROCESSING, Status.SUCCESSFUL],
+        ),
+        (
             Distortion(duplicates=1),
             [*[Status.PROCESSING] * 2, *[Status.SUCCESSFUL] * 2, *[Status.REFUNDED] * 2],
         ),
