@@ -16,7 +16,7 @@ from simulator.cli.output import echo, echo_json, one_line, print_to_stderr
 )
 @click.pass_context
 def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> int:
-    """Print scenarios, magic accounts or the JSON Schema.
+    """Print bundled scenarios, magic accounts or the JSON Schema.
 
     Without arguments it lists the bundled scenarios. `show` prints one, to start your own file from; with
     `extends: NAME` your file inherits everything from it. `show FILE --json` prints what your file starts a sandbox
