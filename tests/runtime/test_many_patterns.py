@@ -127,7 +127,7 @@ def test_a_reset_and_a_reload_compile_nothing(tmp_path: Path, work: Counter[tupl
 
 def test_a_rule_that_was_compiled_ahead_is_the_same_rule(work: Counter[tuple[str, str]]) -> None:
     with running() as client:
-        wanted = {"section": "payments", "rule": rule()}
+        wanted: dict[str, Any] = {"section": "payments", "rule": rule()}
         made = client.sim("POST", "/sandboxes/default/rules", wanted)
         assert (made.status, made.json["id"]) == (201, "added-1")
         assert client.pay(headers={"X-Sim-Rule": "many"}).data["status"] == "Failed"
