@@ -65,7 +65,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     codes = products.products.keys()
     starts = resellers.resellers(root["resellers"], codes)
     named = timelines(root["timelines"])
-    known = rules.KnownCodes(codes, {reseller.code for reseller in starts}, named)
+    known = rules.KnownCodes(codes, {reseller.code for reseller in starts}, timelines=named)
     sections = {section: rules.rules_of(section, root[section], known) for section in DEFINITIONS}
     accounts_with_magic = magic(root["magic"], named)
     written = [item for section in DEFINITIONS for item in root[section].items()]
@@ -99,8 +99,8 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
 def _refuse_repeated_labels(root: Reader, written: list[Reader], taken_by_magic: Magic) -> None:
     """Names and ids of rules share one namespace: a request may select a rule by either."""
     labels = [item[key] for item in written for key in ("id", "name")]
-    # When an inherited rule and one of this file conflict, report the one of this file.
-    labels.sort(key=lambda label: label.position.source == root.position.source)
+    # When an inherited rule and one of this file conflict, report the one of this file; of two in one file the lower.
+    labels.sort(key=lambda label: (label.position.source == root.position.source, label.position.line))
     resellers.refuse_repeats(labels, "rule called")
     taken = {
         f"{section}-{place}"
@@ -159,7 +159,10 @@ def build_rule(
     report = Report(document.problems)
     check(document, report, DEFINITIONS[section])
     reader = Reader.of(document.root, report)
-    known = rules.KnownCodes(products, resellers, timelines)
+    if reader["remove"].is_given:
+        text = "only a file that extends another one removes its rules; DELETE the rule of a sandbox by its id"
+        reader["remove"].problem("misplaced", text)
+    known = rules.KnownCodes(products, resellers, timelines=timelines)
     rule = rules.RULE_READERS[section](reader, rule_id, known)
     report.raise_if_any()
     return rule

@@ -204,3 +204,18 @@ def test_an_expectation_and_a_rule_that_are_called_like_a_secret_are_not_shown(t
     assert "not as expected: (not shown): expected 1, got 0" in done.err
     assert "never payments: (not shown)" in done.err
     assert secret not in done.err
+
+
+@pytest.mark.parametrize("is_variable", [False, True])
+def test_the_command_starts_sandboxes_from_a_folder_of_scenarios(tmp_path: Path, is_variable: bool) -> None:
+    (tmp_path / "mine.yaml").write_text("extends: default\nscenario: mine\n")
+    script = (
+        "import os, urllib.request\n"
+        'body = b\'{"scenario": {"file": "mine.yaml"}}\'\n'
+        "url = os.environ['RESELLER_SIM_URL'] + '/sandboxes'\n"
+        "print(urllib.request.urlopen(urllib.request.Request(url, body)).read().decode())\n"
+    )
+    flags = () if is_variable else ("--scenarios", str(tmp_path))
+    variable = str(tmp_path) if is_variable else ""
+    done = run("exec", *flags, "--", sys.executable, "-c", script, RESELLER_SIM_SCENARIOS=variable)
+    assert (done.status, json.loads(done.out)["scenario"]) == (0, "mine")

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.domain.model.scenario import Scenario, ScheduledDeposit
 from simulator.scenario.library import load_scenario, scenario_from_object
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.document import Report, ScenarioError
 from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.merge import merge
 
@@ -154,8 +154,8 @@ def test_a_repeated_code_is_found_after_merging(tmp_path: Path) -> None:
 
 
 def test_a_rule_name_is_unique_over_all_files(tmp_path: Path) -> None:
-    [problem] = reported(tmp_path, "payments: [{ name: below, then: [{ status: Failed }] }]\n")
-    assert problem == "over.yaml:2:20: duplicate rule called 'below' exists already, in base.yaml:20"
+    [problem] = reported(tmp_path, "voids: [{ name: below, then: { status: Failed } }]\n")
+    assert problem == "over.yaml:2:17: duplicate rule called 'below' exists already, in base.yaml:20"
 
 
 def test_an_item_of_the_wrong_shape_is_reported_and_not_dropped(tmp_path: Path) -> None:
@@ -208,6 +208,8 @@ def test_an_object_can_name_no_file(value: str) -> None:
 def test_merging_changes_neither_side() -> None:
     base, over = load_text(BASE, "base"), load_text("resellers: [{code: A, balance: 99}]\n", "over")
     before = (base.data, over.data)
-    merged = merge(base.root, over.root).plain()
+    report = Report()
+    merged = merge(base.root, over.root, report).plain()
     assert merged["resellers"][0]["balance"] == 99
+    assert report.problems() == []
     assert (base.data, over.data) == before

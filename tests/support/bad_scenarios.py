@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from simulator.scenario.reading.document import DEPTH_MAX
-from simulator.scenario.reading.load import BYTES_MAX
+from simulator.scenario.reading.files import BYTES_MAX
 
 NESTED = "a: " + "[" * (DEPTH_MAX + 1)
 REFUSED: list[tuple[str, str | bytes, str]] = [
@@ -595,6 +595,38 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ["7:56: bad_pattern"],
     ),
     ("an extended scenario that there is not", "extends: defalt\n", ["1:10: unknown_scenario"]),
+    ("a list of bases with one that there is not", "extends: [default, defalt]\n", ["1:20: unknown_scenario"]),
+    ("a base twice", "extends: [default, default]\n", ["1:20: duplicate"]),
+    ("a base that is no text", "extends: [default, 5]\n", ["1:20: type"]),
+    ("an empty list of bases", "extends: []\n", ["1:10: out_of_range"]),
+    ("an empty name of a base", "extends: [default, '']\n", ["1:20: unknown_scenario"]),
+    ("bases in an object", "extends: { default: true }\n", ["1:10: type"]),
+    ("a rule removed where none is inherited", "payments: [{name: a, remove: true}]\n", ["1:30: misplaced"]),
+    ("an expectation removed where none is inherited", "expect: [{name: a, remove: true}]\n", ["1:28: misplaced"]),
+    *(
+        (f"removed: {text}", f"extends: default\n{text}\n", [place])
+        for text, place in [
+            ("payments: [{name: ordinry, remove: true}]", "2:19: unknown_name"),
+            ("payments: [{id: payments-1, remove: true}]", "2:17: unknown_name"),
+            ("payments: [{name: ordinary, id: a, remove: true}]", "2:33: unknown_name"),
+            ("voids: [{name: ordinary, remove: true}]", "2:16: unknown_name"),
+            ("payments: [{name: ordinary, remove: false}]", "2:37: unknown_value"),
+            ("payments: [{name: ordinary, remove: 'true'}]", "2:37: unknown_value"),
+            ("payments: [{name: ordinary, remove: }]", "2:37: unknown_value"),
+            ("payments: [{name: ordinary, remove: true, times: 1}]", "2:43: misplaced"),
+            ("payments: [{remove: true, then: [{status: Failed}], name: ordinary}]", "2:27: misplaced"),
+            ("payments: [{remove: true}]", "2:21: missing_key"),
+            ("payments: [{name: 5, remove: true}]", "2:30: missing_key"),
+            ("payments: [{name: '', remove: true}]", "2:31: missing_key"),
+            ("payments: [{name: ordinary, remove: true}, {name: ordinary, remove: true}]", "2:51: duplicate"),
+            (
+                "payments: [{name: ordinary, then: [{status: Failed}]}, {name: ordinary, remove: true}]",
+                "2:63: duplicate",
+            ),
+            ("expect: [{id: a, remove: true}]", "2:11: misplaced"),
+            ("expect: [{name: a, remove: true}]", "2:17: unknown_name"),
+        ]
+    ),
     ("an environment that there is not", "environment: prod\n", ["1:14: unknown_value"]),
     ("too many webhook retries", "webhooks: {retry_limit: 101}\n", ["1:25: out_of_range"]),
     ("no wait before a webhook retry", "webhooks: {retry_after: []}\n", ["1:25: out_of_range"]),

@@ -6,7 +6,7 @@ Matchers are compiled to plain callables. The counts of matches and choices are 
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain
 from typing import Any, Generic, TypeVar
@@ -66,6 +66,11 @@ class Rule(Generic[Then]):
         """True when it applies to every request, and to each alike."""
         counts = (self.times, self.nth, self.every, self.chance)
         return self.when is matches_all and all(count is None for count in counts) and not self.variants
+
+    def with_id(self, rule_id: str) -> "Rule[Then]":
+        """The same rule under another id, which its variants have, too."""
+        variants = tuple((end, replace(variant, id=rule_id)) for end, variant in self.variants)
+        return replace(self, id=rule_id, variants=variants)
 
     def drawn(self, fraction: float) -> "Rule[Then]":
         """The variant at this fraction, in [0, 1), of the sum of all weights; the rule itself when it has none."""
