@@ -46,8 +46,9 @@ class WithCommand(click.Command):
 @server_flags(port=0, port_variable=False)
 @option("--coverage", is_flag=True, help="Report at the end, on stderr, what was exercised and what was not.")
 @report_flags
-@option(
+@click.option(
     "--report",
+    allow_from_autoenv=False,
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
     help="Write what every sandbox did to this folder, as files and as a page.",
@@ -64,6 +65,7 @@ def command(ctx: click.Context, /, coverage: bool, report: Path | None, **flags:
     environment.
 
     With --coverage, or RESELLER_SIM_COVERAGE=1, it reports at the end which rules, endpoints and outcomes were met.
+    With --format github, or RESELLER_SIM_FORMAT=github, what is not as expected is annotated.
 
     \b
     Examples:
