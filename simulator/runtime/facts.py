@@ -1,6 +1,7 @@
 """What expectations may test of calls, payments, callbacks and webhooks, by the names that a scenario uses."""
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -13,6 +14,7 @@ from simulator.domain.model.webhooks import Delivery, DeliveryState
 from simulator.runtime.journal import Exchange
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
+KEY_CHARS_SHOWN = 8
 _API_KEY = b"x-api-key"
 
 
@@ -71,10 +73,18 @@ def sent_value(exchange: Exchange, name: str) -> str:
         case "address":
             return exchange.client
         case "key":
-            return next((value.decode("latin-1") for key, value in exchange.headers if key.lower() == _API_KEY), "")
+            key = next((value for header, value in exchange.headers if header.lower() == _API_KEY), b"")
+            return _recognizable(key)
     found = _sent(exchange).get(name, "")
     text = str(found) if isinstance(found, str | int) and not isinstance(found, bool) else ""
     return text or (exchange.refid if name == "refid" else "")
+
+
+def _recognizable(key: bytes) -> str:
+    """Enough of a key to recognize it by, since it may be a secret in the wrong place, and a digest to tell it from
+    others."""
+    text = key.decode("latin-1")
+    return text if len(text) <= KEY_CHARS_SHOWN else f"{text[:KEY_CHARS_SHOWN]}…{sha256(key).hexdigest()[:8]}"
 
 
 def _sent(exchange: Exchange) -> Mapping[str, Any]:

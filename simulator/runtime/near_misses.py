@@ -34,13 +34,15 @@ class NearMisses:
         self._fewest = len(expected.parts)
 
     def add(self, records: Iterable[Fields]) -> None:
-        """Look at some records, given by their facts."""
+        """Look at some records, given by their facts: those that came just before the ones seen so far."""
         parts = self._expected.parts
+        if self._too_many:
+            matching = [about for about in records if all(test(about) for test in parts.values())]
+            self._matching = [*matching, *self._matching][-LINES_MAX:]
+            return
         for about in records:
             missed = [name for name, test in parts.items() if not test(about)]
-            if self._too_many:
-                self._matching += [about] if not missed else []
-            elif missed and len(missed) <= self._fewest:
+            if missed and len(missed) <= self._fewest:
                 if len(missed) < self._fewest:
                     self._fewest, self._groups = len(missed), Counter()
                 self._groups[tuple((name, _value(about, name)) for name in missed)] += 1
@@ -49,8 +51,7 @@ class NearMisses:
         """A line for each of the largest groups, or for each of the latest records that match. A record that misses
         everything of several conditions is not near."""
         if self._too_many:
-            latest = sorted(self._matching, key=lambda about: int(str(about.get("request", 0))))[-LINES_MAX:]
-            return tuple(map(self._described, latest))
+            return tuple(map(self._described, self._matching))
         if self._fewest == len(self._expected.parts) > 1:
             return ()
         return tuple(self._group(missed, count) for missed, count in self._groups.most_common(LINES_MAX))

@@ -379,3 +379,35 @@ def test_others_have_their_turn_while_many_records_are_scanned(monkeypatch: pyte
         scanning = client.run(turns_of_another())
         monkeypatch.setattr("simulator.runtime.expectations.SLICE", 100)
         assert scanning == client.run(turns_of_another()) + 7 // 2
+
+
+def test_the_latest_that_match_are_shown_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.runtime.expectations.SLICE", 2)
+    expect: list[Any] = [{"payments": {}, "count": 0}, {"calls": {}, "count": {"max": 2}}]
+    with running({"expect": expect}) as client:
+        for number in range(7):
+            client.pay(f"ref-{number}")
+        payments, calls = (one["nearest"] for one in verdicts(client))
+    assert [line.partition("refid ")[2].partition(",")[0] for line in payments] == ["ref-4", "ref-5", "ref-6"]
+    assert [line.partition(",")[0] for line in calls] == [f"call with request {n}" for n in (5, 6, 7)]
+
+
+def test_a_key_that_may_be_a_secret_is_shown_by_its_beginning() -> None:
+    with running({"expect": [{"calls": {}, "per": "key", "count": 0}]}) as client:
+        client.call("GET", "/v2/balance", key="c2VjcmV0LWluLXRoZS13cm9uZy1wbGFjZQ==")
+        [one] = verdicts(client)
+    assert "for c2VjcmV0…" in one["message"]
+    assert "c2VjcmV0L" not in one["message"]
+
+
+def test_deliveries_and_deposits_that_are_due_are_pending() -> None:
+    more: dict[str, Any] = {
+        "resellers": [{"code": "RS001", "balance_webhook": {"url": "http://127.0.0.1:9/"}}],
+        "schedule": [{"at": "10m", "deposit": {"reseller": "RS001", "amount": 5}}],
+    }
+    with running({"expect": [{"webhooks": {"reseller": "RS001"}}, {"outcome": "callback-failed"}], **more}) as client:
+        client.pay()
+        webhooks, outcome = (one["pending"] for one in verdicts(client))
+    assert webhooks == ["a deposit for RS001 comes in 600 s"]
+    assert outcome[0].startswith("payment ref-1 is Accepted, next step in ")
+    assert outcome[-1] == "a deposit for RS001 comes in 600 s"

@@ -54,6 +54,9 @@ class Judge:
         suites = self._lives.suites(sandboxes.secrets)
         if self._reports.is_text:
             _print(suites)
+        if self._lives.met_left_out:
+            text = f"{self._lives.met_left_out} expectations that were met are left out of the reports"
+            print_to_stderr(f"reseller-sim exec: {text}: there are too many")
         is_written = self._reports.write(suites)
         if self._folder is not None:
             self._folder.end()

@@ -11,7 +11,7 @@ from simulator.domain.model.outcomes import IDS
 from simulator.domain.model.rules import Fields, Rule
 from simulator.domain.model.transactions import Status
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import shown
+from simulator.scenario.reading.document import one_line, shown
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import text_of
 from simulator.scenario.sections.matchers import compile_when
@@ -20,6 +20,7 @@ from simulator.scenario.sections.timeline import STATUSES
 from simulator.wire.payments import STATUS_NAMES
 
 NAME_CHARS_MAX = 200
+FILE_CHARS_MAX = 1000
 
 CALLBACK_STATES = ("pending", "delivered", "failed", "dropped")
 WEBHOOK_STATES = ("pending", "success", "failed")
@@ -67,7 +68,7 @@ def _expectation(item: Reader, names: KnownNames) -> Expectation | None:
     kind = given[0]
     _refuse_misplaced(item, kind)
     position = item.position
-    place = Place(position.source, position.line) if position.line else None
+    place = Place(one_line(position.source, FILE_CHARS_MAX), position.line) if position.line else None
     return replace(_about(item, kind, names), written=item.node.plain() if item.node else None, place=place)
 
 
