@@ -43,7 +43,9 @@ def command(files: tuple[Path, ...], **flags: Any) -> int:
                 echo(one_line(problem))
         if not found and not reports.tap:
             echo(one_line(f"{file}: ok"))
-    if not reports.write(suites):
+    is_written = reports.write(suites)
+    reports.show(suites)
+    if not is_written:
         return UNWRITABLE
     return 0 if all_ok(suites) else 1
 

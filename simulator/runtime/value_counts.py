@@ -134,9 +134,10 @@ class ValueCounts:
         value, worst = max(self._seen.items(), key=lambda item: (one.count.exceeds(item[1].count), item[1].count))
         wrong = sum(1 for seen in self._seen.values() if not one.count.admits(seen.count))
         numbers = ", ".join(str(request.n) for request in worst.recent[:SHOWN_MAX])
+        requests = "request" + "s" * (worst.count > 1)
         more = ", …" if worst.count > min(SHOWN_MAX, len(worst.recent)) else ""
         others = f"; wrong for {wrong} of {len(self._seen)}" if wrong > 1 else ""
-        return worst.count, f"{worst.count} for {value} in requests {numbers}{more}{others}"
+        return worst.count, f"{worst.count} for {value} in {requests} {numbers}{more}{others}"
 
     def _distance(self) -> str:
         one, closest = self._expectation, self._closest

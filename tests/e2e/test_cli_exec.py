@@ -254,6 +254,7 @@ def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tm
     )
     [payment] = json.loads((folder / "002-kept" / "payments.json").read_text())
     assert payment["refid"] == "order-1"
+    assert [one["path"] for one in payment["requests"]] == ["/v2/topup"]
     assert_har(json.loads((folder / "002-kept" / "journal.har").read_text()), ["/v2/topup"])
     assert_har(json.loads((folder / "003-default" / "journal.har").read_text()), ["/v2/balance"])
     assert json.loads((folder / "001-gone" / "expectations.json").read_text())["ok"] is False

@@ -46,13 +46,16 @@ class Reports:
             except OSError as error:
                 raise CannotStart(one_line(f"{self.title}: {path} cannot be written: {error.strerror}")) from None
 
-    def write(self, suites: Sequence[Suite]) -> bool:
-        """Write the files, and what goes to stdout; False when a file could not be written, which is reported."""
+    def show(self, suites: Sequence[Suite]) -> None:
+        """Print what goes to stdout. Files are written before, since nobody may be reading this."""
         if self.tap:
             echo(tap(suites))
         elif self.format == "github":
             for line in annotations(suites):
                 echo(line)
+
+    def write(self, suites: Sequence[Suite]) -> bool:
+        """Write the files; False when one could not be written, which is reported."""
         contents = ((self.junit, junit), (self.json_file, as_json))
         written = [self._written(path, make(self.title, suites)) for path, make in contents if path is not None]
         return all(written)

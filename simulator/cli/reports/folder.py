@@ -15,9 +15,11 @@ from simulator.control.coverage import rendered as rendered_coverage
 from simulator.control.expectations import rendered as rendered_verdicts
 from simulator.control.masking import Mask, mask_of
 from simulator.control.requests import row, whole
-from simulator.control.transactions import story
+from simulator.control.transactions import SHOWN_MAX, story
 from simulator.domain.model.expectations import Verdict
-from simulator.runtime.journal import Journal
+from simulator.domain.model.transactions import Transaction
+from simulator.domain.state import State
+from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.wire.json import encode
@@ -72,7 +74,7 @@ class Folder:
         transactions = list(islice(reversed(state.transactions.values()), PAYMENTS_MAX))[::-1]
         contents: dict[str, Iterable[bytes]] = {
             "journal.har": map(mask.answer, har(self._base(live), self._exchanges(live, journal, mask))),
-            "payments.json": _listed(mask, (story(state, one) for one in transactions)),
+            "payments.json": _listed(mask, _stories(state, transactions, journal, mask)),
             "coverage.json": [mask.answer(encode(coverage))],
             "expectations.json": [mask.answer(encode(rendered_verdicts(found)))],
         }
@@ -137,6 +139,20 @@ def _listed(mask: Mask, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
     for number, one in enumerate(rows):
         yield (b",\n" if number else b"\n") + mask.answer(encode(one))
     yield b"\n]\n"
+
+
+def _stories(
+    state: State, transactions: Iterable[Transaction], journal: Journal, mask: Mask
+) -> Iterator[dict[str, Any]]:
+    """Each payment with all that belongs to it, the latest of its requests included."""
+    by_trxid: dict[str, list[Exchange]] = {}
+    for one in journal:
+        by_trxid.setdefault(one.trxid, []).append(one)
+    for payment in transactions:
+        requests = by_trxid.get(payment.trxid, [])
+        left_out = max(0, len(requests) - SHOWN_MAX)
+        rows = [row(one, mask) for one in requests[-SHOWN_MAX:]]
+        yield story(state, payment) | {"requests": rows, "requests_left_out": left_out}
 
 
 def _left_out(journal: Journal, written: int, payments: int) -> list[str]:

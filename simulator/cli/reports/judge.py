@@ -52,20 +52,26 @@ class Judge:
         for live in sandboxes:
             self._add(live)
         suites = self._lives.suites(sandboxes.secrets)
+        is_written = self._is_written(suites)
         if self._reports.is_text:
             _print(suites)
         if self._lives.met_left_out:
             text = f"{self._lives.met_left_out} expectations that were met are left out of the reports"
             print_to_stderr(f"reseller-sim exec: {text}: there are too many")
-        is_written = self._reports.write(suites)
-        if self._folder is not None:
-            self._folder.end()
-            if self._folder.error:
-                is_written = False
-                print_to_stderr(one_line(f"reseller-sim exec: {self._folder.error}"))
+        self._reports.show(suites)
         if status:
             return status
         return UNWRITABLE if not is_written else 0 if all_ok(suites) else 1
+
+    def _is_written(self, suites: Sequence[Suite]) -> bool:
+        """Write the files and the folder's page; whether that was possible."""
+        is_written = self._reports.write(suites)
+        if self._folder is None:
+            return is_written
+        self._folder.end()
+        if self._folder.error:
+            print_to_stderr(one_line(f"reseller-sim exec: {self._folder.error}"))
+        return is_written and not self._folder.error
 
 
 def _print(suites: Sequence[Suite]) -> None:
