@@ -4,6 +4,7 @@ would never be met, or always.
 What the rules of the file script is possible: a fault's status, the error in its body, a bill rule's own error.
 """
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 
 from simulator.contract.endpoints import Endpoint, endpoints
@@ -18,6 +19,7 @@ from simulator.scenario.lint.values import METHOD, PATH, Kind, Values, values
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import Node, shown
 from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.matchers import text_test
 from simulator.scenario.sections.rules import listed_values, values_of
 
 CATALOG_TYPES = tuple(
@@ -61,6 +63,7 @@ def refuse_impossible(root: Reader) -> None:
         if item["webhooks"].is_mapping:
             for value in values_of(item["webhooks"]["type"]):
                 _refuse_unknown(value, EVENT_TYPES, "type of webhooks")
+            _refuse_empty(item["webhooks"]["type"], EVENT_TYPES, "webhook has such a type")
 
 
 class _Scripted:
@@ -79,6 +82,18 @@ class _Scripted:
             self.statuses.add(str(value))
         elif name == "error" and isinstance(value, str):
             self.errors.add(value)
+        elif name == "body" and isinstance(value, str):
+            self.errors |= _error_in(value)
+
+
+def _error_in(body: str) -> set[str]:
+    """The error in a body that is written as text."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return set()
+    error = found.get("error") if isinstance(found, dict) else None
+    return {error} if isinstance(error, str) else set()
 
 
 def _members(node: Node) -> Iterator[tuple[str, Node]]:
@@ -162,6 +177,7 @@ def _refuse_statuses(entry: Reader, possible: Collection[Endpoint], scripted: _S
             listed = ", ".join(sorted(documented | scripted.statuses))
             whose = "the service" if len(possible) != 1 else str(next(iter(possible)))
             value.problem("impossible", f"{whose} has no answer with status {shown(text)}, only {listed}")
+    _refuse_empty(entry, known, "such call has such a status")
 
 
 def _refuse_errors(entry: Reader, possible: Collection[Endpoint], scripted: _Scripted) -> None:
@@ -177,10 +193,20 @@ def _refuse_errors(entry: Reader, possible: Collection[Endpoint], scripted: _Scr
             value.problem("impossible", f"{shown(text)} is an error of {' and '.join(where)}, not of this call")
         else:
             _refuse_unknown(value, sorted(shared | of_these), "error")
+    _refuse_empty(entry, shared | of_these, "such call has such an error")
 
 
 def _is_of(prefix: str, possible: Collection[Endpoint]) -> bool:
     return any(one.path.startswith(prefix) for one in possible)
+
+
+def _refuse_empty(entry: Reader, known: Collection[str], what: str) -> None:
+    """Report a matcher, such as a prefix or a minimum, that none of the known values passes."""
+    if entry.node is None or not entry.is_valid:
+        return
+    admits = text_test(entry.node.plain())
+    if not any(map(admits, known)):
+        entry.problem("impossible", f"no {what}")
 
 
 def _refuse_unknown(value: Reader, known: Collection[str], what: str) -> None:

@@ -115,6 +115,9 @@ def test_expectations_are_added_to_those_of_the_scenario_below(tmp_path: Path) -
         ("{ calls: { path: /v2/balance, error: Invalid_Product } }", "expect[0].calls.error impossible"),
         ("{ webhooks: { type: balance.aded } }", "expect[0].webhooks.type unknown_value"),
         ("{ webhooks: { type: { not: product.update } } }", "expect[0].webhooks.type.not unknown_value"),
+        ("{ calls: { status: { min: 600 } } }", "expect[0].calls.status impossible"),
+        ("{ calls: { error: { prefix: once_ } } }", "expect[0].calls.error impossible"),
+        ("{ webhooks: { type: { suffix: .changed } } }", "expect[0].webhooks.type impossible"),
         ("{ calls: {}, per: refid }", "expect[0].per misplaced"),
         ("{ calls: {}, per: sender, count: 1 }", "expect[0].per unknown_value"),
         ("{ calls: {}, apart: 0s }", "expect[0].apart out_of_range"),
@@ -150,14 +153,19 @@ def test_there_are_two_hundred_expectations_at_most() -> None:
         "{ calls: { method: HEAD } }",
         "{ calls: { method: { not: GET }, status: { min: 400 } } }",
         "{ calls: { status: [0, 418] } }",
-        "{ calls: { error: [teapot, nonce_reused, ''] } }",
+        "{ calls: { error: [teapot, as_text, nonce_reused, ''] } }",
         "{ calls: { path: /v2/topup, error: Invalid_Product } }",
         "{ calls: { path: /v2/bill-presentment, error: [odd, unavailable] } }",
         "{ webhooks: { type: [balance.added, category.deleted] } }",
     ],
 )
 def test_what_can_be_is_taken_also_when_only_a_rule_of_the_file_makes_it(item: str) -> None:
-    rules = "faults: [{ then: { status: 418, body: { error: teapot } } }]\nbills: [{ then: { error: odd } }]\n"
+    rules = (
+        "faults:\n"
+        "  - { then: { status: 418, body: { error: teapot } } }\n"
+        """  - { then: { status: 500, body: '{"error": "as_text"}' } }\n"""
+        "bills: [{ then: { error: odd } }]\n"
+    )
     assert len(built(BASE + rules + f"expect: [{item}]\n").expect) == 1
 
 
