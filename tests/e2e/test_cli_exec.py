@@ -291,6 +291,20 @@ def assert_har(document: Any, paths: list[str]) -> None:
             assert set(sent["postData"]) == {"mimeType", "params", "text"}
 
 
+def test_a_refid_counts_also_in_a_request_that_a_fault_answered_unread(tmp_path: Path) -> None:
+    scenario = tmp_path / "mine.yaml"
+    scenario.write_text(
+        "extends: default\n"
+        "faults: [{ when: { path: /v2/topup }, then: { status: 500 } }]\n"
+        "expect: [{ name: once, calls: { path: /v2/topup }, per: refid, count: 1 }]\n"
+    )
+    body = '{"refid":"order-1","product":"RELOAD","account":"0123456789","amount":"10"}'
+    call = shlex.join([*PROGRAM, "call", "POST", "/v2/topup", "-d", body])
+    done = run("exec", str(scenario), "--", "sh", "-c", f"{call}; {call}; true")
+    assert done.status == 1
+    assert "once: expected 1 for each refid, got 2 for order-1 in requests 1, 2" in done.err
+
+
 def test_annotations_of_unmet_expectations_have_file_and_line(tmp_path: Path) -> None:
     scenario = expecting(tmp_path)
     done = run("exec", str(scenario), "--format", "github", "--", "true")
