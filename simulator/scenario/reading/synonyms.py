@@ -72,6 +72,8 @@ WORDS: Mapping[str, str] = {
     "schedule": "events scheduled cron",
     "timelines": "timeline flows sequences",
     "inboxes": "inbox receivers",
+    "per": "each group_by by for_each",
+    "apart": "interval spacing gap distance min_interval",
     "expect": "expectations assert asserts assertions verify",
     "assume": "assumptions knobs",
     "scenario": "title name",
