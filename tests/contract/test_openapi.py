@@ -103,6 +103,7 @@ def test_every_reference_of_a_bundle_leads_into_the_bundle(document: str) -> Non
     for ref in refs:
         assert ref.startswith("#/"), ref
         assert isinstance(at_pointer(whole, ref.removeprefix("#")), dict), ref
+        assert ref.count("/") == 3, f"{ref} points into the inside of a component, where code generators do not look"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -210,4 +211,4 @@ def test_the_words_of_the_bundle_are_those_of_its_files() -> None:
     names = bundled()["components"]["schemas"]
     assert {"TopupRequest", "PaymentAnswer", "CatalogAnswer", "CallbackMessage"} <= set(names)
     assert names["TopupRequest"]["properties"]["refid"]["$ref"] == "#/components/schemas/Text"
-    assert names["CatalogQuery"]["properties"]["is_active"]["$ref"] == "#/components/schemas/CatalogQuery/$defs/flag"
+    assert names["OptionsAnswer"]["properties"]["items"]["items"]["$ref"] == "#/components/schemas/OptionsOption"
