@@ -38,6 +38,7 @@ from simulator.runtime.unexpected import report
 from simulator.scenario.reading.document import ScenarioError
 
 HEALTH_PATH = "/_sim/health"
+OPEN_PATHS = (HEALTH_PATH, "/openapi.json", "/_sim/openapi.json")
 SANDBOXES_PATH = "/_sim/sandboxes/"
 ONE = SANDBOXES_PATH + "{sandbox}"
 
@@ -52,6 +53,8 @@ class AnyMethod(Route):
 
 ROUTES = [
     Route(HEALTH_PATH, meta.health, methods=["GET"]),
+    Route("/openapi.json", meta.reseller_document, methods=["GET"]),
+    Route("/_sim/openapi.json", meta.control_document, methods=["GET"]),
     Route("/_sim/assumptions", meta.register, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.list_all, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.create, methods=["POST"]),
@@ -133,7 +136,7 @@ class ControlApp:
             await send(message)
 
         masked: Any = send_with_id
-        if scope["path"] != HEALTH_PATH and not scope["path"].startswith(INBOX_PATH):
+        if scope["path"] not in OPEN_PATHS and not scope["path"].startswith(INBOX_PATH):
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
                 answer = error(refusal.status, refusal.code, refusal.message)
