@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 SANDBOX_PREFIX = "/s/"
 CONTROL_PREFIX = CONTROL_PATH + "/"
+DOCUMENT_PATH = "/openapi.json"
 
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 
@@ -55,7 +56,7 @@ class App:
             return
         # Other servers than ours may have left blanks around values (RFC 9110 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        if scope["path"].startswith(CONTROL_PREFIX) or scope["path"] == CONTROL_PATH:
+        if _is_ours(scope["path"]):
             await self._controlled(scope, receive, send)
         else:
             client = scope.get("client")
@@ -76,7 +77,7 @@ class App:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
         raw_path, _, query = whole.target.partition(b"?")
         path = raw_path.decode("ascii")
-        if path.startswith(CONTROL_PREFIX) or path == CONTROL_PATH:
+        if _is_ours(path):
             return None
         request = Incoming(
             method=whole.method,
@@ -145,6 +146,11 @@ class App:
         if isinstance(self._sender, HttpSender):
             await self._sender.close()
         await send({"type": "lifespan.shutdown.complete"})
+
+
+def _is_ours(path: str) -> bool:
+    """True for what is not the service's: the control API, and the contract as a document."""
+    return path.startswith(CONTROL_PREFIX) or path in (CONTROL_PATH, DOCUMENT_PATH)
 
 
 async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:

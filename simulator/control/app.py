@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from simulator.control import (
+    api_docs,
     callbacks,
     catalog,
     clock,
@@ -40,6 +41,9 @@ from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.files import ScenariosFolder
 
 HEALTH_PATH = "/_sim/health"
+DOCS_PATH = "/_sim/docs"
+OPEN_PATHS = (HEALTH_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH)
+OPEN_PREFIXES = (INBOX_PATH, DOCS_PATH + "/")
 SANDBOXES_PATH = "/_sim/sandboxes/"
 ONE = SANDBOXES_PATH + "{sandbox}"
 
@@ -54,6 +58,8 @@ class AnyMethod(Route):
 
 ROUTES = [
     Route(HEALTH_PATH, meta.health, methods=["GET"]),
+    Route("/openapi.json", meta.reseller_document, methods=["GET"]),
+    Route("/_sim/openapi.json", meta.control_document, methods=["GET"]),
     Route("/_sim/assumptions", meta.register, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.list_all, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.create, methods=["POST"]),
@@ -94,6 +100,12 @@ ROUTES = [
     AnyMethod(INBOX_PATH + "{sandbox}/{name}", inboxes.receive),
 ]
 
+# Files of web pages, which are no part of the API.
+PAGES = [
+    Route(DOCS_PATH, api_docs.page, methods=["GET"]),
+    Route(DOCS_PATH + "/{name}", api_docs.asset, methods=["GET"]),
+]
+
 
 class ControlApp:
     """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, `scenarios`
@@ -105,7 +117,7 @@ class ControlApp:
         self._guard = guard
         self._answers = count(1)
         self._app = Starlette(
-            routes=ROUTES,
+            routes=[*ROUTES, *PAGES],
             exception_handlers={
                 DomainError: on_domain_error,
                 ScenarioError: on_scenario_error,
@@ -139,7 +151,7 @@ class ControlApp:
             await send(message)
 
         masked: Any = send_with_id
-        if scope["path"] != HEALTH_PATH and not scope["path"].startswith(INBOX_PATH):
+        if scope["path"] not in OPEN_PATHS and not scope["path"].startswith(OPEN_PREFIXES):
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
                 answer = error(refusal.status, refusal.code, refusal.message)

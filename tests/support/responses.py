@@ -60,7 +60,7 @@ def _described(whole: dict[str, Any], method: str, path: str, status: int) -> di
     if status == MISTAKE:
         found = shared.get("Unexpected")
     elif item is None:
-        found = shared.get("UnknownPath" if status == 404 else _BEFORE_ROUTING.get(status))
+        found = shared.get("NotFound" if status == 404 else _BEFORE_ROUTING.get(status))
     elif method not in item:
         found = shared.get("MethodNotAllowed" if status == 405 else _BEFORE_ROUTING.get(status))
     else:
