@@ -71,7 +71,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "known_secrets", "lanes", "live_sandbox", "probes", "ring", "rule_names", "sandboxes", "unexpected", "waiting",
         "watch",
     },
-    "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
+    "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates"},
     "wire": {
         "billers", "diagnoses", "errors", "headers", "json", "legacy", "outbound", "paging", "secrets", "signing",
         "timestamps", "tokens", "unescaped",

@@ -11,6 +11,7 @@ from simulator.domain.model.catalog import Adjustment, Discount, Money, Overlay,
 from simulator.domain.model.faults import (
     CutAnswer,
     DrippingAnswer,
+    ExtraHeaders,
     FaultThen,
     InternalError,
     MalformedAnswer,
@@ -217,7 +218,11 @@ def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
     assert fourth.then == FaultThen((MalformedAnswer(), DrippingAnswer(20.0)))
     assert (first.id, first.name, second.id) == ("fault-1", "a fault", "faults-2")
     assert first.then == FaultThen(
-        (ScriptedAnswer(503, {"error": [1, Decimal("2.50"), None, True]}), CutAnswer()),
+        (
+            ScriptedAnswer(503, {"error": [1, Decimal("2.50"), None, True]}),
+            ExtraHeaders(((b"Retry-After", b"5"),)),
+            CutAnswer(),
+        ),
         delay=(timedelta(milliseconds=200), timedelta(seconds=2)),
         after_commit=True,
     )
@@ -232,7 +237,7 @@ DAMAGES = [
     ("{disconnect: head}", FaultThen((NoAnswer(),))),
     ("{disconnect: body}", FaultThen((CutAnswer(),))),
     ("{delay: 5s}", FaultThen(delay=(timedelta(seconds=5), timedelta(seconds=5)))),
-    ("{status: 504, body: text}", FaultThen((ScriptedAnswer(504, "text"),))),
+    ("{status: 504, body: text}", FaultThen((ScriptedAnswer(504, "text", "text/plain; charset=utf-8"),))),
 ]
 
 
