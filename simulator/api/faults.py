@@ -176,6 +176,8 @@ def _facts(call: Call) -> Fields:
     key = call.headers.get(names.API_KEY, b"").decode("latin-1")
     owner = call.sandbox.core.state.keys.get(key)
     facts: dict[str, object] = {
+        "now": call.now,
+        "start": call.sandbox.core.state.started,
         "method": exchange.method,
         "path": exchange.path,
         "reseller": owner[0].code if owner else claimed_reseller(call),

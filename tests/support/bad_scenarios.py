@@ -371,6 +371,22 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("a rule that is text", "payments: [always]\n", ["1:12: type"]),
     ("a times of nothing", "payments: [{times: 0, then: [{status: Failed}]}]\n", ["1:20: out_of_range"]),
     ("an nth that is half", "payments: [{nth: 1.5, then: [{status: Failed}]}]\n", ["1:18: type"]),
+    ("no time of day", "faults: [{when: {time: {from: '24:00'}}, then: {status: 500}}]\n", ["1:31: bad_clock_time"]),
+    ("a time of day as a list", "faults: [{when: {time: ['12:00']}, then: {status: 500}}]\n", ["1:24: type"]),
+    ("a time of day of nothing", "faults: [{when: {time: {}}, then: {status: 500}}]\n", ["1:24: out_of_range"]),
+    (
+        "no day of the week",
+        "faults: [{when: {weekday: [Sun, Sunday]}, then: {status: 500}}]\n",
+        ["1:33: unknown_value"],
+    ),
+    (
+        "no day of the week alone",
+        "voids: [{when: {weekday: sunday}, then: {status: Failed}}]\n",
+        ["1:26: bad_weekdays"],
+    ),
+    ("a span of a century", "bills: [{when: {since: 36500d}, then: {error: a}}]\n", ["1:24: bad_duration"]),
+    ("a span of a century beside when", "bills: [{until: 36500d, then: {error: a}}]\n", ["1:17: bad_duration"]),
+    ("a span written twice", "faults: [{since: 1m, when: {since: 2m}, then: {status: 500}}]\n", ["1:29: duplicate"]),
     ("a matcher of nothing", "payments: [{when: {account: null}, then: [{status: Failed}]}]\n", ["1:29: type"]),
     (
         "a matcher with a glob key",

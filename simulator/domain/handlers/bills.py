@@ -50,7 +50,7 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
     product = reseller.sees(state.catalog, asked.product)
     if product is None:
         return BillRefused(BillError.PRODUCT, detail=not_on_sale(state, None, asked.product, reseller))
-    rule = state.bills.choose(lambda: _facts(asked), asked.rule, asked.account)
+    rule = state.bills.choose(lambda: _facts(state, asked, now), asked.rule, asked.account)
     inquiry = Inquiry(
         state=state,
         asked=asked,
@@ -69,8 +69,10 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
     return BillFound(_minus_payments(state, inquiry, bill), rule.label)
 
 
-def _facts(asked: LookUpBill) -> dict[str, object]:
+def _facts(state: State, asked: LookUpBill, now: datetime) -> dict[str, object]:
     return {
+        "now": now,
+        "start": state.started,
         "reseller": asked.reseller,
         "product": asked.product,
         "account": asked.account,

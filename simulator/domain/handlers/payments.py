@@ -202,7 +202,7 @@ def _create(
     state, product, amount = draft.state, draft.product, draft.amount
     assert amount is not None
     book = state.payments
-    rule = book.choose(lambda: _facts(command, amount), command.rule, command.account)
+    rule = book.choose(lambda: _facts(state, command, amount, now), command.rule, command.account)
     if rule is not None and rule.then.refusal is not None:
         refusal = rule.then.refusal
         said = refusal.remarks or plan_remarks(refusal.reason, command.extras, amount)
@@ -247,8 +247,10 @@ def _create(
     )
 
 
-def _facts(command: CreatePayment, amount: Decimal) -> dict[str, object]:
+def _facts(state: State, command: CreatePayment, amount: Decimal, now: datetime) -> dict[str, object]:
     return {
+        "now": now,
+        "start": state.started,
         "reseller": command.reseller,
         "product": command.product,
         "account": command.account,

@@ -4,23 +4,39 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from simulator.scenario.lint.reach import ANY_METHOD, ANY_PATH, Reach, reach
-from simulator.scenario.lint.values import AMOUNT, METHOD, PATH, TEXT, Kind, Values, covers, opaque, values
+from simulator.scenario.lint.values import (
+    AMOUNT,
+    METHOD,
+    PATH,
+    TEXT,
+    Kind,
+    Values,
+    covers,
+    microseconds,
+    opaque,
+    times_of_day,
+    values,
+)
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import ONE
 from simulator.scenario.sections.matchers import COUNTS
+from simulator.scenario.sections.windows import time_of_day
 
 # How each condition compares values. A condition that is missing here is covered by an equal one only.
 KINDS: Mapping[str, Kind] = {
     "method": METHOD,
     "path": PATH,
     "amount": AMOUNT,
-    **dict.fromkeys(("reseller", "product", "account", "refid", "trxid", "refund_type", "new"), TEXT),
+    **dict.fromkeys(("reseller", "product", "account", "refid", "trxid", "refund_type", "new", "weekday"), TEXT),
 }
 # Conditions with named members, each with its matcher; and what makes equal names equal.
 GROUPS: Mapping[str, Callable[[str], str]] = {"extras": str, "headers": str.lower}
 
 # The members of a rule that do not limit when it applies.
-WITHOUT_LIMIT = frozenset({"id", "name", "when", "then", "callbacks", "fallback"})
+WITHOUT_LIMIT = frozenset({"id", "name", "when", "then", "callbacks", "fallback", "since", "until"})
+
+# Spans since the start, and which bound of the time they are. That `until` is exclusive changes no comparison.
+SPANS: Mapping[str, str] = {"since": "min", "until": "max"}
 
 Key = tuple[str, str]
 
@@ -50,7 +66,7 @@ def when_of(item: Reader, section: str) -> When | None:
     """The conditions of a rule, without its counts; None when it has a problem."""
     if not item.is_valid:
         return None
-    found = When(tuple(_conditions(item["when"])))
+    found = When((*_conditions(item["when"]), *_spans(item)))
     if section != "faults":
         return found
     return When(found.conditions, reach(found.of("method") or ANY_METHOD, found.of("path") or ANY_PATH))
@@ -62,12 +78,27 @@ def _conditions(when: Reader) -> Iterator[Condition]:
             continue
         if key in GROUPS:
             for name, member in entry.entries():
-                yield Condition((key, GROUPS[key](name)), _values(TEXT, member), member)
+                yield Condition((key, GROUPS[key](name)), _matched(TEXT, member), member)
         else:
-            yield Condition((key, ""), _values(KINDS.get(key), entry), entry)
+            yield Condition((key, ""), _values(key, entry), entry)
 
 
-def _values(kind: Kind | None, entry: Reader) -> Values:
+def _spans(item: Reader) -> Iterator[Condition]:
+    """The conditions `since` and `until` beside `when`."""
+    for key in SPANS:
+        if item[key].is_given:
+            yield Condition((key, ""), _values(key, item[key]), item[key])
+
+
+def _values(key: str, entry: Reader) -> Values:
+    if key in SPANS:
+        return microseconds(SPANS[key], entry.duration())
+    if key == "time" and entry.node is not None:
+        return times_of_day(time_of_day(entry.node.plain()))
+    return _matched(KINDS.get(key), entry)
+
+
+def _matched(kind: Kind | None, entry: Reader) -> Values:
     plain = entry.node.plain() if entry.node is not None else None
     return opaque(plain) if kind is None else values(kind, plain)
 

@@ -2,7 +2,7 @@
 
 import re
 
-from simulator.scenario.lint.conditions import Condition, When
+from simulator.scenario.lint.conditions import SPANS, Condition, When
 from simulator.scenario.lint.values import STAR, is_empty
 from simulator.scenario.reading.document import shown
 from simulator.scenario.reading.reader import Reader
@@ -14,11 +14,21 @@ WITHOUT_STAR = ("account", "refid", "trxid", "extras")
 
 def lint_matchers(when: When) -> None:
     """Report ranges and combinations that nothing meets, and stars that are taken literally."""
+    _lint_span(when)
     for condition in when.conditions:
-        if not _lint_range(condition.at) and is_empty(condition.admits):
+        if condition.key[0] == "time" and is_empty(condition.admits):
+            condition.at.problem("impossible", "nothing matches: it ends when it begins; a whole day needs no 'time'")
+        elif not _lint_range(condition.at) and is_empty(condition.admits):
             condition.at.problem("impossible", "nothing matches: no value passes all parts of this condition")
         if condition.key[0] in WITHOUT_STAR:
             _lint_stars(condition)
+
+
+def _lint_span(when: When) -> None:
+    """`since` at or after `until` is no time at all."""
+    spans = {one.key[0]: one.at for one in when.conditions if one.key[0] in SPANS}
+    if len(spans) == len(SPANS) and spans["since"].duration() >= spans["until"].duration():
+        spans["until"].problem("out_of_range", f"until is not after since, {spans['since'].text()}; nothing can match")
 
 
 def _lint_range(entry: Reader) -> bool:

@@ -5,12 +5,16 @@ Values are compared as text, amounts as numbers. A test of an absent value fails
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from decimal import Decimal
 
 from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
 from simulator.domain.model.rules import Fields, matches_all
+from simulator.domain.model.windows import Window
 from simulator.scenario.reading import patterns
 from simulator.scenario.reading.values import text_of
+from simulator.scenario.sections import windows
+from simulator.scenario.sections.windows import window_of
 
 Test = Callable[[object], bool]
 When = Callable[[Fields], bool]
@@ -27,7 +31,7 @@ def compile_when(when: Mapping[str, object]) -> When:
     literals: list[tuple[str, object]] = []
     tests: list[When] = []
     for key, matcher in when.items():
-        if key in COUNTS:
+        if key in COUNTS or key in windows.KEYS:
             continue
         if key in ("extras", "headers"):
             assert isinstance(matcher, Mapping)
@@ -36,6 +40,8 @@ def compile_when(when: Mapping[str, object]) -> When:
             literals.append((key, text_of(matcher).upper() if key == "method" else text_of(matcher)))
         else:
             tests.append(_outer(key, matcher))
+    if (window := window_of(when)) is not None:
+        tests.append(_within(window))
     return _all_of(literals, tests)
 
 
@@ -55,6 +61,16 @@ def _all_of(literals: list[tuple[str, object]], tests: list[When]) -> When:
         return all(test(facts) for test in tests)
 
     return matches
+
+
+def _within(window: Window) -> When:
+    def holds(facts: Fields) -> bool:
+        now, start = facts["now"], facts["start"]
+        assert isinstance(now, datetime), "a time is a fact of every request"
+        assert isinstance(start, datetime), "the start is one too"
+        return window.holds(now, start)
+
+    return holds
 
 
 def _is_literal(key: str, matcher: object) -> bool:

@@ -12,11 +12,13 @@ from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections import windows
 from simulator.scenario.sections.bills import bill_then
 from simulator.scenario.sections.cases import dispute, void
 from simulator.scenario.sections.faults import fault
 from simulator.scenario.sections.matchers import BODY_FACTS, COUNTS, When, compile_when, number
 from simulator.scenario.sections.timeline import steps
+from simulator.scenario.sections.windows import SPAN_KEYS, check_window
 
 Then = TypeVar("Then")
 
@@ -71,17 +73,16 @@ def fault_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[FaultThen]
     rule = _rule(item, rule_id, known, fault(item["then"]))
     # Neither the execution nor the body is known when a request arrives.
     waits = rule.then.after_commit or _needs_body(item["when"])
-    return replace(rule, before_body=before_body(item["when"])) if waits else rule
+    return replace(rule, before_body=before_body(item)) if waits else rule
 
 
 def _needs_body(when: Reader) -> bool:
     return any(key in BODY_FACTS for key, _ in when.entries())
 
 
-def before_body(when: Reader) -> When:
-    """The part of a test that can be evaluated before the body of a request is known."""
-    plain = _plain(when)
-    return compile_when({key: matcher for key, matcher in plain.items() if key not in BODY_FACTS})
+def before_body(item: Reader) -> When:
+    """The part of a rule's test that can be evaluated before the body of a request is known."""
+    return compile_when({key: matcher for key, matcher in _written(item).items() if key not in BODY_FACTS})
 
 
 def void_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
@@ -118,13 +119,35 @@ def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[The
     return Rule(
         id=item["id"].text(rule_id),
         name=item["name"].text(),
-        when=when_of(item["when"], known),
+        when=_when(item, known),
         then=then,
         times=_count(item, "times"),
         nth=_count(item, "nth"),
         every=_count(item, "every"),
         chance=_from_either(item, "chance", lambda reader: reader.optional_amount()),
     )
+
+
+def _when(item: Reader, known: KnownCodes) -> When:
+    """The test of a rule's `when` and of the span beside it."""
+    for key in SPAN_KEYS:
+        check_window(key, item[key])
+    test = when_of(item["when"], known)
+    return compile_when(_written(item)) if any(item[key].is_given for key in SPAN_KEYS) else test
+
+
+def _written(item: Reader) -> Mapping[str, Any]:
+    """The conditions of a rule as written; `since` and `until` are valid beside `when` or in it, not both."""
+    beside = {key: item[key].text() for key in SPAN_KEYS if item[key].is_given and item[key].is_valid}
+    for key in beside:
+        _refuse_twice(item, key)
+    return {**_plain(item["when"]), **beside}
+
+
+def _refuse_twice(item: Reader, key: str) -> None:
+    within = item["when"][key]
+    if item[key].is_given and within.is_given:
+        within.problem("duplicate", f"{key!r} is also written beside 'when'; write it once", at_key=True)
 
 
 def when_of(when: Reader, known: KnownCodes) -> When:
@@ -147,14 +170,15 @@ Value = TypeVar("Value", int, Decimal)
 
 def _from_either(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> Value | None:
     """`nth`, `times`, `every` and `chance` are valid beside `when` or in it, not both."""
-    beside, within = item[key], item["when"][key]
-    if beside.is_given and within.is_given:
-        within.problem("duplicate", f"{key!r} is also written beside 'when'; write it once", at_key=True)
-    return read(within if within.is_given else beside)
+    _refuse_twice(item, key)
+    within = item["when"][key]
+    return read(within if within.is_given else item[key])
 
 
 def _check_matcher(key: str, entry: Reader, known: KnownCodes) -> None:
-    if key in COUNTS or key == "new":
+    if key in windows.KEYS:
+        check_window(key, entry)
+    if key in COUNTS or key in windows.KEYS or key == "new":
         return
     if key in ("extras", "headers"):
         for _, member in entry.entries():
