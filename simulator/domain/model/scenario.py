@@ -14,7 +14,7 @@ from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.catalog import Catalog, Overlay
 from simulator.domain.model.expectations import Expectation
 from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.inboxes import InboxReply
+from simulator.domain.model.inboxes import InboxProgram
 from simulator.domain.model.magic import NO_MAGIC, Magic
 from simulator.domain.model.network import NetworkTimeline
 from simulator.domain.model.resellers import KeyState, User
@@ -156,7 +156,7 @@ class Scenario:
     faults: tuple[Rule[FaultThen], ...] = ()
     magic: Magic = NO_MAGIC
     network: Mapping[str, NetworkTimeline] = field(default_factory=dict)
-    inboxes: Mapping[str, tuple[InboxReply, ...]] = field(default_factory=dict)
+    inboxes: Mapping[str, InboxProgram] = field(default_factory=dict)
     schedule: tuple[Scheduled, ...] = ()
     limits: Limits = Limits()
     webhooks: WebhookPolicy = WebhookPolicy()

@@ -8,11 +8,12 @@ from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import DEFINITIONS
 from simulator.scenario.lint.conditions import When, when_of
 from simulator.scenario.lint.effects import lint_callbacks, lint_counts, lint_damage, lint_steps
+from simulator.scenario.lint.inboxes import lint_inboxes
 from simulator.scenario.lint.matchers import lint_matchers
 from simulator.scenario.lint.order import Placed, lint_order
 from simulator.scenario.lint.products import lint_products
 from simulator.scenario.lint.requests import lint_request
-from simulator.scenario.lint.start import lint_inboxes, lint_secrets
+from simulator.scenario.lint.start import lint_secrets
 from simulator.scenario.reading.document import Document, Report
 from simulator.scenario.reading.reader import Reader
 

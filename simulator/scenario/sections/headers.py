@@ -25,11 +25,15 @@ def _valid(section: Reader) -> Iterator[tuple[str, str]]:
     for name, entry in section.entries():
         lower = name.lower()
         if not _NAME.fullmatch(name):
-            entry.problem("bad_header", f"{shown(name)} must be the name of a header", at_key=True)
+            _refuse(section, entry, "bad_header", f"{shown(name)} must be the name of a header")
         elif lower in FRAMING or lower.startswith(OWN_PREFIX):
-            text = f"{shown(name)} is set by the server itself; it cannot be chosen"
-            entry.problem("bad_header", text, at_key=True)
+            _refuse(section, entry, "bad_header", f"{shown(name)} is set by the server itself; it cannot be chosen")
         elif lower in seen:
-            entry.problem("duplicate", f"the header {shown(name)} is written twice", at_key=True)
+            _refuse(section, entry, "duplicate", f"the header {shown(name)} is written twice")
         seen.add(lower)
         yield name, entry.text()
+
+
+def _refuse(section: Reader, entry: Reader, code: str, message: str) -> None:
+    """At the name; the path is that of all headers, since a name may have any character."""
+    section.report.add(entry.key_position, section.path, code, message)
