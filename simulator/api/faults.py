@@ -16,6 +16,7 @@ from simulator.api.call import Call, ChosenFault, Reply
 from simulator.api.endings import ABORT, CUT, Drip
 from simulator.api.notes import note
 from simulator.auth import headers as names
+from simulator.contract.query import decode_query
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
 from simulator.domain.model.faults import (
@@ -59,10 +60,10 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
     rule = choice.rule
     chosen = "" if rule is None or rule.then.after_commit else rule.id
     if choice.matched or chosen:
-        call.sandbox.apply(CountFault(choice.matched, chosen, choice.is_selected), call.now)
+        call.sandbox.apply(CountFault(choice.matched, chosen, choice.is_selected, choice.values), call.now)
         call.passed_faults = choice.matched
     if rule is not None:
-        call.fault = ChosenFault(rule, choice.is_selected)
+        call.fault = ChosenFault(rule, choice.is_selected, choice.values)
         if chosen:
             exchange.fault = rule.label
 
@@ -98,7 +99,7 @@ async def with_failures(call: Call, reply: Reply) -> Reply:
     if met.rule.then.after_commit:
         if reply.status >= REFUSED_FROM:
             return reply
-        call.sandbox.apply(CountFault((), met.rule.id, met.is_selected), call.now)
+        call.sandbox.apply(CountFault((), met.rule.id, met.is_selected, met.values), call.now)
         call.exchange.fault = met.rule.label
     if timed_out := await wait(call):
         return timed_out
@@ -181,6 +182,9 @@ def _facts(call: Call) -> Fields:
         "method": exchange.method,
         "path": exchange.path,
         "reseller": owner[0].code if owner else claimed_reseller(call),
+        "key": key,
+        "address": exchange.client,
+        "query": _query(exchange.query),
         "headers": {name.decode("latin-1"): value.decode("latin-1") for name, value in call.headers.items()},
     }
     for name in ("product", "account", "refid", "amount", "extras"):
@@ -190,9 +194,15 @@ def _facts(call: Call) -> Fields:
     return facts
 
 
+def _query(raw: bytes) -> Mapping[str, str]:
+    """The first value of each parameter. What is not encoded as it has to be is left out."""
+    values = decode_query(raw)[0] if raw else {}
+    return {name: sent if isinstance(sent, str) else sent[0] for name, sent in values.items()}
+
+
 def _delay(call: Call, rule: Rule[FaultThen]) -> timedelta:
     assert rule.then.delay is not None, "only a fault with a delay waits"
     low, high = rule.then.delay
     sandbox = call.sandbox
     chosen = sandbox.core.state.faults.times_chosen(rule)
-    return low + (high - low) * draw.fraction(sandbox.seed, rule.id, "delay", chosen)
+    return low + (high - low) * draw.fraction(sandbox.seed, rule.label, "delay", chosen)

@@ -7,7 +7,8 @@ from starlette.responses import Response
 
 from simulator.control.http import body_of, no_content, page, page_of, refuse_other_parameters, reply, sandbox_of
 from simulator.domain.commands import AddRule, RemoveRule
-from simulator.domain.model.rules import Rule, RuleCount
+from simulator.domain.model.rule_counts import RuleCount
+from simulator.domain.model.rules import Rule
 
 
 async def list_all(request: Request) -> Response:

@@ -33,4 +33,4 @@ def remove_rule(state: State, command: RemoveRule, now: datetime) -> None:
 
 def count_fault(state: State, command: CountFault, now: datetime) -> None:
     """Count the faults that a request met."""
-    state.faults.count(command.matched, command.chosen, is_selected=command.is_selected)
+    state.faults.count(command.matched, command.chosen, command.values, is_selected=command.is_selected)

@@ -5,7 +5,7 @@ Matchers are compiled to plain callables. The counts of matches and choices are 
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from simulator.domain.model import draw
+from simulator.domain.model.rule_counts import RuleCount, counted_value
 
 Then = TypeVar("Then")
 Fields = Mapping[str, object]
@@ -28,7 +29,8 @@ def matches_all(facts: Fields) -> bool:
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Then]):
     """`nth`, `every` and `chance` depend on how often `when` matched, `times` on how often the rule was chosen without
-    being selected by its name.
+    being selected by its name. With `per`, the name of a fact, `nth`, `every` and `times` are about each of its values,
+    and a request without one does not match.
 
     A `fallback` is tried after all others, the magic accounts included. `before_body` is the part of `when` that can be
     evaluated before a request's body is known; None when all of it can.
@@ -42,6 +44,7 @@ class Rule(Generic[Then]):
     nth: int | None = None
     every: int | None = None
     chance: Decimal | None = None
+    per: str = ""
     fallback: bool = False
     before_body: Callable[[Fields], bool] | None = None
 
@@ -60,16 +63,6 @@ class Rule(Generic[Then]):
         """True when it applies to every request."""
         counts = (self.times, self.nth, self.every, self.chance)
         return self.when is matches_all and all(count is None for count in counts)
-
-
-@dataclass(slots=True)
-class RuleCount:
-    """How often a rule's `when` matched, how often the rule was chosen, and how often of these a request selected it by
-    its name."""
-
-    matched: int = 0
-    chosen: int = 0
-    selected: int = 0
 
 
 class MagicRules(Generic[Then]):
@@ -95,11 +88,13 @@ class MagicRules(Generic[Then]):
 
 
 class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
-    """The result of a search in a book. `matched` are the ids of the rules whose `when` matched; `waits` means that the
-    search needs the body to continue; `is_selected` means that the request named the rule, and none was evaluated."""
+    """The result of a search in a book. `matched` are the ids of the rules whose `when` matched, `values` those of them
+    that count per value, each with the request's; `waits` means that the search needs the body to continue;
+    `is_selected` means that the request named the rule, and none was evaluated."""
 
     rule: Rule[Then] | None
     matched: tuple[str, ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
     waits: bool = False
     is_selected: bool = False
 
@@ -182,7 +177,7 @@ class RuleBook(Generic[Then]):
                 return always
         choice = self.find(gather, wanted, account)
         rule = choice.rule
-        self.count(choice.matched, rule.id if rule is not None else "", is_selected=choice.is_selected)
+        self.count(choice.matched, rule.id if rule is not None else "", choice.values, is_selected=choice.is_selected)
         return rule
 
     def find(
@@ -204,27 +199,40 @@ class RuleBook(Generic[Then]):
             return WAITING if waits else NO_CHOICE
         facts = gather()
         matched: list[str] = []
+        values: list[tuple[str, str]] = []
         chosen: Rule[Then] | None = None
         for rule in chain(self.rules, () if magic is None else (magic,), self._fallbacks):
             if rule.id in passed or (chosen is not None and not rule.counts_matches):
                 continue
             if before_body and rule.before_body is not None:
                 if chosen is None and rule.before_body(facts):
-                    return Choice(rule=None, matched=tuple(matched), waits=True)
+                    return Choice(rule=None, matched=tuple(matched), values=tuple(values), waits=True)
             elif rule.when(facts):
+                value = counted_value(rule.per, facts) if rule.per else ""
+                if rule.per:
+                    if not value:
+                        continue
+                    values.append((rule.id, value))
                 matched.append(rule.id)
-                if chosen is None and self._applies(rule):
+                if chosen is None and self._applies(rule, value):
                     chosen = rule
-        return Choice(rule=chosen, matched=tuple(matched), waits=waits and chosen is None)
+        return Choice(rule=chosen, matched=tuple(matched), values=tuple(values), waits=waits and chosen is None)
 
-    def count(self, matched: Collection[str], chosen: str, *, is_selected: bool = False) -> None:
+    def count(
+        self,
+        matched: Collection[str],
+        chosen: str,
+        values: Iterable[tuple[str, str]] = (),
+        *,
+        is_selected: bool = False,
+    ) -> None:
         """Count the result of `find`: rules by their ids, "" for none."""
-        counts = self.counts
+        counts, value_of = self.counts, dict(values)
         for rule_id in matched:
             if rule_id in counts:
-                counts[rule_id].matched += 1
+                counts[rule_id].add(value_of.get(rule_id, ""), matched=1)
         if chosen in counts:
-            counts[chosen].chosen += 1
+            counts[chosen].add(value_of.get(chosen, ""), chosen=1)
             counts[chosen].selected += is_selected
         elif chosen:
             self.magic_chosen[chosen] += 1
@@ -234,11 +242,12 @@ class RuleBook(Generic[Then]):
         count = self.counts.get(rule.id)
         return count.chosen if count else 0
 
-    def _applies(self, rule: Rule[Then]) -> bool:
-        """Whether a rule applies, given that it matched once more."""
-        count = self.counts.get(rule.id)
-        if count is None:  # of a magic account
+    def _applies(self, rule: Rule[Then], value: str) -> bool:
+        """Whether a rule applies, given that it matched once more, with this value."""
+        total = self.counts.get(rule.id)
+        if total is None:  # of a magic account
             return True
+        count = total.of(value)
         matched = count.matched + 1
         if rule.nth is not None and matched != rule.nth:
             return False
@@ -246,4 +255,4 @@ class RuleBook(Generic[Then]):
             return False
         if rule.times is not None and count.chosen - count.selected >= rule.times:
             return False
-        return rule.chance is None or draw.fraction(self._seed, rule.id, matched) < rule.chance
+        return rule.chance is None or draw.fraction(self._seed, rule.label, total.matched + 1) < rule.chance

@@ -56,8 +56,12 @@ DAMAGE = (_NO_ANSWER, _ANSWERED, _ONE_DENIAL, _NOT_EXECUTED)
 
 
 def lint_counts(item: Reader) -> None:
-    """An `nth` that `every` or `times` excludes."""
+    """An `nth` that `every` or `times` excludes, and `per` without anything that is counted."""
     nth, every, times = (count(item, key) for key in ("nth", "every", "times"))
+    per = count(item, "per")
+    if per.is_given and not (nth.is_given or every.is_given or times.is_given):
+        text = "'per' has no effect: it says what 'nth', 'every' or 'times' are counted by; write one of them beside it"
+        per.problem("misplaced", text, at_key=True)
     value = nth.optional_integer()
     if value is None:
         return

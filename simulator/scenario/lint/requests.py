@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from simulator.contract.endpoints import Endpoint, endpoints
-from simulator.scenario.lint.conditions import Condition, When
+from simulator.scenario.lint.conditions import Condition, When, count
 from simulator.scenario.lint.reach import Reach, may_have
 from simulator.scenario.lint.values import PATH, values
 from simulator.scenario.reading.check import suggestion
@@ -20,13 +20,22 @@ FIELDS = {"new": "refid"}
 
 def lint_request(item: Reader, when: When) -> None:
     """Report what no request to the service has."""
-    assert when.reach is not None, "a fault is about requests"
-    if _lint_names(item["when"]):
+    if not _lint_one(item["when"], when):
         return
+    _lint_per(count(item, "per"), when)
+    for branch in when.branches:
+        if branch.own:
+            _lint_one(branch.at, branch.whole)
+
+
+def _lint_one(at: Reader, when: When) -> bool:
+    """Report the conditions of a rule, or of an item of its `any`; whether a request may meet them."""
+    if _lint_names(at) or when.reach is None:
+        return False
     if not when.reach.possible:
-        _report_mismatch(item["when"], when.reach)
-        return
-    _lint_fields(when)
+        _report_mismatch(at, when.reach)
+        return False
+    return _lint_fields(when) and _lint_query(when)
 
 
 def _lint_names(when: Reader) -> bool:
@@ -61,8 +70,43 @@ def _where(reach: Reach) -> str:
     return "what the path matches" if reach.path.parts else "the service"
 
 
-def _lint_fields(when: When) -> None:
-    """Report the first condition on a field that none of the matched endpoints has, or has beside the others."""
+def _lint_query(when: When) -> bool:
+    """Report the parameters that the only endpoint does not have; whether there are none of them."""
+    assert when.reach is not None, "a fault is about requests"
+    if len(when.reach.possible) != 1:
+        return True
+    [only] = when.reach.possible
+    unknown = [
+        one
+        for one in when.conditions
+        if one.key[0] == "query" and one.key[1] not in only.query and not one.admits.test(None)
+    ]
+    for one in unknown:
+        hint = suggestion(one.key[1], sorted(only.query)) or (
+            f"; it has {', '.join(sorted(only.query))}" if only.query else ""
+        )
+        text = f"no request matches: {only} has no parameter {shown(one.key[1])} in its query{hint}"
+        one.at.problem("impossible", text, at_key=True)
+    return not unknown
+
+
+def _lint_per(per: Reader, when: When) -> None:
+    """Report a count per value of a field that none of the matched endpoints has."""
+    assert when.reach is not None, "a fault is about requests"
+    field = per.text()
+    if field in BODY_FACTS and not any(field in one.fields for one in when.reach.possible):
+        found = sorted(map(str, when.reach.possible))
+        who = (
+            f"{found[0]} has no"
+            if len(found) == 1
+            else f"none of the {len(found)} endpoints that this rule matches has"
+        )
+        per.problem("impossible", f"no request matches: {who} {field!r}")
+
+
+def _lint_fields(when: When) -> bool:
+    """Report the first condition on a field that none of the matched endpoints has, or has beside the others; whether
+    there is none."""
     assert when.reach is not None, "a fault is about requests"
     left: Iterable[Endpoint] = when.reach.possible
     asked: list[str] = []
@@ -73,9 +117,10 @@ def _lint_fields(when: When) -> None:
         having = [one for one in left if FIELDS.get(key, key) in one.fields]
         if not having:
             _report_field(condition, when.reach.possible, asked)
-            return
+            return False
         left = having
         asked.append(key)
+    return True
 
 
 def _report_field(condition: Condition, matched: Iterable[Endpoint], asked: list[str]) -> None:

@@ -20,6 +20,7 @@ from simulator.scenario.sections.matchers import Test, amount_test, number, text
 MICROSECOND = timedelta(microseconds=1)
 NESTED_MAX = 2  # `not` within `not` beyond this is not looked into, which bounds the work
 STAR = "*"
+BOUNDS = ("min", "more_than")  # a part that another one may imply
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,8 @@ def _implies(narrow: Values, name: str, wanted: Any, kind: Kind) -> bool:
     for other, given in narrow.parts:
         if other == name and (given == wanted if is_implied is None else is_implied(kind, wanted, given)):
             return True
+        if (bound := PARTS.get((name, other))) and other in BOUNDS and other != name and bound(kind, wanted, given):
+            return True
         if other == "in" and kind.has_stars and (within := PARTS.get((name, "in"))) and within(kind, wanted, given):
             return True
     return False
@@ -180,6 +183,9 @@ PARTS: Mapping[tuple[str, str], Callable[[Kind, Any, Any], bool]] = {
     ("suffix", "in"): lambda kind, wanted, given: all(_tail(one).endswith(text_of(wanted)) for one in given),
     ("min", "min"): lambda kind, wanted, given: _bound(given) >= _bound(wanted),
     ("max", "max"): lambda kind, wanted, given: _bound(given) <= _bound(wanted),
+    ("more_than", "more_than"): lambda kind, wanted, given: _bound(given) >= _bound(wanted),
+    ("min", "more_than"): lambda kind, wanted, given: _bound(given) >= _bound(wanted),
+    ("more_than", "min"): lambda kind, wanted, given: _bound(given) > _bound(wanted),
     ("time", "time"): lambda kind, wanted, given: wanted.includes(given),
 }
 
@@ -188,6 +194,7 @@ CLASHES: Mapping[tuple[str, str], Callable[[Any, Any], bool]] = {
     ("prefix", "prefix"): lambda one, other: _apart(text_of(one), text_of(other), str.startswith),
     ("suffix", "suffix"): lambda one, other: _apart(text_of(one), text_of(other), str.endswith),
     ("min", "max"): lambda low, high: _bound(low) > _bound(high),
+    ("more_than", "max"): lambda low, high: _bound(low) >= _bound(high),
     ("time", "time"): lambda one, other: one.is_apart(other),
     ("prefix", "in"): lambda prefix, texts: all(
         STAR in text_of(one) and _apart(_head(one), text_of(prefix), str.startswith) for one in texts

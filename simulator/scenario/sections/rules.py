@@ -16,19 +16,32 @@ from simulator.scenario.sections import windows
 from simulator.scenario.sections.bills import bill_then
 from simulator.scenario.sections.cases import dispute, void
 from simulator.scenario.sections.faults import fault
-from simulator.scenario.sections.matchers import BODY_FACTS, COUNTS, When, compile_when, number
+from simulator.scenario.sections.matchers import (
+    BODY_FACTS,
+    COUNTS,
+    GROUPS,
+    OUTSTANDING,
+    When,
+    compile_when,
+    needs_body,
+    number,
+    without_body,
+)
 from simulator.scenario.sections.timeline import steps
 from simulator.scenario.sections.windows import SPAN_KEYS, check_window
 
 Then = TypeVar("Then")
 
+NO_MATCHERS = frozenset({*COUNTS, *windows.KEYS, "any", "new"})
+
 
 @dataclass(frozen=True, slots=True)
 class KnownCodes:
-    """Codes that a `when` may name; None allows any."""
+    """What a `when` may name: codes, None for any, and whether an amount may be compared with what is `outstanding`."""
 
     products: Collection[str] | None = None
     resellers: Collection[str] | None = None
+    outstanding: bool = False
 
 
 def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any], ...]:
@@ -39,6 +52,7 @@ def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any],
 
 def payment_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[PaymentThen]:
     """One rule of `payments`."""
+    known = replace(known, outstanding=True)
     return _outcome_rule(item, rule_id, known, payment_then(item["then"], item["callbacks"]))
 
 
@@ -72,17 +86,13 @@ def fault_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[FaultThen]
     """One rule of `faults`."""
     rule = _rule(item, rule_id, known, fault(item["then"]))
     # Neither the execution nor the body is known when a request arrives.
-    waits = rule.then.after_commit or _needs_body(item["when"])
+    waits = rule.then.after_commit or rule.per in BODY_FACTS or needs_body(_written(item))
     return replace(rule, before_body=before_body(item)) if waits else rule
-
-
-def _needs_body(when: Reader) -> bool:
-    return any(key in BODY_FACTS for key, _ in when.entries())
 
 
 def before_body(item: Reader) -> When:
     """The part of a rule's test that can be evaluated before the body of a request is known."""
-    return compile_when({key: matcher for key, matcher in _written(item).items() if key not in BODY_FACTS})
+    return compile_when(without_body(_written(item)))
 
 
 def void_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
@@ -97,6 +107,7 @@ def dispute_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen
 
 def bill_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[BillThen]:
     """One rule of `bills`."""
+    known = replace(known, outstanding=True)
     return _outcome_rule(item, rule_id, known, bill_then(item["then"]))
 
 
@@ -116,14 +127,17 @@ def _outcome_rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> 
 
 
 def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
+    times, nth, every = (_count(item, key) for key in ("times", "nth", "every"))
+    per = _from_either(item, "per", lambda reader: reader.text())
     return Rule(
         id=item["id"].text(rule_id),
         name=item["name"].text(),
         when=_when(item, known),
         then=then,
-        times=_count(item, "times"),
-        nth=_count(item, "nth"),
-        every=_count(item, "every"),
+        times=times,
+        nth=nth,
+        every=every,
+        per=(per or "") if times or nth or every else "",
         chance=_from_either(item, "chance", lambda reader: reader.optional_amount()),
     )
 
@@ -165,11 +179,11 @@ def _count(item: Reader, key: str) -> int | None:
     return _from_either(item, key, lambda reader: reader.optional_integer())
 
 
-Value = TypeVar("Value", int, Decimal)
+Value = TypeVar("Value", int, str, Decimal)
 
 
 def _from_either(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> Value | None:
-    """`nth`, `times`, `every` and `chance` are valid beside `when` or in it, not both."""
+    """`nth`, `times`, `every`, `per` and `chance` are valid beside `when` or in it, not both."""
     _refuse_twice(item, key)
     within = item["when"][key]
     return read(within if within.is_given else item[key])
@@ -178,13 +192,16 @@ def _from_either(item: Reader, key: str, read: Callable[[Reader], Value | None])
 def _check_matcher(key: str, entry: Reader, known: KnownCodes) -> None:
     if key in windows.KEYS:
         check_window(key, entry)
-    if key in COUNTS or key in windows.KEYS or key == "new":
+    if key == "any":
+        for branch in entry.items():
+            _check_branch(branch, known)
+    if key in NO_MATCHERS:
         return
-    if key in ("extras", "headers"):
+    if key in GROUPS:
         for _, member in entry.entries():
             _check_patterns(member)
         return
-    _check_patterns(entry)
+    _check_patterns(entry, may_exceed_outstanding=key == "amount" and known.outstanding)
     if key == "amount":
         _check_amounts(entry)
     if key == "product":
@@ -193,8 +210,26 @@ def _check_matcher(key: str, entry: Reader, known: KnownCodes) -> None:
         check_codes(entry, known.resellers, key)
 
 
-def _check_patterns(entry: Reader) -> None:
+def _check_branch(branch: Reader, known: KnownCodes) -> None:
+    """Report counts within `any`, and another `any`."""
+    for key, entry in branch.entries():
+        if key in COUNTS:
+            entry.problem(
+                "misplaced", f"{key!r} counts the matches of a whole rule; write it beside 'when'", at_key=True
+            )
+        elif key == "any":
+            entry.problem(
+                "misplaced", "'any' within 'any' is not needed; write its items beside the others", at_key=True
+            )
+        else:
+            _check_matcher(key, entry, known)
+
+
+def _check_patterns(entry: Reader, *, may_exceed_outstanding: bool = False) -> None:
     entry["pattern"].parsed(finder, "bad_pattern")
+    if entry["more_than"].text() == OUTSTANDING and not may_exceed_outstanding:
+        text = "'outstanding' is only for the 'amount' of payments and bills, and not within 'not'; write a number"
+        entry["more_than"].problem("misplaced", text)
     if entry["not"].is_given:
         _check_patterns(entry["not"])
 

@@ -212,6 +212,8 @@ def test_rules_see_the_payment_and_the_reason() -> None:
     ask(box, refund_type=3)
     assert seen == [
         {
+            "now": box.state.now,
+            "start": box.state.started,
             "reseller": "R1",
             "product": "BILL",
             "account": "123456",
