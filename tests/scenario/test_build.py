@@ -1,6 +1,6 @@
 """What becomes of a scenario: every key arrives in the domain's values."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -19,15 +19,24 @@ from simulator.domain.model.faults import (
     NonceServiceDown,
     ScriptedAnswer,
 )
+from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import (
     ClockStart,
     KeyStart,
     Limits,
     Scenario,
+)
+from simulator.domain.model.schedule import (
     ScheduledChange,
     ScheduledDeposit,
+    ScheduledKey,
+    ScheduledNetwork,
+    ScheduledRemoval,
+    ScheduledRule,
+    ScheduledSettings,
     ScheduledTreeChange,
+    ScheduledWebhook,
 )
 from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal, Status
 from simulator.domain.model.tree import TreeKind
@@ -283,6 +292,22 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
             "group-1",
             {"name": "Other", "icon_url": "https://images.example.com/other.png"},
         ),
+        ScheduledKey(55 * second, "RS001", "rk_added", "bm90LWEtc2VjcmV0LWF0LWFsbA==", KeyState.ACTIVE),
+        ScheduledSettings(
+            time(12, 10),
+            "RS001",
+            {"require_api_key_for_topup": False, "ip_allowlist": ("127.0.0.1",)},
+            CallbackConfig("inbox:other", "GET"),
+            Decimal("10.00"),
+        ),
+        ScheduledNetwork(60 * second, "BILL", NetworkStatus.HEALTHY),
+        ScheduledRule(70 * second, "payments", {"name": "added", "then": [{"status": "Failed"}]}),
+        ScheduledRemoval(80 * second, "added"),
+        ScheduledRule(90 * second, "voids", {"then": {"status": "Success"}}),
+        ScheduledRule(90 * second, "disputes", {"then": {"status": "Success"}}),
+        ScheduledRule(90 * second, "bills", {"then": {"error": "invalid_account"}}),
+        ScheduledRule(90 * second, "faults", {"then": {"status": 500}}),
+        ScheduledWebhook(time(12, 10, 30), "RS001", "inbox:events", "0" * 64, enabled=False),
     )
     assert scenario.limits == Limits(
         requests_per_interval=12,

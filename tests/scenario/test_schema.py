@@ -23,6 +23,8 @@ KEYWORDS = {
 
 Place = tuple[str, ...]
 
+ADDED_RULE: Place = ("schedule", "rule", "add")
+
 
 def parts(found: dict[str, Any], path: Place = ()) -> Iterator[tuple[Place, dict[str, Any]]]:
     """Every schema within a schema, with its path."""
@@ -81,7 +83,10 @@ def schema_at(path: Place) -> dict[str, Any] | None:
 
 
 def allowed(found: dict[str, Any], path: Place = (), seen: tuple[str, ...] = ()) -> Iterator[Place]:
-    """The path of every key that the schema allows; a matcher within a matcher is left out."""
+    """The path of every key that the schema allows. Left out are a matcher within a matcher, and what a rule of the
+    schedule has, which is a rule of its section."""
+    if path[:-1] == ADDED_RULE:
+        return
     if "$ref" in found:
         name = found["$ref"].rpartition("/")[2]
         if name in seen:

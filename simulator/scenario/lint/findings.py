@@ -13,9 +13,11 @@ from simulator.scenario.lint.matchers import lint_matchers
 from simulator.scenario.lint.order import Placed, lint_order
 from simulator.scenario.lint.products import lint_products
 from simulator.scenario.lint.requests import lint_request
+from simulator.scenario.lint.schedule import lint_schedule
 from simulator.scenario.lint.start import lint_secrets
 from simulator.scenario.reading.document import Document, Report
 from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.schedule import added_rules
 
 
 def lint(document: Document, report: Report, scenario: Scenario | None) -> None:
@@ -31,9 +33,20 @@ def lint(document: Document, report: Report, scenario: Scenario | None) -> None:
             if rule.item.position.source == document.source:
                 _lint_when(section, rule.item, rule.when, scenario)
         lint_order(rules, document.source)
+    _lint_added(root["schedule"], document.source, scenario)
     _lint_magic(root["magic"], document.source)
     lint_inboxes(root, document.source)
+    lint_schedule(root, document.source)
     lint_secrets(root)
+
+
+def _lint_added(schedule: Reader, source: str, scenario: Scenario | None) -> None:
+    """The rules that the schedule of the file adds. They come before all others, so that none hides them."""
+    for item in schedule.items():
+        for section, rule in added_rules(item) if item.position.source == source else ():
+            _lint_then(section, rule)
+            if (when := when_of(rule, section)) is not None:
+                _lint_when(section, rule, when, scenario)
 
 
 def _lint_then(section: str, item: Reader) -> None:

@@ -11,6 +11,8 @@ def lint_secrets(root: Reader) -> None:
     for item in root["resellers"].items():
         for key in item["api_keys"].items():
             _lint_secret(key["secret"])
+    for item in root["schedule"].items():
+        _lint_secret(item["api_key"]["secret"])
 
 
 def _lint_secret(secret: Reader) -> None:

@@ -46,6 +46,7 @@ _SORTS: Mapping[str, str] = {
     "factor": "amount",
     "money": "amount",
     "Outstanding": "amount",
+    "due": "duration",
     "header_value": "header",
     "mode": "clock",
     "name": "text",

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from simulator.domain.errors import InvalidDocument
+
 Path = tuple[str | int, ...]
 Scalar = str | int | Decimal | bool | None
 
@@ -70,7 +72,7 @@ class Problem:
         return one_line(f"{where}{place}: {self.code} {self.message}")
 
 
-class ScenarioError(Exception):
+class ScenarioError(InvalidDocument):
     """An invalid scenario; `problems` has all its problems, at least one."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
