@@ -1,4 +1,5 @@
-"""lost-answers, garbled-answers, bad-network, nonce-outage, rate-limit, api-key-only: what becomes of requests."""
+"""What becomes of requests: lost-answers, garbled-answers, bad-network, maintenance-window, nonce-outage, rate-limit,
+api-key-only."""
 
 import pytest
 
@@ -119,3 +120,19 @@ def test_payments_want_the_api_key_and_tokens_live_ten_minutes() -> None:
         client.advance(600)
         assert pay_by_token(client, tokens["IdToken"]).status == 401
         assert refresh(client, tokens["RefreshToken"]).status == 200
+
+
+def test_an_outage_comes_on_sunday_at_noon_and_every_third_request_fails_around_midnight() -> None:
+    with running("maintenance-window") as client:
+        refid, answer = buy(client)
+        assert answer.status == 200
+        client.advance(300)
+        assert buy(client, refid=refid)[1].status == 502
+        assert client.call("GET", "/v2/balance").status == 502
+        client.advance(600)
+        assert buy(client, refid=refid)[1].data["status"] == "Succesful"
+        assert balance(client) == 4990.25
+        client.advance(11 * 3600 + 40 * 60)  # 23:50
+        assert [client.call("GET", "/v2/balance").status for _ in range(3)] == [200, 200, 502]
+        client.advance(25 * 60)
+        assert [client.call("GET", "/v2/balance").status for _ in range(6)] == [200] * 6

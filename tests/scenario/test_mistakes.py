@@ -43,6 +43,12 @@ def test_a_near_miss_gets_a_suggestion(text: str, near: str) -> None:
 MEANT: list[tuple[str, str, str]] = [
     ("payments: [{{when: {{amount: {{{}: 1}}}}, then: [{{status: Failed}}]}}]\n", "gte", "min"),
     ("payments: [{{when: {{amount: {{{}: 1}}}}, then: [{{status: Failed}}]}}]\n", "less_than", "max"),
+    ("payments: [{{when: {{amount: {{{}: 1}}}}, then: [{{status: Failed}}]}}]\n", "gt", "more_than"),
+    ("payments: [{{when: {{{}: [{{account: a}}]}}, then: [{{status: Failed}}]}}]\n", "or", "any"),
+    ("payments: [{{{}: account, nth: 2, then: [{{status: Failed}}]}}]\n", "by", "per"),
+    ("faults: [{{when: {{{}: Sun}}, then: {{status: 500}}}}]\n", "day", "weekday"),
+    ("faults: [{{when: {{{}: 5m}}, then: {{status: 500}}}}]\n", "before", "until"),
+    ("faults: [{{when: {{{}: {{page: '2'}}}}, then: {{status: 500}}}}]\n", "query_string", "query"),
     ("payments: [{{when: {{account: {{{}: a}}}}, then: [{{status: Failed}}]}}]\n", "regex", "pattern"),
     ("payments: [{{when: {{account: {{{}: a}}}}, then: [{{status: Failed}}]}}]\n", "startsWith", "prefix"),
     ("payments: [{{when: {{account: {{{}: a}}}}, then: [{{status: Failed}}]}}]\n", "ends-with", "suffix"),

@@ -439,6 +439,51 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("a span of a century", "bills: [{when: {since: 36500d}, then: {error: a}}]\n", ["1:24: bad_duration"]),
     ("a span of a century beside when", "bills: [{until: 36500d, then: {error: a}}]\n", ["1:17: bad_duration"]),
     ("a span written twice", "faults: [{since: 1m, when: {since: 2m}, then: {status: 500}}]\n", ["1:29: duplicate"]),
+    ("a count within any", "faults: [{when: {any: [{nth: 2}]}, then: {status: 500}}]\n", ["1:25: misplaced"]),
+    ("any within any", "faults: [{when: {any: [{any: [{path: a}]}]}, then: {status: 500}}]\n", ["1:25: misplaced"]),
+    ("any of nothing", "faults: [{when: {any: []}, then: {status: 500}}]\n", ["1:23: out_of_range"]),
+    (
+        "a pattern within any that is none",
+        'voids: [{when: {any: [{account: {pattern: "("}}]}, then: {status: Failed}}]\n',
+        ["1:43: bad_pattern"],
+    ),
+    (
+        "a product within any that there is not",
+        "extends: default\nvoids: [{when: {any: [{product: X}]}, then: {status: Failed}}]\n",
+        ["2:33: unknown_product"],
+    ),
+    (
+        "a query of payments",
+        "payments: [{when: {query: {page: '2'}}, then: [{status: Failed}]}]\n",
+        ["1:20: unknown_key"],
+    ),
+    ("per the key of payments", "payments: [{nth: 2, per: key, then: [{status: Failed}]}]\n", ["1:26: unknown_value"]),
+    ("per the refid of bills", "bills: [{nth: 2, when: {per: refid}, then: {error: a}}]\n", ["1:30: unknown_value"]),
+    (
+        "per written twice",
+        "voids: [{nth: 2, per: account, when: {per: account}, then: {status: Failed}}]\n",
+        ["1:39: duplicate"],
+    ),
+    (
+        "more than a word",
+        "payments: [{when: {amount: {more_than: much}}, then: [{status: Failed}]}]\n",
+        ["1:40: bad_more_than"],
+    ),
+    (
+        "more than outstanding of a void",
+        "voids: [{when: {amount: {more_than: outstanding}}, then: {status: Failed}}]\n",
+        ["1:37: misplaced"],
+    ),
+    (
+        "more than outstanding of an account",
+        "bills: [{when: {account: {more_than: outstanding}}, then: {error: a}}]\n",
+        ["1:38: misplaced"],
+    ),
+    (
+        "not more than outstanding",
+        "bills: [{when: {amount: {not: {more_than: outstanding}}}, then: {error: a}}]\n",
+        ["1:43: misplaced"],
+    ),
     ("a matcher of nothing", "payments: [{when: {account: null}, then: [{status: Failed}]}]\n", ["1:29: type"]),
     (
         "a matcher with a glob key",

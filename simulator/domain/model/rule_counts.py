@@ -22,14 +22,8 @@ class RuleCount:
         """The count of a value, to be read; that of the rule for the value ""."""
         return self.by_value.get(value, _NONE) if value else self
 
-    def add(self, value: str, *, matched: int = 0, chosen: int = 0) -> None:
-        """Count for the rule, and for a value that is not ""."""
-        self.matched += matched
-        self.chosen += chosen
-        if value:
-            self._kept(value).add("", matched=matched, chosen=chosen)
-
-    def _kept(self, value: str) -> "RuleCount":
+    def kept(self, value: str) -> "RuleCount":
+        """The count of a value, to be increased."""
         found = self.by_value.get(value)
         if found is None:
             if len(self.by_value) >= VALUES_MAX:

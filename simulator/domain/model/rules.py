@@ -227,12 +227,17 @@ class RuleBook(Generic[Then]):
         is_selected: bool = False,
     ) -> None:
         """Count the result of `find`: rules by their ids, "" for none."""
-        counts, value_of = self.counts, dict(values)
+        counts = self.counts
         for rule_id in matched:
             if rule_id in counts:
-                counts[rule_id].add(value_of.get(rule_id, ""), matched=1)
+                counts[rule_id].matched += 1
+        for rule_id, value in values:
+            if rule_id in counts and (rule_id in matched or rule_id == chosen):
+                count = counts[rule_id].kept(value)
+                count.matched += rule_id in matched
+                count.chosen += rule_id == chosen
         if chosen in counts:
-            counts[chosen].add(value_of.get(chosen, ""), chosen=1)
+            counts[chosen].chosen += 1
             counts[chosen].selected += is_selected
         elif chosen:
             self.magic_chosen[chosen] += 1

@@ -82,10 +82,9 @@ def _lint_query(when: When) -> bool:
         if one.key[0] == "query" and one.key[1] not in only.query and not one.admits.test(None)
     ]
     for one in unknown:
-        hint = suggestion(one.key[1], sorted(only.query)) or (
-            f"; it has {', '.join(sorted(only.query))}" if only.query else ""
-        )
-        text = f"no request matches: {only} has no parameter {shown(one.key[1])} in its query{hint}"
+        having = f"; it has {', '.join(sorted(only.query))}" if only.query else " in its query"
+        hint = suggestion(one.key[1], sorted(only.query)) or having
+        text = f"{only} has no parameter {shown(one.key[1])}{hint}"
         one.at.problem("impossible", text, at_key=True)
     return not unknown
 

@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping
 # Each key with other words for it. Where a place has several keys for one word, the first listed here is meant.
 WORDS: Mapping[str, str] = {
     # matchers
-    "min": "gte ge gt from least at_least minimum min_value more_than above over",
+    "more_than": "gt above over exceeds greater_than greater more",
+    "min": "gte ge from least at_least minimum min_value",
     "max": "lte le lt to most at_most maximum max_value less_than below under",
     "in": "any_of one_of values oneof anyof among enum list",
     "not": "ne neq except exclude isnt not_in nin unless",
@@ -27,6 +28,13 @@ WORDS: Mapping[str, str] = {
     # rules
     "when": "if match condition conditions where given request",
     "then": "do action actions respond response reply result steps timeline",
+    "query": "parameters query_string args querystring",
+    "any": "or either any_of one_of anyof",
+    "time": "time_of_day hours hour clock",
+    "weekday": "weekdays day days dow day_of_week",
+    "since": "after from start from_start",
+    "until": "before to end till",
+    "per": "by group_by for_each per_value scope",
     "times": "limit repeat max_times first",
     "nth": "on number_of_match",
     "every": "each interval nth_each",

@@ -83,10 +83,10 @@ def test_a_request_that_selects_a_rule_by_name_moves_the_count_of_no_value() -> 
 def test_the_counts_of_so_many_values_are_kept_and_the_oldest_goes_first() -> None:
     count = RuleCount()
     for place in range(VALUES_MAX + 1):
-        count.add(f"value {place}", matched=1, chosen=1)
+        count.kept(f"value {place}").matched += 1
     assert len(count.by_value) == VALUES_MAX
     assert [count.of(f"value {place}").matched for place in (0, 1, VALUES_MAX)] == [0, 1, 1]
-    assert count.of("").matched == count.chosen == VALUES_MAX + 1
+    assert count.of("") is count, "without a value it is about the whole rule"
 
 
 def test_a_refid_is_counted_for_each_reseller_and_a_long_value_by_its_beginning() -> None:
