@@ -152,7 +152,9 @@ _FAILURES: Mapping[type[Failure], Callable[[Call, Reply, Any], Reply]] = {
 
 def _answer(scripted: ScriptedAnswer) -> Reply:
     body = scripted.body if scripted.body is not None else _error_body(scripted.status)
-    type_ = () if scripted.type == JSON else ((CONTENT_TYPE, scripted.type.encode()),)
+    type_ = (
+        () if scripted.type == JSON or scripted.status in WITHOUT_BODY else ((CONTENT_TYPE, scripted.type.encode()),)
+    )
     return Reply(scripted.status, body.encode() if isinstance(body, str) else body, headers=type_)
 
 

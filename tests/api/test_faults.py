@@ -228,3 +228,10 @@ def test_headers_are_added_to_the_services_own_answer_too() -> None:
     with running(faults({"then": {"headers": {"Content-TYPE": "text/html"}, "malformed": True}})) as client:
         refused = client.pay(amount="7")
         assert (refused.status, refused.headers["content-type"]) == (400, "text/html")
+
+
+def test_an_answer_without_a_body_has_no_type_but_the_headers_that_it_is_given() -> None:
+    with running(faults({"then": {"status": 204, "body": "text", "headers": {"Age": "1"}}})) as client:
+        answer = client.call("DELETE", "/v2/balance-webhook")
+        assert (answer.status, answer.body, answer.headers["age"]) == (204, b"", "1")
+        assert "content-type" not in answer.headers

@@ -129,6 +129,7 @@ MEANT: list[tuple[str, str]] = [
     ("a header with stars", "faults: [{when: {headers: {Accept: '*/*'}}, then: {status: 500}}]\n"),
     ("a schedule that goes back", "schedule: [{at: 1m, network: {product: GAME, status: Interruption}}, {at: 2m, network: {product: GAME, status: Healthy}}, {at: 1m, api_key: {reseller: RS001, key: test_key_RS001, state: revoked}}, {at: 2m, api_key: {reseller: RS001, key: test_key_RS001, state: active}}]\n"),
     ("a rule that comes and goes", "schedule: [{at: 1m, rule: {remove: ordinary}}, {at: 2m, rule: {add: {payments: {name: ordinary, then: [{status: Failed}]}}}}, {at: 3m, rule: {remove: ordinary}}]\n"),
+    ("a rule of the schedule that is expected", "schedule: [{at: 1m, rule: {add: {faults: {name: late, then: {status: 500}}}}}]\nexpect: [{rule: {name: late}}]\n"),
     ("a callback that is set back", "schedule: [{at: 1m, settings: {reseller: RS001, callback: {url: 'inbox:callbacks', method: POST}}}]\n"),
     ("replies by time that overlap", "inboxes: {callbacks: {replies: [{status: 500}, {}], repeat: true, during: [{since: 1m, status: 500}, {until: 2m, status: 503}]}}\n"),
     ("an inbox that is sent to", "webhooks: {catalog: {url: 'inbox:goods'}}\ninboxes: {goods: [{status: 500}], callbacks: [{status: 500}]}\n"),
