@@ -133,7 +133,7 @@ async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) 
         return decoded(raw, schema, may_be_empty)
     with place(len(raw)):
         value = await in_background(decoded, raw, schema)
-    _refuse_lost_sandbox(request)
+    refuse_lost_sandbox(request)
     return value
 
 
@@ -168,12 +168,12 @@ async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
             chunks.append(chunk)
     except ClientDisconnect:
         raise InvalidInput("the client disconnected") from None
-    _refuse_lost_sandbox(request)
+    refuse_lost_sandbox(request)
     return b"".join(chunks)
 
 
-def _refuse_lost_sandbox(request: Request) -> None:
-    """Raise `Unknown` or `Conflict` when the sandbox was deleted or reset while the body arrived."""
+def refuse_lost_sandbox(request: Request) -> None:
+    """Raise `Unknown` or `Conflict` when the sandbox was deleted or reset while the body arrived or was read."""
     looked_up: tuple[LiveSandbox, Sandbox] | None = getattr(request.state, "sandbox", None)
     if looked_up is None:
         return

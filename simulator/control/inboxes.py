@@ -22,6 +22,7 @@ from simulator.control.http import (
     no_content,
     page,
     page_of,
+    refuse_lost_sandbox,
     refuse_other_parameters,
     reply,
     sandbox_of,
@@ -31,6 +32,7 @@ from simulator.control.http import (
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram
+from simulator.runtime.background import in_background, place
 from simulator.runtime.inbox_budget import Received
 from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
 from simulator.scenario.reading.document import ScenarioError
@@ -44,6 +46,10 @@ JSON_BYTES_MAX = 64 * 1024
 JSON_VALUES_MAX = 5000
 JSON_DEPTH_MAX = 32
 PARAMETERS_MAX = 1000
+
+# Of a program.
+LISTS = ("replies", "during")
+VALUES_AT_ONCE_MAX = 100  # making more of them takes longer than others should wait
 
 _INDEX = re.compile(r"\[([0-9]+)\]")
 
@@ -141,14 +147,25 @@ async def set_replies(request: Request) -> Response:
     name = _name_of(request)
     inboxes = sandbox_of(request).inboxes
     wanted = await body_of(request, "inbox-replies-request")
-    inboxes.set_program(name, _program(wanted))
+    inboxes.set_program(name, await _program_of(request, wanted))
     return reply(wanted)
+
+
+async def _program_of(request: Request, wanted: dict[str, Any]) -> InboxProgram:
+    """The program of a body, a long one made beside the event loop. Raises `InvalidInput`, and `Busy` as `body_of`."""
+    values = sum(len(one) + len(one.get("headers", ())) for key in LISTS for one in wanted.get(key, ()))
+    if values <= VALUES_AT_ONCE_MAX:
+        return _program(wanted)
+    with place(VALUE_BYTES * values):
+        program = await in_background(_program, wanted)
+    refuse_lost_sandbox(request)
+    return program
 
 
 def _program(wanted: dict[str, Any]) -> InboxProgram:
     """The program in a request's body, whose delays may be seconds. Raises `InvalidInput`."""
     written: dict[str, Any] = {key: value for key, value in wanted.items() if value != []}
-    for key in ("replies", "during"):
+    for key in LISTS:
         if key in written:
             written[key] = [_with_duration(one) for one in written[key]]
     if not written:

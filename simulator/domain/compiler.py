@@ -9,7 +9,7 @@ from simulator.domain.model.scenario import Scenario
 
 
 class Compiler(Protocol):
-    """Raises its own kind of `InvalidDocument`; nothing has changed then."""
+    """Raises its own error for an invalid document; nothing has changed then."""
 
     def rule(
         self,

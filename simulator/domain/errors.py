@@ -1,5 +1,4 @@
-"""Errors that the domain raises for invalid requests, and its compiler for invalid documents. Business refusals are
-values, not errors.
+"""Errors that the domain raises for invalid requests. Business refusals are values, not errors.
 
 DomainError
  ├─ Unknown        the named object does not exist
@@ -33,10 +32,6 @@ class Unacceptable(DomainError):
 
 class Busy(DomainError):
     """As many as are allowed at the same time are served already."""
-
-
-class InvalidDocument(Exception):
-    """The base of what a compiler raises for a document that it cannot compile; its text is for people."""
 
 
 def refuse_more(name: str, count: int, count_max: int) -> None:

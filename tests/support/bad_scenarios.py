@@ -588,6 +588,12 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ["1:46: out_of_range"],
     ),
     (
+        "a webhook of the schedule without https in production",
+        "environment: production\nextends: default\n"
+        "schedule: [{at: 1s, webhook: {reseller: RS001, url: 'http://a/'}}]\n",
+        ["3:53: bad_url"],
+    ),
+    (
         "a webhook without https in production",
         "environment: production\nresellers: [{code: A, balance_webhook: {url: 'http://a/'}}]\n",
         ["2:46: bad_url"],

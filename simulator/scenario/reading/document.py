@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from simulator.domain.errors import InvalidDocument
-
 Path = tuple[str | int, ...]
 Scalar = str | int | Decimal | bool | None
 
@@ -72,7 +70,7 @@ class Problem:
         return one_line(f"{where}{place}: {self.code} {self.message}")
 
 
-class ScenarioError(InvalidDocument):
+class ScenarioError(Exception):
     """An invalid scenario; `problems` has all its problems, at least one."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
