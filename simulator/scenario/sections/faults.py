@@ -44,7 +44,8 @@ def _refuse_misplaced(item: Reader) -> None:
         item["body"].problem("misplaced", "a body needs a 'status' beside it", at_key=True)
     closes = item["disconnect"].boolean() or item["disconnect"].text()
     if item["after_commit"].boolean() and not any(item[key].is_given for key in AFTER_COMMIT):
-        text = f"after_commit needs one of {', '.join(map(repr, AFTER_COMMIT))} beside it"
+        *others, last = map(repr, AFTER_COMMIT)
+        text = f"after_commit needs {', '.join(others)} or {last} beside it"
         item["after_commit"].problem("misplaced", f"{text}: what happens to the answer", at_key=True)
     for spoiler in ("malformed", "drip", "headers"):
         has_head = spoiler == "headers" and item["disconnect"].text() == "body"
