@@ -35,6 +35,17 @@ SECOND: dict[str, Any] = FIRST | {
     "expect": [{"calls": {"path": "/v2/topup"}, "count": {"min": 1}}],
 }
 
+CONDITIONS: dict[str, Any] = {
+    "payments": [
+        {"when": {"amount": {"more_than": "outstanding"}}, "then": {"refuse": "Invalid_Denomination"}},
+        {"since": "30s", "until": "1m", "times": 1, "per": "account", "then": [{"status": "Failed"}]},
+    ],
+    "faults": [
+        {"when": {"path": "/v2/topup", "new": False}, "nth": 2, "per": "refid", "then": {"status": 502}},
+        {"when": {"time": {"from": "12:01", "to": "12:02"}}, "times": 1, "per": "key", "then": {"status": 502}},
+    ],
+}
+
 Tape = list[tuple[bytes, datetime]]
 
 
@@ -100,6 +111,17 @@ def a_long_day(client: Client) -> None:
     client.run(day_tape.play(client, "default"))
 
 
+def conditions(client: Client) -> None:
+    load(client, FIRST | CONDITIONS)
+    rule = {"nth": 2, "per": "account", "when": {"any": [{"amount": {"more_than": 5}}]}, "then": [{"status": "Failed"}]}
+    assert client.sim("POST", "/sandboxes/default/rules", {"section": "payments", "rule": rule}).status == 201
+    for at in range(6):
+        for _ in range(3):
+            client.pay(f"r{at}", account=f"012345678{at % 2}")
+        client.pay(f"e{at}", amount="90", product="ELECTRIC", account="210012345678")
+        client.advance(20)
+
+
 def everything(client: Client) -> None:
     a_clock_that_runs_jumps_and_stops(client)
     set_clock(client, mode="xN", rate=30)
@@ -116,6 +138,7 @@ def everything(client: Client) -> None:
         new_resellers_and_refusals,
         changes_at_run_time,
         a_long_day,
+        conditions,
         everything,
     ],
 )

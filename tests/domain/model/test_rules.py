@@ -45,6 +45,23 @@ def test_chance_is_deterministic_and_has_about_its_frequency() -> None:
     assert 500 < fall(1).count("a") < 700
 
 
+def test_chance_is_drawn_from_the_name_wherever_the_rule_stands_and_without_one_from_the_id() -> None:
+    def fall(*rules: Rule[str]) -> list[str]:
+        return chosen(RuleBook(1, rules), 200)
+
+    half = Decimal("0.5")
+    first = fall(Rule("payments-1", always, "a", name="now and then", chance=half))
+    assert fall(Rule("payments-2", always, "a", name="now and then", chance=half)) == first
+    assert fall(Rule("payments-1", always, "a", chance=half)) != first
+    assert fall(Rule("payments-2", always, "a", chance=half)) != fall(Rule("payments-1", always, "a", chance=half))
+
+
+def test_chance_beside_a_count_per_value_is_drawn_anew_for_each_request() -> None:
+    book = RuleBook(1, (Rule("a", always, "a", every=1, per="account", chance=Decimal("0.5")),))
+    found = [book.choose(lambda at=at: {"account": str(at)}) is not None for at in range(200)]  # type: ignore[misc]
+    assert 70 < sum(found) < 130
+
+
 def test_a_request_may_pick_a_rule_by_name_without_matching_its_when() -> None:
     never = Rule("a", lambda facts: False, "a", name="picked")
     book = RuleBook(1, (never, Rule("b", always, "b")))
