@@ -119,6 +119,7 @@ class App:
         responder = responder_of(scope)
         if responder is not None:
             scope["cancel_when_left"] = responder.cancel_when_left
+            scope["abort"] = responder.abort
             if scope["method"] == "GET":  # it changes nothing, but may wait for minutes
                 responder.cancel_when_left()
         await self._control(scope, receive, send)

@@ -63,7 +63,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions",
     },
     "control": {
-        "api_docs", "app", "clock", "guard", "http", "masked_send", "masking", "meta", "probes", "render", "requests",
+        "api_docs", "app", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "probes", "render",
+        "requests",
         "sandboxes",
     },
     "runtime": {
@@ -71,7 +72,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "inbox_budget", "journal", "known_secrets", "lanes", "live_sandbox", "near_misses", "probes", "ring",
         "rule_names", "sandboxes", "unexpected", "upcoming", "value_counts", "waiting", "watch",
     },
-    "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates", "variants"},
+    "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
         "billers", "diagnoses", "errors", "headers", "json", "legacy", "outbound", "paging", "secrets", "signing",
         "timestamps", "tokens", "unescaped",

@@ -20,8 +20,10 @@ from simulator.contract.query import decode_query
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
 from simulator.domain.model.faults import (
+    JSON,
     CutAnswer,
     DrippingAnswer,
+    ExtraHeaders,
     Failure,
     FaultThen,
     MalformedAnswer,
@@ -30,6 +32,7 @@ from simulator.domain.model.faults import (
 )
 from simulator.domain.model.http_statuses import WITHOUT_BODY
 from simulator.domain.model.rules import Fields, Rule
+from simulator.runtime.journal import CONTENT_TYPE
 from simulator.wire import errors
 from simulator.wire.json import encode
 
@@ -110,6 +113,12 @@ def _scripted(call: Call, reply: Reply, failure: ScriptedAnswer) -> Reply:
     return _answer(failure)
 
 
+def _with_headers(call: Call, reply: Reply, failure: ExtraHeaders) -> Reply:
+    added = {name.lower() for name, _ in failure.headers}
+    kept = tuple(header for header in reply.headers if header[0].lower() not in added)
+    return msgspec.structs.replace(reply, headers=kept + failure.headers)
+
+
 def _closed(call: Call, reply: Reply, failure: NoAnswer) -> Reply:
     return Reply(0, b"", ending=ABORT)
 
@@ -133,6 +142,7 @@ def _dripping(call: Call, reply: Reply, failure: DrippingAnswer) -> Reply:
 
 _FAILURES: Mapping[type[Failure], Callable[[Call, Reply, Any], Reply]] = {
     ScriptedAnswer: _scripted,
+    ExtraHeaders: _with_headers,
     NoAnswer: _closed,
     CutAnswer: _cut,
     MalformedAnswer: _malformed,
@@ -142,7 +152,10 @@ _FAILURES: Mapping[type[Failure], Callable[[Call, Reply, Any], Reply]] = {
 
 def _answer(scripted: ScriptedAnswer) -> Reply:
     body = scripted.body if scripted.body is not None else _error_body(scripted.status)
-    return Reply(scripted.status, body.encode() if isinstance(body, str) else body)
+    type_ = (
+        () if scripted.type == JSON or scripted.status in WITHOUT_BODY else ((CONTENT_TYPE, scripted.type.encode()),)
+    )
+    return Reply(scripted.status, body.encode() if isinstance(body, str) else body, headers=type_)
 
 
 def _broken(content: bytes) -> bytes:

@@ -180,7 +180,7 @@ async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
 
 
 def refuse_lost_sandbox(request: Request) -> None:
-    """Raise `Unknown` or `Conflict` when the sandbox was deleted or reset while the body arrived."""
+    """Raise `Unknown` or `Conflict` when the sandbox was deleted or reset while the body arrived or was read."""
     looked_up: tuple[LiveSandbox, Sandbox] | None = getattr(request.state, "sandbox", None)
     if looked_up is None:
         return

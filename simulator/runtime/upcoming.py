@@ -4,10 +4,11 @@ import heapq
 from datetime import datetime
 from typing import NamedTuple
 
-from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, DepositDue, StepDue
+from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, ScheduleDue, StepDue
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Expectation, ExpectationKind
 from simulator.domain.model.rules import Fields
+from simulator.domain.model.schedule import ScheduledChange, ScheduledDeposit, ScheduledTreeChange
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.webhooks import Delivery
 from simulator.domain.state import State
@@ -54,9 +55,11 @@ def _matters(item: AgendaItem, expected: Expectation) -> bool:
             return _callback_matters(callback, expected)
         case DeliveryDue(delivery=delivery):
             return _delivery_matters(delivery, expected)
-        case DepositDue():
+        case ScheduleDue(planned=ScheduledDeposit()):
             return expected.kind in (ExpectationKind.WEBHOOKS, ExpectationKind.BALANCE, ExpectationKind.OUTCOME)
-    return expected.kind is ExpectationKind.WEBHOOKS
+        case ScheduleDue(planned=ScheduledChange() | ScheduledTreeChange()):
+            return expected.kind is ExpectationKind.WEBHOOKS
+    return False
 
 
 def _is_of(transaction: Transaction, expected: Expectation) -> bool:
@@ -104,7 +107,7 @@ def _line(one: Coming, now: datetime) -> str:
             return f"{_named(callback)} is sent in {wait}"
         case DeliveryDue(delivery=delivery):
             return f"{_named(delivery)} is sent in {wait}"
-        case DepositDue(planned=planned):
+        case ScheduleDue(planned=ScheduledDeposit() as planned):
             return f"a deposit for {planned.reseller} comes in {wait}"
     return f"a scheduled change comes in {wait}"
 

@@ -6,17 +6,9 @@ from weakref import WeakKeyDictionary
 
 from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.magic import Magic
-from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.scenario import (
-    ResellerStart,
-    Scenario,
-    Scheduled,
-    ScheduledDeposit,
-)
+from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.model.transactions import Step
-from simulator.domain.model.tree import TreeKind
-from simulator.domain.model.wallet import EntryType
 from simulator.scenario.possible import refuse_impossible
 from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import Document, Node, Report
@@ -25,12 +17,12 @@ from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections import resellers, rules
 from simulator.scenario.sections.assumptions import assumptions
 from simulator.scenario.sections.catalog import catalog
-from simulator.scenario.sections.changes import scheduled_change, scheduled_tree_change
 from simulator.scenario.sections.expectations import KnownNames, expectations, labels
 from simulator.scenario.sections.inboxes import inboxes
 from simulator.scenario.sections.limits import clock, limits, refuse_too_many
 from simulator.scenario.sections.magic import magic
 from simulator.scenario.sections.network import network
+from simulator.scenario.sections.schedule import Start, added_labels, schedule
 from simulator.scenario.sections.timeline import NO_TIMELINES, timelines
 from simulator.scenario.sections.webhooks import refuse_plain_addresses, webhooks
 
@@ -44,9 +36,6 @@ DEFINITIONS = {
     "bills": "bill_rule",
     "faults": "fault_rule",
 }
-
-# The kinds of scheduled items, besides `at`.
-SCHEDULED = ("deposit", "product", *(kind.value for kind in TreeKind))
 
 
 def build(document: Document, name: str) -> Scenario:
@@ -74,8 +63,11 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     bounds = limits(root["limits"])
     refuse_too_many(root, written, bounds)
     environment = root["environment"].text("staging")
-    refuse_plain_addresses(root["resellers"].items(), environment)
-    expected = expectations(root["expect"], KnownNames(known, labels(sections, accounts_with_magic)))
+    webhooks_set = [item["balance_webhook"] for item in root["resellers"].items()]
+    refuse_plain_addresses([*webhooks_set, *(item["webhook"] for item in root["schedule"].items())], environment)
+    rule_labels = labels(sections, accounts_with_magic)
+    by_code = {reseller.code: reseller for reseller in starts}
+    expected = expectations(root["expect"], KnownNames(known, rule_labels | added_labels(root["schedule"])))
     refuse_impossible(root)
     return Scenario(
         name=root["scenario"].text(name),
@@ -90,7 +82,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         magic=accounts_with_magic,
         network=network(root["network"], codes),
         inboxes=inboxes(root["inboxes"]),
-        schedule=tuple(_scheduled(item, products, known) for item in root["schedule"].items()),
+        schedule=schedule(root["schedule"], Start(products, by_code, known, rule_labels, accounts_with_magic.names())),
         limits=bounds,
         webhooks=webhooks(root["webhooks"]),
         assume=assumptions(root["assume"]),
@@ -117,33 +109,6 @@ def _refuse_repeated_labels(root: Reader, written: list[Reader], taken_by_magic:
             label.problem("duplicate", f"{label.text()!r} is the id of a rule that has none of its own")
         if label.text() in magic_names:
             label.problem("duplicate", f"{label.text()!r} is the name of a magic account's rule")
-
-
-def _scheduled(item: Reader, found: Catalog, known: rules.KnownCodes) -> Scheduled:
-    if sum(item[key].is_given for key in SCHEDULED) != 1:
-        item.problem("missing_key", f"a scheduled item has one of {', '.join(map(repr, SCHEDULED))}")
-    if item["product"].is_given:
-        return scheduled_change(item, found.products, known.resellers or ())
-    for kind in TreeKind:
-        if item[kind.value].is_given:
-            return scheduled_tree_change(item, kind, found)
-    return _deposit(item, known)
-
-
-def _deposit(item: Reader, known: rules.KnownCodes) -> ScheduledDeposit:
-    deposit = item["deposit"]
-    code, amount = deposit["reseller"].text(), deposit["amount"].amount()
-    if deposit["amount"].is_given and (amount <= 0 or not is_whole_cents(amount)):
-        deposit["amount"].problem("bad_amount", f"a deposit is above 0 and in whole sen, not {amount}")
-    rules.check_codes(deposit["reseller"], known.resellers, "reseller")
-    type_ = EntryType.COMMISSION if deposit["type"].text() == "COMMISSION" else EntryType.DEPOSIT
-    return ScheduledDeposit(
-        at=item["at"].duration(),
-        reseller=code,
-        amount=amount,
-        description=deposit["description"].text(),
-        type=type_,
-    )
 
 
 def build_rule(
@@ -181,6 +146,6 @@ def build_reseller(
     reader = Reader.of(document.root, report)
     start = resellers.reseller(reader, products)
     resellers.refuse_repeated_credentials([reader])
-    refuse_plain_addresses([reader], environment)
+    refuse_plain_addresses([reader["balance_webhook"]], environment)
     report.raise_if_any()
     return start

@@ -1,6 +1,7 @@
 """Which fault a request meets, when it is decided, and what became of the request."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -206,3 +207,58 @@ def test_a_denial_leaves_the_nonce(then: dict[str, Any], status: int, error: str
         assert row["reseller"] == "", "a caller who was denied is nobody yet"
         assert client.pay(nonce=nonce).status == 200
         assert client.pay(nonce=nonce).json["error"] == "nonce_reused"
+
+
+@pytest.mark.parametrize(
+    ("body", "type_"),
+    [
+        ("<html><body>502 Bad Gateway</body></html>", "text/html; charset=utf-8"),
+        ("\n  <?xml version='1.0'?><e/>", "text/html; charset=utf-8"),
+        ("upstream connect error", "text/plain; charset=utf-8"),
+        ("", "text/plain; charset=utf-8"),
+        ("{'no': 'json'}", "text/plain; charset=utf-8"),
+        ('{"error": "teapot"}', "application/json"),
+        ('"a text"', "application/json"),
+        ({"error": "teapot"}, "application/json"),
+        (["<html>"], "application/json"),
+        (17, "application/json"),
+    ],
+)
+def test_the_type_of_a_scripted_body_is_what_it_looks_like(body: Any, type_: str) -> None:
+    with running(faults({"then": {"status": 502, "body": body}})) as client:
+        answer = client.call("GET", "/v2/balance")
+        assert answer.headers["content-type"] == type_
+        assert answer.body.decode() == (body if isinstance(body, str) else json.dumps(body, separators=(",", ":")))
+
+
+def test_a_scripted_answer_has_the_headers_that_it_is_given_and_the_journal_shows_them() -> None:
+    then = {"status": 429, "headers": {"Retry-After": "5", "Content-Type": "application/problem+json"}}
+    with running(faults({"then": then})) as client:
+        answer = client.call("GET", "/v2/balance")
+        assert (answer.status, answer.headers["retry-after"]) == (429, "5")
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json["error"] == "scripted_fault"
+        shown = client.sim("GET", f"/sandboxes/default/requests/{answer.headers['x-sim-request-id']}").json
+        names = [name.lower() for name, _ in shown["response"]["headers"]]
+        assert ["Retry-After", "5"] in shown["response"]["headers"]
+        assert names.count("content-type") == 1
+
+
+def test_headers_are_added_to_the_services_own_answer_too() -> None:
+    with running(faults({"then": {"headers": {"Via": "1.1 proxy"}}})) as client:
+        answer = client.call("GET", "/v2/balance")
+        assert (answer.status, answer.headers["via"], answer.data) == (
+            200,
+            "1.1 proxy",
+            {"balance": 5000, "currency": "MYR"},
+        )
+    with running(faults({"then": {"headers": {"Content-TYPE": "text/html"}, "malformed": True}})) as client:
+        refused = client.pay(amount="7")
+        assert (refused.status, refused.headers["content-type"]) == (400, "text/html")
+
+
+def test_an_answer_without_a_body_has_no_type_but_the_headers_that_it_is_given() -> None:
+    with running(faults({"then": {"status": 204, "body": "text", "headers": {"Age": "1"}}})) as client:
+        answer = client.call("DELETE", "/v2/balance-webhook")
+        assert (answer.status, answer.body, answer.headers["age"]) == (204, b"", "1")
+        assert "content-type" not in answer.headers

@@ -11,6 +11,7 @@ from simulator.domain.model.catalog import Adjustment, Discount, Money, Overlay,
 from simulator.domain.model.faults import (
     CutAnswer,
     DrippingAnswer,
+    ExtraHeaders,
     FaultThen,
     InternalError,
     MalformedAnswer,
@@ -18,15 +19,24 @@ from simulator.domain.model.faults import (
     NonceServiceDown,
     ScriptedAnswer,
 )
+from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import (
     ClockStart,
     KeyStart,
     Limits,
     Scenario,
+)
+from simulator.domain.model.schedule import (
     ScheduledChange,
     ScheduledDeposit,
+    ScheduledKey,
+    ScheduledNetwork,
+    ScheduledRemoval,
+    ScheduledRule,
+    ScheduledSettings,
     ScheduledTreeChange,
+    ScheduledWebhook,
 )
 from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal, Status
 from simulator.domain.model.tree import TreeKind
@@ -226,7 +236,11 @@ def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
     assert fifth.then == FaultThen((MalformedAnswer(), DrippingAnswer(20.0)))
     assert (first.id, first.name, second.id) == ("fault-1", "a fault", "faults-2")
     assert first.then == FaultThen(
-        (ScriptedAnswer(503, {"error": [1, Decimal("2.50"), None, True]}), CutAnswer()),
+        (
+            ScriptedAnswer(503, {"error": [1, Decimal("2.50"), None, True]}),
+            ExtraHeaders(((b"Retry-After", b"5"),)),
+            CutAnswer(),
+        ),
         delay=(timedelta(milliseconds=200), timedelta(seconds=2)),
         after_commit=True,
     )
@@ -243,7 +257,7 @@ DAMAGES = [
     ("{disconnect: head}", FaultThen((NoAnswer(),))),
     ("{disconnect: body}", FaultThen((CutAnswer(),))),
     ("{delay: 5s}", FaultThen(delay=(timedelta(seconds=5), timedelta(seconds=5)))),
-    ("{status: 504, body: text}", FaultThen((ScriptedAnswer(504, "text"),))),
+    ("{status: 504, body: text}", FaultThen((ScriptedAnswer(504, "text", "text/plain; charset=utf-8"),))),
 ]
 
 
@@ -289,6 +303,22 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
             "group-1",
             {"name": "Other", "icon_url": "https://images.example.com/other.png"},
         ),
+        ScheduledKey(55 * second, "RS001", "rk_added", "bm90LWEtc2VjcmV0LWF0LWFsbA==", KeyState.ACTIVE),
+        ScheduledSettings(
+            time(12, 10),
+            "RS001",
+            {"require_api_key_for_topup": False, "ip_allowlist": ("127.0.0.1",)},
+            CallbackConfig("inbox:other", "GET"),
+            Decimal("10.00"),
+        ),
+        ScheduledNetwork(60 * second, "BILL", NetworkStatus.HEALTHY),
+        ScheduledRule(70 * second, "payments", {"name": "added", "then": [{"status": "Failed"}]}),
+        ScheduledRemoval(80 * second, "added"),
+        ScheduledRule(90 * second, "voids", {"then": {"status": "Success"}}),
+        ScheduledRule(90 * second, "disputes", {"then": {"status": "Success"}}),
+        ScheduledRule(90 * second, "bills", {"then": {"error": "invalid_account"}}),
+        ScheduledRule(90 * second, "faults", {"then": {"status": 500}}),
+        ScheduledWebhook(time(12, 10, 30), "RS001", "inbox:events", "0" * 64, enabled=False),
     )
     assert scenario.limits == Limits(
         requests_per_interval=12,

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.domain.model.scenario import Scenario, ScheduledDeposit
+from simulator.domain.model.scenario import Scenario
+from simulator.domain.model.schedule import ScheduledDeposit
 from simulator.scenario.library import load_scenario, scenario_from_object
 from simulator.scenario.reading.document import Report, ScenarioError
 from simulator.scenario.reading.load import load_text

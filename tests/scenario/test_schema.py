@@ -26,6 +26,7 @@ Place = tuple[str, ...]
 
 # What is read while files are merged, and is gone then.
 MERGING: set[Place] = {("extends",), *((section, "remove") for section in CHANGEABLE)}
+ADDED_RULE: Place = ("schedule", "rule", "add")
 
 
 def parts(found: dict[str, Any], path: Place = ()) -> Iterator[tuple[Place, dict[str, Any]]]:
@@ -85,7 +86,10 @@ def schema_at(path: Place) -> dict[str, Any] | None:
 
 
 def allowed(found: dict[str, Any], path: Place = (), seen: tuple[str, ...] = ()) -> Iterator[Place]:
-    """The path of every key that the schema allows; a matcher within a matcher is left out."""
+    """The path of every key that the schema allows. Left out are a matcher within a matcher, and what a rule of the
+    schedule has, which is a rule of its section."""
+    if path[:-1] == ADDED_RULE:
+        return
     if "$ref" in found:
         name = found["$ref"].rpartition("/")[2]
         if name in seen:

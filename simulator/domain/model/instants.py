@@ -35,17 +35,6 @@ def sandbox_time(text: str) -> datetime:
     return at.astimezone(UTC)
 
 
-def clock_time(text: str) -> time:
-    """Parse a time of day: `12:10` or `12:10:30`."""
-    try:
-        at = time.fromisoformat(text)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is not None:
-        raise ValueError("must be a time of day such as 12:00 or 23:59:30")
-    return at
-
-
 def next_time_of_day(at: time, moment: datetime) -> datetime:
     """The first time after `moment` that clocks in the service's zone show `at`, in the zone of `moment`."""
     local = moment.astimezone(SERVICE_ZONE)

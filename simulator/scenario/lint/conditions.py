@@ -20,7 +20,7 @@ from simulator.scenario.lint.values import (
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import ONE
 from simulator.scenario.sections.matchers import COUNTS, OUTSTANDING, exceeds_outstanding
-from simulator.scenario.sections.windows import time_of_day
+from simulator.scenario.sections.windows import KEYS, time_of_day
 
 # How each condition compares values. A condition that is missing here is covered by an equal one only.
 KINDS: Mapping[str, Kind] = {
@@ -129,6 +129,16 @@ def _spans(item: Reader) -> Iterator[Condition]:
     for key in SPANS:
         if item[key].is_given:
             yield Condition((key, ""), _values(key, item[key]), item[key])
+
+
+def window_of(item: Reader) -> When | None:
+    """The conditions of an item that has a window of its own, no `when`; None when it has a problem."""
+    given = [key for key in KEYS if item[key].is_given]
+    return (
+        When(tuple(Condition((key, ""), _values(key, item[key]), item[key]) for key in given))
+        if item.is_valid
+        else None
+    )
 
 
 def _values(key: str, entry: Reader) -> Values:

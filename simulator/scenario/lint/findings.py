@@ -8,14 +8,17 @@ from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import DEFINITIONS
 from simulator.scenario.lint.conditions import When, when_of
 from simulator.scenario.lint.effects import lint_counts, lint_damage
+from simulator.scenario.lint.inboxes import lint_inboxes
 from simulator.scenario.lint.matchers import lint_matchers
 from simulator.scenario.lint.order import Placed, lint_order
 from simulator.scenario.lint.outcomes import lint_payment, lint_timelines, lint_variants
 from simulator.scenario.lint.products import lint_products
 from simulator.scenario.lint.requests import lint_request
-from simulator.scenario.lint.start import lint_inboxes, lint_secrets
+from simulator.scenario.lint.schedule import lint_schedule
+from simulator.scenario.lint.start import lint_secrets
 from simulator.scenario.reading.document import Document, Report
 from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.schedule import added_rules
 from simulator.scenario.sections.timeline import Timelines
 from simulator.scenario.sections.variants import branches
 
@@ -34,10 +37,22 @@ def lint(document: Document, report: Report, scenario: Scenario | None) -> None:
             if rule.item.position.source == document.source:
                 _lint_when(section, rule.item, rule.when, scenario)
         lint_order(rules, document.source)
+    _lint_added(root["schedule"], document.source, scenario)
     _lint_magic(root["magic"], document.source, timelines)
     lint_timelines(root, document.source)
     lint_inboxes(root, document.source)
+    lint_schedule(root, document.source)
     lint_secrets(root)
+
+
+def _lint_added(schedule: Reader, source: str, scenario: Scenario | None) -> None:
+    """The rules that the schedule of the file adds. They come before all others, so that none hides them."""
+    timelines = None if scenario is None else scenario.timelines
+    for item in schedule.items():
+        for section, rule in added_rules(item) if item.position.source == source else ():
+            _lint_then(section, rule, timelines)
+            if (when := when_of(rule, section)) is not None:
+                _lint_when(section, rule, when, scenario)
 
 
 def _lint_then(section: str, item: Reader, timelines: Timelines | None) -> None:

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
-from simulator.domain.model.instants import clock_time
 from simulator.domain.model.transactions import SETTLED, Status, Step, may_follow
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import day
 from simulator.scenario.sections.templates import templates
+from simulator.scenario.sections.windows import clock_time
 from simulator.wire.payments import STATUS_NAMES
 
 # What a step may be; the status of a void is none.
