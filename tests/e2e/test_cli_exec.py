@@ -216,6 +216,6 @@ def test_the_command_starts_sandboxes_from_a_folder_of_scenarios(tmp_path: Path,
         "print(urllib.request.urlopen(urllib.request.Request(url, body)).read().decode())\n"
     )
     flags = () if is_variable else ("--scenarios", str(tmp_path))
-    variables = {"RESELLER_SIM_SCENARIOS": str(tmp_path)} if is_variable else {}
-    done = run("exec", *flags, "--", sys.executable, "-c", script, **variables)
+    variable = str(tmp_path) if is_variable else ""
+    done = run("exec", *flags, "--", sys.executable, "-c", script, RESELLER_SIM_SCENARIOS=variable)
     assert (done.status, json.loads(done.out)["scenario"]) == (0, "mine")
