@@ -23,6 +23,7 @@ from simulator.scenario.reading.document import (
     Report,
     ScenarioError,
     kind_of,
+    path_text,
     shown,
 )
 from simulator.scenario.reading.files import ABSENT, AnyFolder, Folder, ScenariosFolder, Unreadable
@@ -148,7 +149,7 @@ class _Name:
         return str(self.node.value)
 
     def error(self, code: str, message: str) -> ScenarioError:
-        problem = Problem(*self.node.position, ".".join(map(str, self.path)), code, message)
+        problem = Problem(*self.node.position, path_text(self.path), code, message)
         return ScenarioError([*self.document.problems, problem])
 
 
