@@ -67,7 +67,7 @@ FINDINGS: list[tuple[str, str, list[str]]] = [
     ('a nonce service after the commit', 'faults: [{then: {delay: 1s, after_commit: true, nonce_service: down}}]\n', ["2:29: misplaced 'after_commit' has no effect: authentication fails, so nothing is executed; remove 'after_commit' or write two rules"]),
     ('a drop beside a duplicate', f'payments: [{{{FAILS_LATER}, callbacks: {{drop: true, duplicate: 2}}}}]\n', ["2:94: misplaced 'duplicate' has no effect: no callback is sent with 'drop: true'; remove 'duplicate' or 'drop'"]),
     ('a drop beside all others, of a magic account', 'magic: {outcomes: {"18": {outcome: odd, payments: {then: [{status: Succesful}], callbacks: {drop: true, delay: 1s, reverse: true}}}}}\n', ["2:105: misplaced 'delay' has no effect: no callback is sent with 'drop: true'; remove 'delay' or 'drop'", "2:116: misplaced 'reverse' has no effect: no callback is sent with 'drop: true'; remove 'reverse' or 'drop'"]),
-    ('a timeline that no rule uses', 'timelines:\n  slow: [{status: Accepted}, {after: 1s, status: Failed, statusCode: 20}]\n', ["3:3: unused_timeline no rule uses the timeline 'slow'; write 'then: slow' in a rule of payments", '3:70: odd_code 20 is the code of Succesful; Failed has 48']),
+    ('a timeline that no rule uses', 'timelines:\n  slow: [{status: Accepted}, {after: 1s, status: Failed, statusCode: 20}]\npayments: [{then: [{status: Accepted}]}]\n', ["3:3: unused_timeline no rule uses the timeline 'slow'; write 'then: slow' in a rule of payments", '3:70: odd_code 20 is the code of Succesful; Failed has 48']),
     ('a re-query for a status that is there at once', 'payments: [{then: [{status: Accepted}, {after: 0s, status: Processing}, {requery: 1, status: Processing}, {requery: 2, status: Failed}]}]\n', ['2:83: unreachable this step never comes: Processing comes at once, and this cannot follow']),
     ('callbacks of a payment that has none', 'payments: [{then: [{status: Failed}], callbacks: {duplicate: 1}}]\n', ['2:39: unreachable these callbacks are never sent: no step after the first']),
     ('callbacks for all others when there are none', f'payments: [{{{FAILS_LATER}, callbacks: [{{status: Failed, delay: 1s}}, {{drop: true}}]}}]\n', ['2:111: unreachable there are no other callbacks: each status of the timeline has an entry above']),
@@ -107,6 +107,8 @@ FINDINGS: list[tuple[str, str, list[str]]] = [
 
 # What might look vain and is not.
 MEANT: list[tuple[str, str]] = [
+    ('timelines for others to use', 'timelines:\n  slow: [{status: Accepted}, {after: 1s, status: Failed}]\n'),
+    ('a timeline that a scheduled rule uses', 'timelines:\n  slow: [{status: Accepted}, {after: 1s, status: Failed}]\nschedule:\n  - { at: 1m, rule: { add: { payments: { then: slow } } } }\n'),
     ("a timeline that a magic account uses", 'timelines: {slow: [{status: Accepted}]}\nmagic: {outcomes: {"18": {outcome: x, payments: {then: slow}}}}\n'),
     ("a timeline within one_of", "timelines: {slow: [{status: Accepted}]}\npayments: [{then: {one_of: [{then: slow}, {then: [{status: Failed}]}]}}]\n"),
     ("callbacks of a void", "payments: [{then: [{status: Succesful}], callbacks: [{status: Refund, drop: true}]}]\n"),

@@ -8,26 +8,30 @@ from simulator.scenario.lint.effects import lint_callbacks, lint_steps
 from simulator.scenario.reading.document import shown
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.payments import NOT_TOLD, TOLD, distorted, payment_then, payment_thens, told
+from simulator.scenario.sections.schedule import added_rules
 from simulator.scenario.sections.timeline import Timelines
 from simulator.scenario.sections.variants import branches
 
 
 def lint_timelines(root: Reader, source: str) -> None:
-    """Timelines of `source` that nothing names, and their steps."""
+    """Timelines of `source` that nothing names, and their steps. A file of timelines without payments of its own is one
+    for others to extend."""
     named = {then.text() for then in _thens(root)}
+    is_base = not any(then.position.source == source for then in _thens(root))
     for name, entry in root["timelines"].entries():
         if entry.key_position.source != source:
             continue
         lint_steps(entry)
-        if name not in named:
+        if name not in named and not is_base:
             text = f"no rule uses the timeline {shown(name)}; write 'then: {name}' in a rule of payments"
             entry.problem("unused_timeline", text, at_key=True)
 
 
 def _thens(root: Reader) -> Iterator[Reader]:
-    """Every place of a timeline, in rules and in magic accounts."""
+    """Every place of a timeline, in rules, also those that the schedule adds, and in magic accounts."""
     outcomes = [item["payments"] for _, item in root["magic"]["outcomes"].entries()]
-    for item in (*root["payments"].items(), *outcomes):
+    added = [rule for item in root["schedule"].items() for section, rule in added_rules(item) if section == "payments"]
+    for item in (*root["payments"].items(), *added, *outcomes):
         for branch in branches(item["then"]):
             yield branch.then
     yield root["magic"]["then"]
