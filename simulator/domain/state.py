@@ -114,7 +114,7 @@ class State:
 
     def retire_rule(self, rule: Rule[Any], count: RuleCount) -> None:
         """Remember how often a rule was chosen that leaves its book."""
-        for label in {rule.id, rule.name} - {""}:
+        for label in dict.fromkeys(filter(None, (rule.id, rule.name))):
             self.chosen_before[label] += count.chosen
 
     def is_magic(self, account: str) -> bool:
