@@ -21,6 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "shortened": set(),
     "auth": {"shortened"},
     "contract": {"shortened"},
+    "upstream": {"auth"},
     "server": set(),
     "wire": {"domain", "shortened"},
     "scenario": {"domain", "contract", "wire"},

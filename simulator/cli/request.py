@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from simulator.cli.flags import CannotStart
-from simulator.cli.signing import CannotSign, Credentials, SignedRequest, sign
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
+from simulator.upstream.signing import CannotSign, Credentials, SignedRequest, sign
 
 DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
 
