@@ -10,6 +10,7 @@ import msgspec
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build, build_rule
+from simulator.scenario.reading.bounds import OWN_FILE
 from simulator.scenario.reading.load import load_object
 
 REMEMBERED_MAX = 16
@@ -36,11 +37,11 @@ class ScenarioCompiler:
         return build_rule(section, document, rule_id, products=products, resellers=resellers)
 
     def scenario(self, document: Mapping[str, Any], name: str) -> Scenario:
-        """A scenario from its complete document. Raises `ScenarioError`."""
+        """A scenario from its complete document, which may be that of a file. Raises `ScenarioError`."""
         key = (name, _digest(document))
         found = self._built.get(key)
         if found is None:
-            found = build(load_object(document), name)
+            found = build(load_object(document, bounds=OWN_FILE), name)
             self._keep(key, found)
         return found
 

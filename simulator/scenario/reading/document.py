@@ -11,7 +11,6 @@ Scalar = str | int | Decimal | bool | None
 
 # Limits of a scenario, from text or from an object.
 DEPTH_MAX = 32
-NODES_MAX = 25_000
 DIGITS_MAX = 40
 _INDEX = re.compile(r"\[[0-9]+\]")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path as FilePath
 
 from simulator.contract.files import data_dir
+from simulator.scenario.reading.bounds import OWN_FILE
 from simulator.scenario.reading.check import check, suggestion
 from simulator.scenario.reading.document import (
     Document,
@@ -175,7 +176,7 @@ def _checked(base: Document) -> Document:
 def _included(document: Document, wanted: Node, key: str, path: FilePath) -> Document:
     """The file that `key` names. Raises `ScenarioError`, at the name where there is nothing in the file to blame."""
     try:
-        inner = load_text(read_bytes(path), str(path))
+        inner = load_text(read_bytes(path), str(path), OWN_FILE)
     except Unreadable as error:
         absent = "there is no file" if error.reason.startswith("there is no") else f"{error.reason}:"
         raise _error(document, wanted, (key,), "no_file", f"{absent} {shown(wanted.value)} beside this one") from None
