@@ -60,7 +60,7 @@ def command(
     timeout: float,
     state: str,
 ) -> int:
-    """Read an account of the real service, and print a scenario that serves the same catalog.
+    """Print a scenario that serves a real account's catalog.
 
     Only GET is used, at a slow pace. What a scenario cannot express is named in its comments. Neither the key nor the
     secret is written anywhere; the scenario has a test key of its own. After an interruption the same command

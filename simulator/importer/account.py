@@ -57,7 +57,7 @@ async def read_account(
     """
     catalog = as_dict(await answers.ask("/v2/catalog?include_inactive=true", is_kept=False))
     if not isinstance(catalog.get("products"), dict):
-        raise Refused("the answer to GET /v2/catalog is not a catalog")
+        raise Refused(next(iter(answers.missing), "the answer to GET /v2/catalog is not a catalog"))
     updated = as_text(catalog.get("last_updated"))
     state.begin(updated)
     if len(state):

@@ -1,6 +1,6 @@
 """Makes an item of a catalog fit a scenario: builds it, removes what the builder complains of, and builds it again.
 
-What has to be there and cannot be kept takes its object with it, in the end the whole item.
+What has to be there and cannot be kept gets a usual value, a code or an id takes its object with it.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from simulator.scenario.reading.document import PROBLEMS_MAX, Problem, Report, S
 from simulator.scenario.reading.load import load_object
 
 ROUNDS_MAX = 50
-STUB = {"name": "x", "processing_time": "instant", "discount": {"type": "fixed", "value": 0}}
+STUB = {"name": "x", "processing_time": "instant", "discount": {"type": "percentage", "value": 0}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,19 @@ def _fit(catalog: dict[str, Any], within: str) -> Catalog | None:
         if len(problems) >= PROBLEMS_MAX:
             _fit_options(catalog)
         _remove(document, problems)
+        for product in catalog["products"]:
+            _complete(product)
     return None
+
+
+def _complete(product: dict[str, Any]) -> None:
+    """Give a product, and its fields, what they have to have."""
+    if "code" in product:
+        for key, usual in {**STUB, "name": product["code"]}.items():
+            product.setdefault(key, usual)
+    for form in product.get("fields", ()):
+        if "id" in form:
+            form.setdefault("label", form["id"])
 
 
 def _fit_options(catalog: dict[str, Any]) -> None:

@@ -83,9 +83,9 @@ def _catalog(account: Account) -> Iterator[str]:
     yield "  products:" if products else "  products: []"
     interrupted = {}
     for answers, item, found in items:
-        code = as_text(answers.body.get("code"))
+        code = one_line(as_text(answers.body.get("code")))
         if found is None:
-            yield from _comment([f"{one_line(scalar(code))} of the account cannot be written in a scenario."], 4)
+            yield from _comment([f"The account's product {code!r} cannot be written in a scenario."], 4)
             continue
         lines = product_differences(answers, found)
         if whole is not None:
@@ -106,7 +106,7 @@ def _catalog(account: Account) -> Iterator[str]:
 def _unasked(code: str) -> Callable[[str], str]:
     """What is said of a field whose options were not asked for."""
     return lambda field: (
-        f"options of {one_line(field)} depend on an account number: import again with --account {one_line(code)}=NUMBER"
+        f"options of {one_line(field)} depend on an account number: import again with --account {code}=NUMBER"
     )
 
 
