@@ -26,7 +26,7 @@ PROGRAM = "reseller-sim import"
 @option(
     "--per-second",
     metavar="N",
-    type=click.FloatRange(0.1, 100),
+    type=click.FloatRange(0.1, 1000),
     default=2.0,
     show_default=True,
     help="At most so many requests a second.",

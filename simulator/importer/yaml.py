@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-LINE_CHARS_MAX = 120
+LINE_CHARS_MAX = 200
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 ._/-]*[A-Za-z0-9]|[A-Za-z]", re.ASCII)
 # Of YAML 1.1, which other programs may read the file as.
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan"}
