@@ -6,6 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 LINE_CHARS_MAX = 200
+LEVELS_MAX = 2
+PARTS_MAX = 60  # more of them fit on no line
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 ._/-]*[A-Za-z0-9]|[A-Za-z]", re.ASCII)
 # Of YAML 1.1, which other programs may read the file as.
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan"}
@@ -20,8 +22,8 @@ def block(value: Any, indent: int = 0) -> Iterator[str]:
         return
     for key, one in value.items():
         name = f"{margin}{scalar(key)}:"
-        short = f"{name} {flow(one)}"
-        if _is_short(one, short):
+        short = _on_one_line(f"{name} ", one)
+        if short is not None:
             yield short
         else:
             yield name
@@ -29,8 +31,8 @@ def block(value: Any, indent: int = 0) -> Iterator[str]:
 
 
 def _item(item: Any, indent: int) -> Iterator[str]:
-    short = f"{' ' * indent}- {flow(item)}"
-    if _is_short(item, short):
+    short = _on_one_line(f"{' ' * indent}- ", item)
+    if short is not None:
         yield short
         return
     first, *rest = block(item, indent + 2)
@@ -38,13 +40,19 @@ def _item(item: Any, indent: int) -> Iterator[str]:
     yield from rest
 
 
-def _is_short(value: Any, line: str) -> bool:
-    return not value or not isinstance(value, dict | list) or (len(line) <= LINE_CHARS_MAX and _depth(value) <= 2)
+def _on_one_line(before: str, value: Any) -> str | None:
+    """The line of a value; None for one that is too long or too deep."""
+    if not _is_shallow(value, LEVELS_MAX):
+        return None
+    line = before + flow(value)
+    return line if len(line) <= LINE_CHARS_MAX or not value or not isinstance(value, dict | list) else None
 
 
-def _depth(value: Any) -> int:
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
-    return 0 if parts is None else 1 + max(map(_depth, parts), default=0)
+def _is_shallow(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return True
+    parts = value.values() if isinstance(value, dict) else value
+    return levels > 0 and len(parts) <= PARTS_MAX and all(_is_shallow(part, levels - 1) for part in parts)
 
 
 def flow(value: Any) -> str:
@@ -66,6 +74,8 @@ def scalar(value: Any) -> str:
     text = str(value)
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     return '"' + "".join(map(_escaped, text)) + '"'
 
 
