@@ -1,6 +1,6 @@
 """Reads an account: its catalog, then what each product needs, then the rest. Only GET is used."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -73,10 +73,22 @@ async def read_account(
         products.append(product)
         if number % 25 == 0 or number == len(bodies):
             progress(f"{number} of {len(bodies)} products")
+    for unused in _unused(accounts, products):
+        progress(unused)
     callback = as_dict(as_dict(await answers.ask("/v2/callback-url", is_kept=False)).get("data"))
     webhook = as_dict(await answers.ask("/v2/balance-webhook", is_kept=False))
     groups = as_list(as_dict(catalog.get("tree")).get("groups"))
     return Account(updated, groups, products, callback, webhook, answers.missing)
+
+
+def _unused(accounts: Mapping[str, Sequence[str]], products: Sequence[ProductAnswers]) -> Iterator[str]:
+    """What is said of account numbers that nothing was asked for."""
+    by_code = {product.body["code"]: product for product in products}
+    for code in accounts:
+        if code not in by_code:
+            yield f"--account {code}: the catalog has no such product"
+        elif not any(offer.account for offers in by_code[code].offers.values() for offer in offers):
+            yield f"--account {code}: no options of this product depend on an account number alone"
 
 
 async def _read_product(answers: Answers, product: ProductAnswers, accounts: Sequence[str]) -> None:

@@ -1,5 +1,7 @@
 """Accounts that a scenario cannot express, refuse, or answer nonsense: nothing is lost in silence, nothing told."""
 
+import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import pytest
 from simulator.scenario.library import load_scenario
 from tests.support.fake_account import answering
 from tests.support.imports import KEY, SECRET, imported, run_import
+from tests.support.processes import DEADLINE_S, PROGRAM, environment
 
 HOSTILE = "x\n    - evil: \u2028 \x1b[31m \u202e # \ud83d\ude00"
 
@@ -281,3 +284,34 @@ def test_a_line_that_was_cut_off_is_asked_again(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert "continuing: 1 answers are known" in done.stderr
     assert state.exists() is False
+
+
+def test_an_account_number_that_is_of_no_use_is_said(tmp_path: Path) -> None:
+    with answering({"/v2/catalog": catalog(product("P"))}) as account:
+        done = run_import(account.url, tmp_path, "--account", "P=1", "--account", "Q=2")
+    assert done.exit_code == 0
+    assert "--account P: no options of this product depend on an account number alone" in done.stderr
+    assert "--account Q: the catalog has no such product" in done.stderr
+
+
+def test_an_interrupt_leaves_what_is_known_and_says_nothing_else(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with answering({"/v2/catalog": catalog(product("P"))}) as account:
+        assert run_import(account.url, tmp_path, "--requests", "3").exit_code == 3
+        known = state.read_text()
+        flags = ("--base-url", account.url, "--state", str(state), "--per-second", "0.1")
+        process = subprocess.Popen(
+            [*PROGRAM, "import", *flags],
+            env=environment(RESELLER_SIM_KEY=KEY, RESELLER_SIM_SECRET=SECRET),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with process:
+            assert process.stderr is not None
+            assert process.stderr.readline() == "reseller-sim import: continuing: 2 answers are known\n"
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=DEADLINE_S)
+    assert (process.returncode, out, err.strip()) == (130, "", "reseller-sim import: 1 of 1 products")
+    assert state.read_text() == known
+    assert state.stat().st_mode & 0o077 == 0
