@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from simulator.importer.answers import Answers, Refused, State
 from simulator.importer.shapes import as_dict, as_list, as_text, dicts
+from simulator.scenario.reading.document import one_line
 
 LIMIT = 25_000  # the largest page of options (SPEC 8)
 PAGES_MAX = 1_000
@@ -64,7 +65,7 @@ async def read_account(
         progress(f"continuing: {len(state)} answers are known")
     listed = {one.get("product_code"): one for one in dicts(as_dict(await answers.ask("/v2/product-list")).get("data"))}
     products = []
-    bodies = [one for one in catalog["products"].values() if isinstance(one, dict) and as_text(one.get("code"))]
+    bodies = _with_codes(answers, catalog["products"])
     billers = [one async for one in _billers(answers)] if any(map(biller_field, bodies)) else []
     for number, body in enumerate(bodies, 1):
         code = body["code"]
@@ -79,6 +80,18 @@ async def read_account(
     webhook = as_dict(await answers.ask("/v2/balance-webhook", is_kept=False))
     groups = as_list(as_dict(catalog.get("tree")).get("groups"))
     return Account(updated, groups, products, callback, webhook, answers.missing)
+
+
+def _with_codes(answers: Answers, products: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The products of a catalog that have a code of their own; others are noted as missing."""
+    found: dict[str, dict[str, Any]] = {}
+    for key, one in products.items():
+        code = as_text(as_dict(one).get("code"))
+        if not code or code in found:
+            answers.missing.append(f"the product {one_line(repr(key))} of the catalog has no code of its own")
+        else:
+            found[code] = one
+    return list(found.values())
 
 
 def _unused(accounts: Mapping[str, Sequence[str]], products: Sequence[ProductAnswers]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from simulator.wire.json import encode
 
 API_VERSION = "2026-09-16"  # the shape with denominations and plan codes, from which the older one follows (SPEC 9)
 FORMAT = "reseller-sim import 1"
+MEMBERS = {"target", "status", "body"}
 _decode = msgspec.json.Decoder(float_hook=Decimal).decode
 
 
@@ -70,18 +71,22 @@ class State:
     def begin(self, updated: str) -> None:
         """Take up the answers of the same account about a catalog that was last updated then; forget all others."""
         assert self._file is not None
-        first, _, rest = self._file.read().partition(b"\n")
+        content = self._file.read()
+        first, _, rest = content.partition(b"\n")
         header = {"format": FORMAT, "account": self._account, "updated": updated}
         before = _line(first)
         if first and (not isinstance(before, dict) or before.get("format") != FORMAT):
             raise NotOurs(f"{str(self._path)!r} is not a state file of this command; name another with --state")
-        if before == header:
-            self._found = {one["target"]: (one["status"], one["body"]) for one in map(_line, rest.split(b"\n")) if one}
-        self._file.seek(0)
+        is_same = before == _line(self._masked(header))
+        if is_same:
+            whole = [
+                one for one in map(_line, rest.split(b"\n")[:-1]) if isinstance(one, dict) and MEMBERS <= one.keys()
+            ]
+            self._found = {str(one["target"]): (one["status"], one["body"]) for one in whole}
+        self._file.seek(content.rfind(b"\n") + 1 if is_same else 0)
         self._file.truncate()
-        self._write(header)
-        for target, (status, body) in self._found.items():
-            self._write({"target": target, "status": status, "body": body})
+        if not is_same:
+            self._write(header)
 
     def get(self, target: str) -> tuple[int, Any] | None:
         """The status and the decoded body of an earlier answer."""
@@ -94,8 +99,11 @@ class State:
 
     def _write(self, value: Any) -> None:
         assert self._file is not None
-        self._file.write(self._mask(encode(value).decode()).encode() + b"\n")
+        self._file.write(self._masked(value) + b"\n")
         self._file.flush()
+
+    def _masked(self, value: Any) -> bytes:
+        return self._mask(encode(value).decode()).encode()
 
     def remove(self) -> None:
         """Delete the file, when all is done."""

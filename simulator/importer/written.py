@@ -11,9 +11,11 @@ from simulator.importer.differences import list_differences, product_differences
 from simulator.importer.fitting import fit_groups, fit_product
 from simulator.importer.products import product as product_item
 from simulator.importer.shapes import as_text, dicts
-from simulator.importer.yaml import block, scalar
-from simulator.scenario.reading.document import one_line
+from simulator.importer.yaml import block, flow, scalar
+from simulator.scenario.build import build_reseller
+from simulator.scenario.reading.document import ScenarioError, one_line
 
+CODE = "IMPORTED"
 KEY = "test_key_imported"
 SECRET = "bm90LWEtc2VjcmV0LWZvci1hbi1pbXBvcnRlZC1vbmU="  # noqa: S105  # anybody may know it
 INBOX = "inbox:callbacks"
@@ -51,7 +53,7 @@ def written(account: Account, host: str, *, keep_urls: bool) -> Iterator[str]:
 
 def _reseller(account: Account, *, keep_urls: bool) -> Iterator[str]:
     key = {"key": KEY, "secret": SECRET}
-    yield from block([{"code": "IMPORTED", "balance": "100000.00", "api_keys": [key]}], 2)
+    yield from block([{"code": CODE, "balance": "100000.00", "api_keys": [key]}], 2)
     url, method = as_text(account.callback.get("CallbackUrl")), as_text(account.callback.get("Method"))
     yield from _target("callback", url, {"method": method or "POST"}, keep_urls=keep_urls)
     url, enabled = as_text(account.webhook.get("webhook_url")), account.webhook.get("enabled") is not False
@@ -62,11 +64,20 @@ def _target(name: str, url: str, rest: dict[str, Any], *, keep_urls: bool) -> It
     if not url:
         yield f"    # The account has no {name}."
         return
-    if keep_urls:
-        yield from block({name: {"url": url, **rest}}, 4)
+    own, inbox = {"url": url, **rest}, {"url": INBOX, **rest}
+    if keep_urls and _is_usable(name, own):
+        yield from block({name: own}, 4)
         return
-    yield f"    # The account's own is {one_line(scalar(url), 2000)}; here the inbox receives in its place."
-    yield from block({name: {"url": INBOX, **rest}}, 4)
+    yield f"    # The account's own is {one_line(flow(own), 2000)}; here the inbox receives in its place."
+    yield from block({name: inbox if _is_usable(name, inbox) else {"url": INBOX}}, 4)
+
+
+def _is_usable(name: str, value: dict[str, Any]) -> bool:
+    try:
+        build_reseller({"code": CODE, name: value})
+    except ScenarioError:
+        return False
+    return True
 
 
 def _catalog(account: Account) -> Iterator[str]:

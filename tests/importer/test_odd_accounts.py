@@ -179,6 +179,29 @@ def test_what_was_not_answered_is_a_comment_whatever_came_instead(body: object, 
         assert "# - GET /v2/product-list: the answer was not JSON" in text
 
 
+def test_products_without_a_code_of_their_own_are_named(tmp_path: Path) -> None:
+    body = catalog(product("P"))
+    body["products"] |= {"twin": product("P"), "blank": product(""), "text": "x"}
+    with answering({"/v2/catalog": body}) as account:
+        text = imported(account.url, tmp_path).read_text()
+    for key in ("twin", "blank", "text"):
+        assert f"# - the product '{key}' of the catalog has no code of its own" in text
+
+
+@pytest.mark.parametrize(
+    ("url", "method"),
+    [("https://me:pass@shop.example.com/", "POST"), ("https://shop.example.com/", "PUT"), ("ftp://\u202ex\n", "GET")],
+)
+def test_a_callback_that_a_scenario_refuses_is_a_comment_even_if_it_is_wanted(
+    url: str, method: str, tmp_path: Path
+) -> None:
+    callback = {"data": {"Status": "Success", "CallbackUrl": url, "Method": method}}
+    with answering({"/v2/catalog": catalog(product("P")), "/v2/callback-url": callback}) as account:
+        path = imported(account.url, tmp_path, "--keep-urls")
+    assert f"method: {method} }}; here the inbox receives in its place." in path.read_text()
+    assert load_scenario(path).resellers[0].callback.url == "inbox:callbacks"
+
+
 def test_neither_key_nor_secret_is_written_or_printed(tmp_path: Path) -> None:
     """Even if the service sends them."""
     told = product("P", name=f"{KEY} {SECRET}", loyalty=[SECRET, KEY])
@@ -275,11 +298,11 @@ def test_answers_about_another_catalog_or_account_are_not_taken_up(changed: str,
     assert account.asked.count("/v2/product-list") == 2
 
 
-def test_a_line_that_was_cut_off_is_asked_again(tmp_path: Path) -> None:
+def test_a_line_that_was_cut_off_or_is_no_answer_is_asked_again(tmp_path: Path) -> None:
     state = tmp_path / "state"
     with answering({"/v2/catalog": catalog(product("P"))}) as account:
         assert run_import(account.url, tmp_path, "--requests", "3").exit_code == 3
-        state.write_bytes(state.read_bytes()[:-9])
+        state.write_bytes(state.read_bytes()[:-9] + b"\n[]\n{}\nnull\n")
         done = run_import(account.url, tmp_path)
     assert done.exit_code == 0
     assert "continuing: 1 answers are known" in done.stderr
@@ -312,6 +335,7 @@ def test_an_interrupt_leaves_what_is_known_and_says_nothing_else(tmp_path: Path)
             assert process.stderr.readline() == "reseller-sim import: continuing: 2 answers are known\n"
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=DEADLINE_S)
-    assert (process.returncode, out, err.strip()) == (130, "", "reseller-sim import: 1 of 1 products")
+    assert (process.returncode, out) == (130, "")
+    assert err.strip() in ("", "reseller-sim import: 1 of 1 products"), "depending on when it came"
     assert state.read_text() == known
     assert state.stat().st_mode & 0o077 == 0

@@ -66,8 +66,8 @@ def test_payments_are_made_with_the_key_of_the_file(mine: Path) -> None:
 
 def test_the_accounts_own_urls_are_comments_unless_they_are_wanted(mine: Path, tmp_path: Path) -> None:
     text = mine.read_text()
-    assert '# The account\'s own is "https://shop.example.com/hook?for=me&and=you"' in text
-    assert '# The account\'s own is "https://shop.example.com/balance"' in text
+    assert '# The account\'s own is { url: "https://shop.example.com/hook?for=me&and=you", method: GET }' in text
+    assert '# The account\'s own is { url: "https://shop.example.com/balance", enabled: false }' in text
     with running(str(mine)) as ours:
         assert ours.call("GET", "/v2/callback-url").data["CallbackUrl"] == "inbox:callbacks"
     with serving(ACCOUNT, "--port", "0", "--json") as server:
