@@ -80,7 +80,7 @@ class State:
         is_same = before == _line(self._masked(header))
         if is_same:
             whole = [
-                one for one in map(_line, rest.split(b"\n")[:-1]) if isinstance(one, dict) and MEMBERS <= one.keys()
+                one for one in map(_line, rest.split(b"\n")[:-1]) if isinstance(one, dict) and one.keys() >= MEMBERS
             ]
             self._found = {str(one["target"]): (one["status"], one["body"]) for one in whole}
         self._file.seek(content.rfind(b"\n") + 1 if is_same else 0)
