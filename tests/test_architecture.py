@@ -63,15 +63,16 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions",
     },
     "control": {
-        "api_docs", "app", "clock", "guard", "http", "masked_send", "masking", "meta", "probes", "render", "requests",
+        "api_docs", "app", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "probes", "render",
+        "requests",
         "sandboxes",
     },
     "runtime": {
-        "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "inbox_budget", "journal",
-        "known_secrets", "lanes", "live_sandbox", "probes", "ring", "rule_names", "sandboxes", "unexpected", "waiting",
-        "watch",
+        "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "evicted", "facts",
+        "inbox_budget", "journal", "known_secrets", "lanes", "live_sandbox", "near_misses", "probes", "ring",
+        "rule_names", "sandboxes", "unexpected", "upcoming", "value_counts", "waiting", "watch",
     },
-    "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
+    "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
         "billers", "diagnoses", "errors", "headers", "json", "legacy", "outbound", "paging", "secrets", "signing",
         "timestamps", "tokens", "unescaped",

@@ -1,6 +1,7 @@
 """The control API as one application: its route table, behind the guard."""
 
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -37,6 +38,7 @@ from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
 from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.files import ScenariosFolder
 
 HEALTH_PATH = "/_sim/health"
 DOCS_PATH = "/_sim/docs"
@@ -106,9 +108,12 @@ PAGES = [
 
 
 class ControlApp:
-    """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none."""
+    """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, `scenarios`
+    the folder whose files new sandboxes may name."""
 
-    def __init__(self, sandboxes_: Sandboxes, default_scenario: Scenario, guard: Guard) -> None:
+    def __init__(
+        self, sandboxes_: Sandboxes, default_scenario: Scenario, guard: Guard, scenarios: Path | None = None
+    ) -> None:
         self._guard = guard
         self._answers = count(1)
         self._app = Starlette(
@@ -124,6 +129,7 @@ class ControlApp:
         self._app.router.redirect_slashes = False
         self._app.state.sandboxes = sandboxes_
         self._app.state.default_scenario = default_scenario
+        self._app.state.scenarios_folder = ScenariosFolder.at(scenarios) if scenarios is not None else None
 
     @property
     def default_scenario(self) -> Scenario:

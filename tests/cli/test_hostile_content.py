@@ -18,7 +18,7 @@ from simulator.cli.flags import ServerFlags
 from simulator.cli.main import VERBS
 from simulator.cli.output import one_line, printable, printable_body, printable_json
 from simulator.control.coverage import rendered
-from simulator.domain.model.rules import RuleCount
+from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
 from tests.support.runner import invoke
 
