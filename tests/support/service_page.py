@@ -1,0 +1,72 @@
+"""`docs/service.md`: its sections, and what of it is generated: the contents, tables of fields, and what is assumed.
+
+A part between `<!-- generated: KIND NAME -->` and `<!-- end -->` is generated; everything else is written by hand.
+"""
+
+import re
+from pathlib import Path
+
+from simulator.contract.files import data_dir
+from simulator.contract.register import Assumption, assumptions
+from tests.support.schema_tables import fields_table
+
+PATH = data_dir("contracts").parent / "docs" / "service.md"
+_HEADING = re.compile(r"^##+ (([1-9](?:\.[0-9]+)?)\.? .+)$", re.MULTILINE)
+_GENERATED = re.compile(r"(<!-- generated: (\w+) ?(\S*) -->\n).*?(<!-- end -->)", re.DOTALL)
+_FIRST_SENTENCE = re.compile(r".*?\.(?=\s|$)", re.DOTALL)
+
+
+def written() -> str:
+    """The page as it is now."""
+    return PATH.read_text("utf-8")
+
+
+def as_markdown() -> str:
+    """The page with its generated parts as they should be."""
+    page = written()
+    return _GENERATED.sub(lambda found: found[1] + _content(page, found[2], found[3]) + "\n" + found[4], page)
+
+
+def sections(page: str) -> dict[str, str]:
+    """The text of each numbered section, without its heading and its subsections, by number."""
+    parts = _HEADING.split(page)
+    return dict(zip(parts[2::3], parts[3::3], strict=True))
+
+
+def anchors(page: str) -> dict[str, str]:
+    """The fragment that leads to each numbered section, as GitHub makes it, by number."""
+    return {number: _slug(heading) for heading, number in _HEADING.findall(page)}
+
+
+def _slug(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _content(page: str, kind: str, name: str) -> str:
+    if kind == "fields":
+        return fields_table(name)
+    return _contents(page) if kind == "contents" else _assumed(name)
+
+
+def _contents(page: str) -> str:
+    return "\n".join(
+        f"{'  ' * ('.' in number)}- [{heading}](#{_slug(heading)})" for heading, number in _HEADING.findall(page)
+    )
+
+
+def _assumed(number: str) -> str:
+    rows = [_row(one) for one in assumptions() if one.spec == number]
+    return "\n".join(["*assumed*", "", "| id | left open | the simulator | knob |", "|---|---|---|---|", *rows])
+
+
+def _row(one: Assumption) -> str:
+    """An assumption in brief; the page of assumptions has the rest."""
+    begun = _FIRST_SENTENCE.match(one.choice)
+    choice = begun[0] if begun else one.choice
+    cells = (
+        f"[{one.id}](assumptions.md#{one.id})",
+        one.question,
+        choice if choice == one.choice else f"{choice} …",
+        f"`{one.knob}`" if one.knob else "none",
+    )
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
