@@ -21,7 +21,9 @@ def fields_table(name: str) -> str:
 
 def _merged(whole: Schema) -> Schema:
     """A schema with the fields of those that it extends."""
-    extended = [_merged(schema(part["$ref"].removesuffix(".json"))) for part in whole.get("allOf", ()) if "$ref" in part]
+    extended = [
+        _merged(schema(part["$ref"].removesuffix(".json"))) for part in whole.get("allOf", ()) if "$ref" in part
+    ]
     fields: dict[str, Schema] = {}
     for part in [*extended, whole]:
         for name, field in part.get("properties", {}).items():
@@ -91,7 +93,7 @@ def _literal(value: object) -> str:
 
 
 def _meaning(part: Schema, file: str) -> str:
-    name, content = _resolved(part, file)
+    _, content = _resolved(part, file)
     described = str(part.get("description") or content.get("description", ""))
     return described + "".join(f" {one}." for one in _bounds(content))
 
@@ -106,4 +108,4 @@ def _bounds(part: Schema) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    return text.replace("|", "\\|").replace("<", "\\<")

@@ -4,7 +4,6 @@ A part between `<!-- generated: KIND NAME -->` and `<!-- end -->` is generated; 
 """
 
 import re
-from pathlib import Path
 
 from simulator.contract.files import data_dir
 from simulator.contract.register import Assumption, assumptions
@@ -13,7 +12,8 @@ from tests.support.schema_tables import fields_table
 PATH = data_dir("contracts").parent / "docs" / "service.md"
 _HEADING = re.compile(r"^##+ (([1-9](?:\.[0-9]+)?)\.? .+)$", re.MULTILINE)
 _GENERATED = re.compile(r"(<!-- generated: (\w+) ?(\S*) -->\n).*?(<!-- end -->)", re.DOTALL)
-_FIRST_SENTENCE = re.compile(r".*?\.(?=\s|$)", re.DOTALL)
+_SENTENCE_END = re.compile(r"(?<=\.) ")
+_CELL_LENGTH = 300
 
 
 def written() -> str:
@@ -61,12 +61,21 @@ def _assumed(number: str) -> str:
 
 def _row(one: Assumption) -> str:
     """An assumption in brief; the page of assumptions has the rest."""
-    begun = _FIRST_SENTENCE.match(one.choice)
-    choice = begun[0] if begun else one.choice
-    cells = (
-        f"[{one.id}](assumptions.md#{one.id})",
-        one.question,
-        choice if choice == one.choice else f"{choice} …",
-        f"`{one.knob}`" if one.knob else "none",
-    )
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    knob = f"`{one.knob}`" if one.knob else "none"
+    cells = (f"[{one.id}](assumptions.md#{one.id})", plain(one.question), plain(_beginning(one.choice)), knob)
+    return f"| {' | '.join(cells)} |"
+
+
+def _beginning(text: str) -> str:
+    """As many whole sentences as a cell takes, but at least one."""
+    begun, *others = _SENTENCE_END.split(text)
+    for sentence in others:
+        if len(begun) + len(sentence) > _CELL_LENGTH:
+            return f"{begun} …"
+        begun += f" {sentence}"
+    return begun
+
+
+def plain(text: str) -> str:
+    """A text as Markdown that shows it as it is, in a cell of a table, too."""
+    return re.sub(r"([<|])", r"\\\1", text)
