@@ -60,6 +60,21 @@ def test_each_assumption_is_in_the_section_that_it_belongs_to(one: Assumption) -
     assert f"(assumptions.md#{one.id})" in SECTIONS[one.spec]
 
 
+def test_what_a_citation_quotes_is_in_its_section() -> None:
+    quoted = {
+        found
+        for path in citing_files()
+        for found in re.findall(r"SPEC ([1-9](?:\.\d+)?), \"(\w[^\"…]+)\"", path.read_text("utf-8"))
+    }
+    assert quoted
+    assert [(number, words) for number, words in quoted if f"**{words}**" not in SECTIONS[number]] == []
+
+
+def test_the_numbered_rules_that_the_register_names_are_there() -> None:
+    assert "\n2. A plan code is checked" in SECTIONS["4.11"]
+    assert "\n3. A caller that sends an amount without a code" in SECTIONS["4.11"]
+
+
 def test_sections_are_in_order_and_unique() -> None:
     numbers = re.findall(r"^##+ ([1-9](?:\.\d+)?)\.? ", PAGE, re.MULTILINE)
     assert sorted(numbers, key=lambda number: [int(part) for part in number.split(".")]) == numbers
