@@ -133,6 +133,13 @@ def test_a_table_has_the_fields_of_what_a_schema_extends() -> None:
     assert any(row.startswith("| **`refid`** | string |") for row in table)
 
 
+def test_a_table_says_a_bound_once() -> None:
+    request, query = fields_table("topup-request"), fields_table("options-query")
+    assert "| **`refid`** | text without control characters |" in request
+    assert "queries the same payment. At most 50 characters. |" in request
+    assert "| **`field_id`** | text of 1 to 100 characters | Which select field's. |" in query
+
+
 def test_a_table_has_inline_objects_and_names_what_has_a_table_of_its_own() -> None:
     table = fields_table("catalog-answer#product")
     assert "| **`fields`** | list of field |" in table

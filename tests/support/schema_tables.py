@@ -52,14 +52,15 @@ def _inline(part: Schema) -> list[Schema]:
 
 
 def _resolved(part: Schema, file: str) -> tuple[str, Schema]:
-    """The name and content of what a reference names; `` and the part itself without one."""
+    """The name of what a reference names, and its content with what stands beside the reference. A part without one has
+    no name."""
     reference = str(part.get("$ref", ""))
     if not reference:
         return "", part
     target, _, pointer = reference.partition("#")
     other = target.removesuffix(".json") or file
     name = pointer.rpartition("/")[2] or other
-    return name, at_pointer(schema(other), pointer) if pointer else schema(other)
+    return name, at_pointer(schema(other), pointer) | part
 
 
 def _takes(part: Schema, file: str) -> str:
@@ -94,12 +95,11 @@ def _literal(value: object) -> str:
 
 def _meaning(part: Schema, file: str) -> str:
     _, content = _resolved(part, file)
-    described = str(part.get("description") or content.get("description", ""))
-    return described + "".join(f" {one}." for one in _bounds(content))
+    return str(content.get("description", "")) + "".join(f" {one}." for one in _bounds(content))
 
 
 def _bounds(part: Schema) -> Iterator[str]:
-    if "maxLength" in part and "title" not in part:
+    if "maxLength" in part and str(part["maxLength"]) not in part.get("title", ""):
         yield f"At most {part['maxLength']} characters"
     if "maxItems" in part:
         yield f"At most {part['maxItems']} items"
