@@ -1,0 +1,42 @@
+"""A run as a terminal shows it."""
+
+from collections.abc import Iterator
+
+from simulator.conform.findings import Outcome, Report, Result
+from simulator.conform.reports.block import assume_block
+
+MARKS = {"passed": "ok     ", "departs": "DEPARTS", "not exercised": "-      "}
+
+
+def line_of(result: Result) -> str:
+    """One result: its line, and the departures and notes below it."""
+    lines = [f"{MARKS[result.outcome]}  {result.section:<5} {result.id}: {result.title}"]
+    lines += [f"           {departure}" for departure in result.departures]
+    if result.why:
+        lines.append(f"           not exercised: {result.why}")
+    lines += [f"           note: {note}" for note in result.notes]
+    return "\n".join(lines)
+
+
+def ending(report: Report) -> str:
+    """What follows the results: the counts, and what was learned."""
+    return "\n".join(_ending(report))
+
+
+def _ending(report: Report) -> Iterator[str]:
+    counts = ", ".join(f"{len(report.of(outcome))} {word}" for outcome, word in _COUNTED)
+    spent = f"; at most {report.spent} MYR spent" if report.spent != "0.00" else ""
+    yield f"\n{counts}, with {report.requests} requests{spent}"
+    if block := assume_block(report.learned):
+        yield "\nWhat the service does where the specification is silent, for a scenario:\n"
+        yield block
+    if report.unlearned:
+        yield "Not learned:"
+        yield from (f"  {knob}: {why}" for knob, why in report.unlearned.items())
+
+
+_COUNTED: tuple[tuple[Outcome, str], ...] = (
+    ("passed", "passed"),
+    ("departs", "departed"),
+    ("not exercised", "not exercised"),
+)
