@@ -134,9 +134,10 @@ def pay_history(run: Run) -> Iterator[Departure]:
 
 @check("pay-statement", "2.5", "A payment is in the statement with what it cost", needs="payments")
 def pay_statement(run: Run) -> Iterator[Departure]:
+    payments = run.till.payments  # made before the statement is read
     answer = run.session.call("GET", target("/v2/balance-statement", date=run.days, limit=100, type="TRANSACTION"))
     left = [-Decimal(row["amount"]) for row in answer.rows()]
-    for payment in run.till.payments:
+    for payment in payments:
         if state_of(payment.first).get("status") == STATUSES["failed"]:
             continue
         yield from unless(payment.cost in left, f"an entry of {payment.refid}", f"-{payment.cost}", "none")
