@@ -10,7 +10,7 @@ from simulator.conform.findings import Departs, Departure, Learned, NotExercised
 from simulator.conform.registry import MISSING, QUESTIONS, Check
 from simulator.conform.service import NoAnswer
 
-assert questions, "their import registers them"
+assert questions.__all__, "their import registers them"
 
 DEPARTURES_MAX = 20
 # What an answer of an unexpected shape makes of the arithmetic and the look-ups of a check.

@@ -74,27 +74,24 @@ class Till:
         self._count = 0
         self._payments: list[Payment] | None = None
 
-    @property
-    def payments(self) -> list[Payment]:
-        """All planned payments, made and followed until they are final or the wait is over. Raises `NotExercised`."""
+    def make(self) -> list[Payment]:
+        """All planned payments, those that were refused or lost included: made once, and followed until they are final
+        or the wait is over."""
         if self._payments is None:
             self._payments = []
             for order in self.orders:
                 self._payments.append(self._made(order, is_first=not self._payments))
             self._follow(self._payments)
             self._session.forget()
-        known = [payment for payment in self._payments if payment.answers and payment.first.status == 200]
+        return self._payments
+
+    @property
+    def payments(self) -> list[Payment]:
+        """Those that were created. Raises `NotExercised` without any."""
+        known = [payment for payment in self.make() if payment.answers and payment.first.status == 200]
         if not known:
             raise NotExercised("no payment was made: see the check pay-created")
         return known
-
-    @property
-    def attempted(self) -> list[Payment]:
-        """The planned payments, those that were refused or lost included."""
-        try:
-            return self.payments
-        except NotExercised:
-            return self._payments or []
 
     def refid(self) -> str:
         """A new one."""

@@ -23,7 +23,7 @@ def paid(run: Run) -> list[Payment]:
 
 @check("pay-created", "4.11", "A payment is created, and its answer repeats the request", needs="payments")
 def pay_created(run: Run) -> Iterator[Departure]:
-    for payment in run.till.attempted:
+    for payment in run.till.make():
         for text in payment.lost:
             run.note(f"{payment.refid}: {text}")
         if not payment.answers:

@@ -29,7 +29,7 @@ def _outcome(answer: Answer) -> tuple[int, str, str]:
 @question("payment-status-codes", needs="payments")
 def payment_status_codes(run: Run) -> tuple[Any, str]:
     codes: dict[str, int] = {}
-    for payment in run.till.attempted:
+    for payment in run.till.make():
         for answer in payment.answers:
             data = state_of(answer)
             name = data.get("status" if answer.status == 200 else "remarks")
@@ -104,6 +104,7 @@ def requery_balance(run: Run) -> tuple[Any, str]:
 
 @question("history-status-names", needs="payments")
 def history_status_names(run: Run) -> tuple[Any, str]:
+    run.till.make()
     names = run.till.pending_names
     if not names:
         raise NotExercised("no payment was pending when it was looked up")
