@@ -68,9 +68,9 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "sandboxes",
     },
     "runtime": {
-        "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "inbox_budget", "journal",
-        "known_secrets", "lanes", "live_sandbox", "probes", "ring", "rule_names", "sandboxes", "unexpected", "waiting",
-        "watch",
+        "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "evicted", "facts",
+        "inbox_budget", "journal", "known_secrets", "lanes", "live_sandbox", "near_misses", "probes", "ring",
+        "rule_names", "sandboxes", "unexpected", "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
     "wire": {

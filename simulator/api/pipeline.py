@@ -97,6 +97,8 @@ class Pipeline:
         if call.is_deprecated:
             reply = marked_deprecated(call, reply)
         exchange.status, exchange.content = reply.status, reply.journaled or content
+        if call.fault is not None and request.body:  # it came, though the fault left it unread
+            exchange.body = request.body
         if exchange.diagnosis:
             others = anonymous.secrets if anonymous else ()
             exchange.diagnosis = hidden(exchange.diagnosis, (*sandbox.secrets, *others))

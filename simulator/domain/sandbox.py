@@ -56,7 +56,9 @@ from simulator.domain.handlers import (
     rules,
     webhooks,
 )
+from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.scenario import Scenario
+from simulator.domain.model.webhooks import Delivery
 from simulator.domain.queries import product_of
 from simulator.domain.reports import invariants
 from simulator.domain.state import State
@@ -74,6 +76,14 @@ class Sandbox:
             resellers.create_reseller(self.state, reseller)
         for one in scenario.schedule:
             self.state.agenda.add(started + one.at, due_of(one))
+
+    def watch_evicted(
+        self, callbacks: Callable[[Callback], None] | None, deliveries: Callable[[Delivery], None] | None
+    ) -> None:
+        """Tell these of each record that a log evicts, so that somebody else may count it; None for nobody. Whatever
+        they do, nothing here depends on it."""
+        self.state.callbacks.on_evicted = callbacks
+        self.state.deliveries.on_evicted = deliveries
 
     @property
     def next_due(self) -> datetime | None:

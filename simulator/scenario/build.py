@@ -16,6 +16,7 @@ from simulator.domain.model.scenario import (
 )
 from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
+from simulator.scenario.possible import refuse_impossible
 from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import Document, Node, Report
 from simulator.scenario.reading.load import load_object
@@ -71,6 +72,8 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     refuse_too_many(root, written, bounds)
     environment = root["environment"].text("staging")
     refuse_plain_addresses(root["resellers"].items(), environment)
+    expected = expectations(root["expect"], KnownNames(known, labels(sections, accounts_with_magic)))
+    refuse_impossible(root)
     return Scenario(
         name=root["scenario"].text(name),
         description=root["description"].text(),
@@ -87,7 +90,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         limits=bounds,
         webhooks=webhooks(root["webhooks"]),
         assume=assumptions(root["assume"]),
-        expect=expectations(root["expect"], KnownNames(known, labels(sections, accounts_with_magic))),
+        expect=expected,
         written=document.root.plain,
     )
 

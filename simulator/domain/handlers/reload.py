@@ -99,8 +99,9 @@ def _rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
         state.books[section].magic_chosen = book.magic_chosen
         for rule, count in reversed(list(book.listed())):
             if rule.id in from_file:
-                continue
-            if {rule.id, rule.name} & labels:
+                state.retire_rule(rule, count)
+            elif {rule.id, rule.name} & labels:
+                state.retire_rule(rule, count)
                 yield f"rule {rule.label!r}: the one that was added while it ran gives way to that of the file"
             else:
                 state.books[section].put_first(rule, count)

@@ -27,6 +27,9 @@ def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
 
 def remove_rule(state: State, command: RemoveRule, now: datetime) -> None:
     """Remove a rule. Raises `Unknown`."""
+    leaving = [pair for book in state.books.values() for pair in book.listed() if pair[0].id == command.rule]
+    for rule, count in leaving:
+        state.retire_rule(rule, count)
     if not any(book.remove(command.rule) for book in state.books.values()):
         raise Unknown("unknown_rule", f"there is no rule with the id {command.rule!r}")
 

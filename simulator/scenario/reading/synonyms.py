@@ -58,6 +58,8 @@ WORDS: Mapping[str, str] = {
     "resellers": "accounts merchants clients users reseller",
     "schedule": "events scheduled timeline cron",
     "inboxes": "inbox receivers",
+    "per": "each group_by by for_each",
+    "apart": "interval spacing gap distance min_interval",
     "expect": "expectations assert asserts assertions verify",
     "assume": "assumptions knobs",
     "scenario": "title name",
