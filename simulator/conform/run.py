@@ -14,7 +14,7 @@ assert questions.__all__, "their import registers them"
 
 DEPARTURES_MAX = 20
 # What an answer of an unexpected shape makes of the arithmetic and the look-ups of a check.
-_UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 
 
 def known_names() -> set[str]:
@@ -49,7 +49,7 @@ def learned(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], dict[s
             unlearned[question.id] = run.hidden(str(why))
         except NoAnswer as why:
             unlearned[question.id] = run.hidden(f"no answer came: {why}")
-        except (Departs, *_UNEXPECTED) as unexpected:
+        except (Departs, *UNEXPECTED) as unexpected:
             text = str(unexpected.departure) if isinstance(unexpected, Departs) else repr(unexpected)
             unlearned[question.id] = run.hidden(f"an answer has another shape: {text}")
     return found, unlearned
@@ -94,7 +94,7 @@ def _collected(departures: Iterable[Departure]) -> list[Departure]:
     except NotExercised:
         if not found:
             raise
-    except _UNEXPECTED as unexpected:
+    except UNEXPECTED as unexpected:
         found.append(Departure("an answer", "the shape that the contract describes", repr(unexpected)))
     return found
 

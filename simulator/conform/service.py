@@ -1,10 +1,11 @@
 """One request to the service and its answer. Redirects are not followed, and certificates are verified."""
 
+import select
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -97,12 +98,16 @@ class HttpService:
 
     def send(self, request: Request) -> Answer:
         """Send one request, once: it is never repeated, since a payment may be among them."""
+        if self._is_dropped():
+            self.close()
         try:
             self._connection.request(
                 request.method, self._prefix + request.target, request.body or None, dict(request.headers)
             )
             response = self._connection.getresponse()
             body = response.read(ANSWER_BYTES_MAX + 1)
+            if response.length and len(body) <= ANSWER_BYTES_MAX:  # which read() with a bound says nothing of
+                raise IncompleteRead(body, response.length)
         except (HTTPException, OSError) as error:
             self.close()
             raise NoAnswer(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__) from None
@@ -111,6 +116,11 @@ class HttpService:
             raise NoAnswer(f"the body is longer than {ANSWER_BYTES_MAX} bytes")
         headers = {name.lower(): value for name, value in response.getheaders()}
         return Answer(request, response.status, headers, body)
+
+    def _is_dropped(self) -> bool:
+        """Whether the service has closed the connection since the last answer; a request on it would be lost."""
+        sock = self._connection.sock
+        return sock is not None and bool(select.select([sock], [], [], 0)[0])
 
     def close(self) -> None:
         """Close the connection; the next request opens another."""
