@@ -86,9 +86,9 @@ file_option = partial(
     "--wait",
     metavar="SECONDS",
     type=click.FloatRange(0, WAIT_S_MAX),
-    default=60,
+    default=90,
     show_default=True,
-    help="How long payments may take to become final.",
+    help="How long payments may take to become final, and voids to be refunded.",
 )
 @option("--only", metavar="NAME", multiple=True, callback=permissions.only, help="Only this check or question.")
 @file_option("--junit", "junit_file", help="Write the results to this file as JUnit XML.")

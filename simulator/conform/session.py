@@ -16,6 +16,7 @@ from simulator.conform.service import Answer, Request, Service
 
 VERSION = {"X-API-Version": "2026-09-16"}
 
+UNANSWERED_MAX = 8
 _WALLET = ("/v2/balance", "/v2/balance-statement", "/v2/transactions")
 
 
@@ -69,6 +70,7 @@ class Session:
         self.clock = clock
         self.secret = credentials.secret
         self.sent = 0
+        self._unanswered = 0  # in a row
         self._service = service
         self._credentials = credentials
         self._pause_s = 1 / per_second
@@ -124,9 +126,14 @@ class Session:
         """A request as it is, without a signature."""
         if self.sent >= self._requests_max and not self._is_restoring:
             raise NotExercised(f"the limit of {self._requests_max} requests was reached (--max-requests)")
+        if self._unanswered >= UNANSWERED_MAX and not self._is_restoring:
+            raise NotExercised(f"the last {UNANSWERED_MAX} requests got no answer")
         self._keep_pace()
         self.sent += 1
-        return self._service.send(Request(method, target, dict(headers or {}), body))
+        self._unanswered += 1
+        answer = self._service.send(Request(method, target, dict(headers or {}), body))
+        self._unanswered = 0
+        return answer
 
     def _keep_pace(self) -> None:
         now = self.clock.now()

@@ -2,7 +2,8 @@
 
 Each payment has a refid of its own. Before it is sent, all that it may cost is reserved; what is reserved and spent
 never exceeds the limit. If the answer does not come, the same refid is asked for again (SPEC 4.11), never another one.
-The first payment is sent a second time at once: if that costs anything, nothing more is paid.
+The first payment is sent a second time at once: if that costs anything, nothing more is paid. Until then nobody knows
+whether a refid pays only once, so whatever is sent again reserves what it may cost, too.
 """
 
 import secrets
@@ -69,7 +70,9 @@ class Till:
         self.paid_twice = ""
         self.pending_names: set[str] = set()  # what the history called payments that were pending
         self._session = session
-        self._wait_s = wait_s
+        self.wait_s = wait_s
+        self._is_proven = False
+        self._at_risk = Decimal(0)  # reserved for what was sent again
         self._run = secrets.token_hex(4)
         self._count = 0
         self._payments: list[Payment] | None = None
@@ -80,7 +83,7 @@ class Till:
         if self._payments is None:
             self._payments = []
             for order in self.orders:
-                self._payments.append(self._made(order, is_first=not self._payments))
+                self._payments.append(self._made(order))
             self._follow(self._payments)
             self._session.forget()
         return self._payments
@@ -124,37 +127,42 @@ class Till:
 
     def again(self, payment: Payment) -> Answer:
         """Ask for a payment by sending it again. Raises `NotExercised` when the service pays it once more."""
-        if self.paid_twice:
-            raise NotExercised(self.paid_twice)
+        self._cover(payment)
         answer = self._session.call("POST", TOPUP, payment.body)
         payment.answers.append(answer)
         return answer
 
-    def _made(self, order: Order, is_first: bool) -> Payment:
+    def _cover(self, payment: Payment) -> None:
+        """Before a refid is sent again: as long as it may cost as much again, that is reserved."""
+        if self.paid_twice:
+            raise NotExercised(self.paid_twice)
+        if not self._is_proven:
+            ceiling = self.purse.ceiling(payment.order)
+            self.purse.reserve(ceiling, self.balance())
+            self._at_risk += ceiling
+
+    def _made(self, order: Order) -> Payment:
         body = self.body(order)
         payment = Payment(order, body["refid"], body)
         try:
-            self._pay(payment, is_first)
+            self._pay(payment)
         except (NoAnswer, NotExercised, Departs) as error:
             payment.lost.append(str(error))
         return payment
 
-    def _pay(self, payment: Payment, is_first: bool) -> None:
+    def _pay(self, payment: Payment) -> None:
         ceiling = self.purse.ceiling(payment.order)
         payment.balances.append(self.balance())
-        if is_first:  # as long as it is not known that a refid pays only once, the second time may cost as much
-            self.purse.reserve(ceiling, payment.balances[0])
-        self.post_once(payment, ceiling)
+        self._post(payment, ceiling)
         payment.balances.append(self.balance())
-        if payment.first.status == 200 and is_first:
+        if payment.first.status != 200:
+            return
+        if not self._is_proven:
             self.again(payment)
             payment.balances.append(self.balance())
             self._compare(payment)
-        if is_first and not self.paid_twice:
-            self.purse.settle(ceiling, Decimal(0))
-        if payment.first.status == 200:
-            self.purse.settle(ceiling, payment.cost)
-        if payment.first.status == 200 and not payment.is_final:
+        self.purse.settle(ceiling, payment.cost)
+        if not payment.is_final:
             self.pending_names |= {str(row.get("status_name")) for row in self.records(payment)}
 
     def records(self, payment: Payment) -> list[dict[str, Any]]:
@@ -166,7 +174,7 @@ class Till:
             raise Departs("the status of the history", 200, str(answer))
         return [row for row in answer.rows() if row.get("refid") == payment.refid]
 
-    def post_once(self, payment: Payment, ceiling: Decimal) -> None:
+    def _post(self, payment: Payment, ceiling: Decimal) -> None:
         """Send a payment; when no answer comes, ask for the same refid, until its state is known."""
         if self.paid_twice:
             raise NotExercised(self.paid_twice)
@@ -174,6 +182,7 @@ class Till:
         for attempt in range(ASKED_AGAIN_MAX + 1):
             if attempt:
                 self._session.clock.wait(POLL_S)
+                self._cover(payment)
             try:
                 answer = self._session.call("POST", TOPUP, payment.body)
             except NoAnswer as error:
@@ -188,14 +197,18 @@ class Till:
         raise NoAnswer(f"the state of {payment.refid} is unknown after {ASKED_AGAIN_MAX + 1} requests")
 
     def _compare(self, payment: Payment) -> None:
-        _, after, again = payment.balances
+        """Whether it was paid once more: if not, what was reserved for that is free again."""
+        after, again = payment.balances[-2:]
         if payment.cost > 0 and after - again >= payment.cost:
             self.paid_twice = f"{payment.refid} was paid again when it was sent again, so nothing more is paid"
+        else:
+            self._is_proven = True
+            self.purse.settle(self._at_risk, Decimal(0))
 
     def _follow(self, payments: list[Payment]) -> None:
         """Ask for what is not final, every few seconds."""
         waited_s = 0.0
-        while not self.paid_twice and waited_s < self._wait_s:
+        while not self.paid_twice and waited_s < self.wait_s:
             pending = [one for one in payments if one.answers and one.first.status == 200 and not one.is_final]
             if not pending:
                 return
@@ -204,7 +217,7 @@ class Till:
             for payment in pending:
                 try:
                     self.again(payment)
-                except NoAnswer as error:
+                except (NoAnswer, NotExercised) as error:
                     payment.lost.append(str(error))
 
 

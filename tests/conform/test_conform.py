@@ -17,7 +17,7 @@ from simulator.conform.service import Answer, NoAnswer, Request
 from simulator.contract.register import assumptions
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, FAILING, GAME, LOAN, RELOAD, InProcess, Sender, conformed, run_of
-from tests.support.damages import TOPUP
+from tests.support.damages import TOPUP, lost_idempotency
 
 READS = {"GET"}
 HARMLESS = {"/v2/token", "/v2/token/refresh", "/v2/transactions/check"}  # the last one with a signature of another body
@@ -102,6 +102,33 @@ def test_no_more_is_spent_when_answers_are_lost(every: int, client: Client) -> N
 
     conformed(client, RELOAD, RELOAD, RELOAD, limit="45", damage=losing)
     assert 0 < debited(client) <= Decimal(45)
+
+
+@pytest.mark.parametrize("limit", ["20.02", "45", "200"])
+@pytest.mark.parametrize("lose", [0, 1, 2, 3, 100])
+def test_no_more_is_spent_by_a_service_that_pays_every_request_and_loses_answers(
+    limit: str, lose: int, client: Client
+) -> None:
+    lost: list[Request] = []
+
+    def worst(send: Sender, request: Request) -> Answer:
+        answer = lost_idempotency(send, request)
+        if request.path == TOPUP and len(lost) < lose:
+            lost.append(request)
+            raise NoAnswer("the connection was closed")
+        return answer
+
+    conformed(client, RELOAD, RELOAD, GAME, limit=limit, damage=worst)
+    assert 0 < debited(client) <= Decimal(limit)
+
+
+def test_a_service_that_stops_answering_is_not_asked_for_ever(client: Client) -> None:
+    def dead(send: Sender, request: Request) -> Answer:
+        raise NoAnswer("timed out")
+
+    made = conformed(client, damage=dead)
+    assert made.requests < 20
+    assert "got no answer" in made.results[-1].why
 
 
 def test_a_payment_whose_answer_is_lost_is_asked_for_and_not_made_anew(client: Client) -> None:

@@ -70,7 +70,7 @@ def run_of(
     limit: str = "1000",
     configuration: bool = True,
     requests_max: int = 2000,
-    wait_s: float = 60,
+    wait_s: float = 90,
 ) -> Run:
     """A run with everything that is allowed; it pays only with orders."""
     service = InProcess(client, damage)

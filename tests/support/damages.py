@@ -2,12 +2,16 @@
 find it."""
 
 import json
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from simulator.conform.service import Answer, NoAnswer, Request
+from simulator.scenario.library import load_scenario
 from tests.support.conforming import Damage, Sender
+from tests.support.signing import sign
 
 Edit = Callable[[Any], Any]
 HISTORY, STATEMENT, BALANCE = "/v2/transactions", "/v2/balance-statement", "/v2/balance"
@@ -121,15 +125,25 @@ def same_page(path: str, parameter: str) -> Damage:
     return damage
 
 
-def _lost_idempotency(send: Sender, request: Request) -> Answer:
+def lost_idempotency(send: Sender, request: Request) -> Answer:
     """Each POST of a payment is a new one: the simulator sees another refid, the client its own."""
     if request.path != TOPUP or b'"refid"' not in request.body:
         return send(request)
-    return RESIGNED[0](send, request)
+    number = next(_numbers)
+    members = json.loads(request.body)
+    body = json.dumps(members | {"refid": f"other-{number}"}).encode()
+    nonce, stamp = f"another-nonce-{number:06}", request.headers["X-Timestamp"]
+    signature = sign("POST", "", body, timestamp=stamp, nonce=nonce, secret=_SECRET)
+    headers = {**request.headers, "X-Nonce": nonce, "X-Signature": signature}
+    answer = send(replace(request, headers=headers, body=body))
+    value = json.loads(answer.body)
+    if "data" in value:
+        value["data"]["refid"] = members["refid"]
+    return replace(answer, request=request, body=json.dumps(value).encode())
 
 
-RESIGNED: list[Callable[[Sender, Request], Answer]] = []
-"""How the tests send a request with another body, since that takes the secret."""
+_numbers = count(1)
+_SECRET = b64decode(load_scenario("default").resellers[0].keys[0].secret)
 
 
 def _no_answer(path: str) -> Damage:
@@ -323,7 +337,7 @@ CONFIGURING = (
 
 PAYING = (
     Row("Successful", "pay-spelling", _raw(TOPUP, b"Succesful", b"Successful")),
-    Row("lost idempotency", "pay-idempotent", _lost_idempotency),
+    Row("lost idempotency", "pay-idempotent", lost_idempotency),
     Row("another refid", "pay-created", edited(TOPUP, put("data.refid", "other"))),
     Row("an amount as a text", "pay-created", edited(TOPUP, put("data.amount", str))),
     Row("a timestamp with milliseconds", "pay-created", edited(TOPUP, put("data.timestamp", lambda at: at + ".000"))),

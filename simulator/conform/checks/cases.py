@@ -15,7 +15,6 @@ from simulator.conform.till import POLL_S, STATUSES, Payment
 
 DISPUTE, VOID = "/v2/transactions/check", "/v2/transactions/void"
 WRONG_AMOUNT, OTHER_REASON = 1, 3
-VOID_WAIT_S = 120.0
 
 
 def trxid_of(run: Run, payment: Payment) -> str:
@@ -87,7 +86,7 @@ def voided(run: Run) -> tuple[Payment, list[Answer], Decimal]:
 
 def _await_refund(run: Run, payment: Payment) -> None:
     waited_s = 0.0
-    while payment.last.get("status") != STATUSES["refunded"] and waited_s < VOID_WAIT_S:
+    while payment.last.get("status") != STATUSES["refunded"] and waited_s < run.till.wait_s:
         run.session.clock.wait(POLL_S)
         waited_s += POLL_S
         run.till.again(payment)
@@ -113,7 +112,7 @@ def void(run: Run) -> Iterator[Departure]:
 def void_refund(run: Run) -> Iterator[Departure]:
     payment, _, before = voided(run)
     if payment.last.get("status") != STATUSES["refunded"]:
-        raise NotExercised(f"the void was not completed within {VOID_WAIT_S:.0f} s")
+        raise NotExercised(f"the void was not completed within {run.till.wait_s:.0f} s")
     yield from differ("data.statusCode", 53, payment.last["statusCode"])
     yield from differ("the wallet", before + payment.cost, run.till.balance())
     row = next(iter(run.till.records(payment)), {})
