@@ -127,8 +127,8 @@ def command(
       reseller-sim conform --base-url https://staging.example.com --key KEY --secret SECRET --junit conform.xml
       reseller-sim conform --allow-payments --pay RELOAD:0123456789:10 --spend-at-most 30
     """
+    from simulator.cli.reports.conform_text import ending, line_of
     from simulator.conform.context import Permissions, Run
-    from simulator.conform.reports.text import ending, line_of
     from simulator.conform.run import report
     from simulator.conform.service import HttpService
     from simulator.conform.session import Session, WallClock

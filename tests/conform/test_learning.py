@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
+from simulator.conform.block import assume_block
 from simulator.conform.findings import Learned
 from simulator.conform.purse import Order
 from simulator.conform.registry import QUESTIONS
-from simulator.conform.reports.block import assume_block
 from simulator.contract.register import assumptions
 from simulator.scenario.library import scenario_from_object
 from tests.support.client import Client, running

@@ -3,8 +3,8 @@
 from html import escape
 
 from simulator.cli.output import printable
+from simulator.conform.block import assume_block
 from simulator.conform.findings import Report, Result
-from simulator.conform.reports.block import assume_block
 
 SUITE = "reseller-sim conform"
 _STYLE = """

@@ -1,9 +1,10 @@
-"""A run as a terminal shows it."""
+"""A run of `conform` as a terminal shows it: whatever a service says, each departure is one line."""
 
 from collections.abc import Iterator
 
+from simulator.cli.output import one_line
+from simulator.conform.block import assume_block
 from simulator.conform.findings import Outcome, Report, Result
-from simulator.conform.reports.block import assume_block
 
 MARKS = {"passed": "ok     ", "departs": "DEPARTS", "not exercised": "-      "}
 
@@ -15,7 +16,7 @@ def line_of(result: Result) -> str:
     if result.why:
         lines.append(f"           not exercised: {result.why}")
     lines += [f"           note: {note}" for note in result.notes]
-    return "\n".join(lines)
+    return "\n".join(map(one_line, lines))
 
 
 def ending(report: Report) -> str:
@@ -32,7 +33,7 @@ def _ending(report: Report) -> Iterator[str]:
         yield block
     if report.unlearned:
         yield "Not learned:"
-        yield from (f"  {knob}: {why}" for knob, why in report.unlearned.items())
+        yield from (one_line(f"  {knob}: {why}") for knob, why in report.unlearned.items())
 
 
 _COUNTED: tuple[tuple[Outcome, str], ...] = (
