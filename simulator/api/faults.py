@@ -6,16 +6,19 @@ requests, and no earlier rule matches, the evaluation resumes just before the ca
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import msgspec
 
 from simulator.api.authentication import claimed_reseller
-from simulator.api.call import Call, ChosenFault, Reply
+from simulator.api.body import BodyTooLarge, read_body
+from simulator.api.call import Call, ChosenFault, Incoming, Reply
 from simulator.api.endings import ABORT, CUT, Drip
 from simulator.api.notes import note
 from simulator.auth import headers as names
+from simulator.auth.signature import BODY_BYTES_MAX
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
 from simulator.domain.model.faults import (
@@ -86,6 +89,16 @@ async def wait(call: Call) -> Reply | None:
     call.exchange.error = "integration_timeout"
     call.exchange.diagnosis = f"a fault's delay of {span.total_seconds():g} s is longer than limits.integration_timeout"
     return Reply(TIMED_OUT, _timeout_body(limit))
+
+
+async def keep_unread(call: Call, request: Incoming) -> None:
+    """Store the body of a request that a fault answers without reading it; wait for it only if the scenario expects
+    something of what is in it."""
+    if request.body is not None:
+        call.exchange.body = request.body
+    elif call.sandbox.counters.needs_bodies and request.receive is not None:
+        with suppress(BodyTooLarge):
+            call.exchange.body = await read_body(call.headers, request.receive, BODY_BYTES_MAX)
 
 
 async def with_failures(call: Call, reply: Reply) -> Reply:

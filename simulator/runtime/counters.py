@@ -18,7 +18,7 @@ AnswerKey = tuple[str, str, int, str, str]
 class Counters:
     """Counters updated where the journal is written and where logs evict: `answers` by kind, `calls` by the index of
     their expectation in `expected`, with `values` of those that tell calls apart, and `notes` on what a count misses.
-    When `calls` is empty no request needs to be tested."""
+    When `calls` is empty no request needs to be tested; `needs_bodies` when calls are told apart by what is in them."""
 
     def __init__(self, expected: Iterable[Expectation] = (), state: State | None = None) -> None:
         self.answers: dict[AnswerKey, int] = {}
@@ -39,6 +39,7 @@ class Counters:
         old, calls, values, notes = self.expected, self.calls, self.values, self.notes
         self.expected = tuple(expected)
         self.calls, self.values, self.notes = {}, {}, {}
+        self.needs_bodies = any(one.per in facts.SENT for one in self.expected)
         self._tests = [
             (place, one.test) for place, one in enumerate(self.expected) if one.kind is ExpectationKind.CALLS
         ]

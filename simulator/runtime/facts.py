@@ -14,6 +14,9 @@ from simulator.domain.model.webhooks import Delivery, DeliveryState
 from simulator.runtime.journal import Exchange
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
+SENT = frozenset({"refid", "account", "product", "trxid"})
+"""What is in the body of a call, or in its query."""
+
 KEY_CHARS_SHOWN = 8
 _API_KEY = b"x-api-key"
 
