@@ -64,7 +64,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions",
     },
     "control": {
-        "app", "clock", "guard", "http", "masked_send", "masking", "meta", "probes", "render", "requests",
+        "api_docs", "app", "clock", "guard", "http", "masked_send", "masking", "meta", "probes", "render", "requests",
         "sandboxes",
     },
     "runtime": {

@@ -3,14 +3,12 @@
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from simulator.conform import questions
-from simulator.conform.checks import in_order
+from simulator.conform.checks import all_checks
 from simulator.conform.context import Run
 from simulator.conform.findings import Departs, Departure, Learned, NotExercised, Report, Result
-from simulator.conform.registry import MISSING, QUESTIONS, Check
+from simulator.conform.questions import all_questions
+from simulator.conform.registry import MISSING, Check
 from simulator.conform.service import NoAnswer
-
-assert questions.__all__, "their import registers them"
 
 DEPARTURES_MAX = 20
 # What an answer of an unexpected shape makes of the arithmetic and the look-ups of a check.
@@ -19,13 +17,13 @@ UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeErro
 
 def known_names() -> set[str]:
     """The names of all checks and questions."""
-    return {check.id for check in in_order()} | set(QUESTIONS)
+    return {check.id for check in all_checks()} | {question.id for question in all_questions()}
 
 
 def made(run: Run, only: Collection[str] = (), on_result: Callable[[Result], None] | None = None) -> list[Result]:
     """Make every check, or those that are named, in their order; `on_result` is called after each."""
     results = []
-    for check in in_order():
+    for check in all_checks():
         if not only or check.id in only:
             results.append(_result(run, check))
             if on_result is not None:
@@ -37,7 +35,7 @@ def learned(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], dict[s
     """Ask every question, or those that are named: what was learned, and why the rest was not."""
     found: list[Learned] = []
     unlearned: dict[str, str] = {}
-    for question in QUESTIONS.values():
+    for question in all_questions():
         if only and question.id not in only:
             continue
         try:

@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from simulator.control import (
+    api_docs,
     callbacks,
     catalog,
     clock,
@@ -38,7 +39,9 @@ from simulator.runtime.unexpected import report
 from simulator.scenario.reading.document import ScenarioError
 
 HEALTH_PATH = "/_sim/health"
-OPEN_PATHS = (HEALTH_PATH, "/openapi.json", "/_sim/openapi.json")
+DOCS_PATH = "/_sim/docs"
+OPEN_PATHS = (HEALTH_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH)
+OPEN_PREFIXES = (INBOX_PATH, DOCS_PATH + "/")
 SANDBOXES_PATH = "/_sim/sandboxes/"
 ONE = SANDBOXES_PATH + "{sandbox}"
 
@@ -95,6 +98,12 @@ ROUTES = [
     AnyMethod(INBOX_PATH + "{sandbox}/{name}", inboxes.receive),
 ]
 
+# Files of web pages, which are no part of the API.
+PAGES = [
+    Route(DOCS_PATH, api_docs.page, methods=["GET"]),
+    Route(DOCS_PATH + "/{name}", api_docs.asset, methods=["GET"]),
+]
+
 
 class ControlApp:
     """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none."""
@@ -103,7 +112,7 @@ class ControlApp:
         self._guard = guard
         self._answers = count(1)
         self._app = Starlette(
-            routes=ROUTES,
+            routes=[*ROUTES, *PAGES],
             exception_handlers={
                 DomainError: on_domain_error,
                 ScenarioError: on_scenario_error,
@@ -136,7 +145,7 @@ class ControlApp:
             await send(message)
 
         masked: Any = send_with_id
-        if scope["path"] not in OPEN_PATHS and not scope["path"].startswith(INBOX_PATH):
+        if scope["path"] not in OPEN_PATHS and not scope["path"].startswith(OPEN_PREFIXES):
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
                 answer = error(refusal.status, refusal.code, refusal.message)

@@ -8,9 +8,10 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.conform.checks import ORDER, in_order
+from simulator.conform.checks import ORDER, all_checks
 from simulator.conform.findings import NotExercised
 from simulator.conform.purse import BadOrder, Order, Purse
+from simulator.conform.questions import all_questions
 from simulator.conform.registry import CHECKS, QUESTIONS
 from simulator.conform.run import report
 from simulator.conform.service import Answer, NoAnswer, Request
@@ -30,7 +31,7 @@ def client() -> Iterator[Client]:
 
 
 def test_every_check_is_in_the_order_and_has_a_title() -> None:
-    assert len(in_order()) == len(CHECKS)
+    assert len(all_checks()) == len(CHECKS)
     assert {module.__name__ for module in ORDER} == {check.made.__module__ for check in CHECKS.values()}
     assert [check.id for check in CHECKS.values() if not check.title or not check.section] == []
 
@@ -38,6 +39,7 @@ def test_every_check_is_in_the_order_and_has_a_title() -> None:
 def test_every_question_is_about_a_knob_of_assume() -> None:
     knobs = {one.id for one in assumptions() if one.knob == f"assume.{one.id}"}
     assert set(QUESTIONS) <= knobs
+    assert len(all_questions()) == len(QUESTIONS)
 
 
 def test_nothing_departs_from_the_simulator_with_everything_allowed(client: Client) -> None:

@@ -33,6 +33,6 @@ ORDER = (
 )
 
 
-def in_order() -> list[Check]:
-    """Every check."""
+def all_checks() -> list[Check]:
+    """Every check, in this order."""
     return [check for module in ORDER for check in CHECKS.values() if check.made.__module__ == module.__name__]

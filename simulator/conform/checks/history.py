@@ -8,7 +8,6 @@ from simulator.conform.checks.options import compared
 from simulator.conform.context import Run
 from simulator.conform.findings import Departure, NotExercised, differ, unless
 from simulator.conform.registry import check
-from simulator.conform.selection import categories
 from simulator.conform.service import Answer
 
 PATH = "/v2/transactions"
@@ -107,15 +106,3 @@ def history_date(run: Run) -> Iterator[Departure]:
     wanted = {row["trxid"] for row in rows if str(row["date"]).startswith(day)}
     missing = sorted(wanted - {row["trxid"] for row in found})
     yield from differ(f"data of {day}, missing", [], missing if len(found) < LIMIT else [])
-
-
-@check("history-products", "2.4", "Products of the history have the name of the catalog")
-def history_products(run: Run) -> Iterator[Departure]:
-    categories(run)
-    for row in recent(run).rows():
-        product = run.products.get(row["product_code"])
-        if product is not None and product["name"] != row["product_name"]:
-            run.note(
-                f"{row['product_code']} is {row['product_name']!r} in the history, {product['name']!r} in the catalog"
-            )
-        yield from unless(bool(row["trxid"]), "trxid", "not empty", row["trxid"])

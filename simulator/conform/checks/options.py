@@ -121,7 +121,7 @@ def subproducts_codes(run: Run) -> Iterator[Departure]:
     if not found:
         raise NotExercised("no product with sub-products has options that can be read; --pay an account of one")
     for where in found[:5]:
-        wanted = [item["code"] for item in run.good("/v2/options", VERSION, **where).rows("items")]
+        wanted = [item["code"] for item in run.good("/v2/options", VERSION, **where, limit=25000).rows("items")]
         older = {name: value for name, value in where.items() if name != "field_id"}
         rows = run.good("/v2/subproducts", **older).rows()
         yield from differ("data", sorted(wanted), sorted(str(row["subproduct_code"]) for row in rows))
