@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from simulator.conform.registry import CHECKS
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, RELOAD, conformed
 from tests.support.damages import DAMAGES, PAYING
@@ -20,8 +21,8 @@ def client() -> Iterator[Client]:
         yield made
 
 
-def test_there_are_enough_damages() -> None:
-    assert len(DAMAGES) >= 40
+def test_every_check_finds_a_damage() -> None:
+    assert {row.check for row in DAMAGES.values()} == set(CHECKS)
 
 
 @pytest.mark.parametrize("what", DAMAGES)

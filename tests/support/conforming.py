@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from decimal import Decimal
+from email.utils import formatdate
 from typing import Any
 
 from simulator.conform.context import Bill, Permissions, Run
@@ -45,7 +46,8 @@ class InProcess:
     def _passed_on(self, request: Request) -> Answer:
         path, _, query = request.target.partition("?")
         response = self._client.send(request.method, path, query, request.body, dict(request.headers))
-        return Answer(request, response.status, response.headers, response.body)
+        date = formatdate(self._client.wall().timestamp(), usegmt=True)  # as the server sends it
+        return Answer(request, response.status, {**response.headers, "date": date}, response.body)
 
 
 class SandboxClock:

@@ -5,6 +5,7 @@ import json
 from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from email.utils import formatdate, parsedate_to_datetime
 from itertools import count
 from typing import Any
 
@@ -17,7 +18,8 @@ Edit = Callable[[Any], Any]
 HISTORY, STATEMENT, BALANCE = "/v2/transactions", "/v2/balance-statement", "/v2/balance"
 CATALOG, OPTIONS, BILLERS, LIST = "/v2/catalog", "/v2/options", "/v1/interbank/billers", "/v2/product-list"
 TOPUP, VOID, DISPUTE = "/v2/topup", "/v2/transactions/void", "/v2/transactions/check"
-WEBHOOK, DELIVERIES, TOKEN = "/v2/balance-webhook", "/v2/balance-webhook/deliveries", "/v2/token"
+WEBHOOK, DELIVERIES = "/v2/balance-webhook", "/v2/balance-webhook/deliveries"
+TOKEN, REFRESH = "/v2/token", "/v2/token/refresh"
 BALANCED = b'{"data":{"balance":5000,"currency":"MYR"}}'
 UTC_SHIFT = {f"{hour:02}": f"{(hour - 8) % 24:02}" for hour in range(24)}
 
@@ -178,6 +180,21 @@ def _raw(path: str, old: bytes, new: bytes, method: str = "") -> Damage:
     return damage
 
 
+def clock_off(send: Sender, request: Request) -> Answer:
+    """Answers are dated an hour later."""
+    answer = send(request)
+    at = parsedate_to_datetime(answer.headers["date"]).timestamp() + 3600
+    return replace(answer, headers={**answer.headers, "date": formatdate(at, usegmt=True)})
+
+
+def strict_window(send: Sender, request: Request) -> Answer:
+    """A timestamp may be three minutes off, not five."""
+    answer = send(request)
+    now = parsedate_to_datetime(answer.headers["date"]).timestamp()
+    is_off = abs(now - int(request.headers.get("X-Timestamp", now))) > 180
+    return replace(answer, status=401) if is_off else answer
+
+
 def _utc(text: str) -> str:
     return text[:11] + UTC_SHIFT[text[11:13]] + text[13:]
 
@@ -252,6 +269,12 @@ READING = (
     Row("a time with the year first", "network-answer",
         edited("/v2/networkstatus", put("metadata.last_updated", _year_first))),
     Row("the status of another product", "network-answer", edited("/v2/networkstatus", put("data.product_code", "X"))),
+    Row("a clock that is an hour off", "times-clock", clock_off),
+    Row("the older list without is_refundable", "product-list-answer", edited(LIST, put("data.0.is_refundable", ...))),
+    Row("sub-products without message", "subproducts-answer", edited("/v2/subproducts", put("message", ...))),
+    Row("more deliveries than there are", "deliveries-page", edited(DELIVERIES, put("hasMore", True), query="limit=1")),
+    Row("a delivery with too many retries", "deliveries-records", edited(DELIVERIES, put("deliveries", lambda _: [
+        {"id": "x", "retryCount": 9, "retryLimit": 3, "replayCount": 0}]))),
     Row("a time in UTC", "times-zone", edited("/v2/networkstatus", put("metadata.last_updated", _utc))),
     Row("FP healthy on a staging", "network-staging",
         edited("/v2/networkstatus", put("data.network_status", "Healthy"), query="FP")),
@@ -287,7 +310,7 @@ READING = (
     Row("a next link missing", "statement-pages", edited(STATEMENT, put("links.next", None), query="page=1")),
     Row("a type filter that is ignored", "statement-type",
         edited(STATEMENT, put("data.0.type", "DEPOSIT"), query="type=TRANSACTION")),
-    Row("a payment that is not in the statement", "statement-history",
+    Row("a transaction that is not in the statement", "statement-history",
         edited(STATEMENT, lambda whole: {**whole, "data": whole["data"][1:], "meta": {**whole["meta"], "total": 2}})),
     Row("a date of the statement with the day first", "statement-answer",
         edited(STATEMENT, put("data.0.date", "21-11-2026 12:00:00.000"))),
@@ -313,6 +336,10 @@ REFUSING = (
         else send(request)),
     Row("an ISO timestamp accepted", "auth-timestamp-format", refused_as("invalid_timestamp_format", 200)),
     Row("a stale timestamp accepted", "auth-timestamp-window", refused_as("timestamp_expired", 200)),
+    Row("a timestamp of 4 minutes ago refused", "auth-timestamp-tolerance", strict_window),
+    Row("a query signed as it was sent", "auth-query-order",
+        lambda send, request: replace(send(request), status=401) if "product_code=CONFORM&" in request.target
+        else send(request)),
     Row("a signature without v1 accepted", "auth-signature-format", refused_as("invalid_signature_format", 200)),
     *(Row(f"any signature accepted ({check})", check, refused_as("invalid_signature", 200)) for check in (
         "auth-signature", "auth-signed-method", "auth-signed-query", "auth-signed-body")),
@@ -323,6 +350,8 @@ REFUSING = (
     Row("any bearer token accepted", "auth-bearer", answered(BILLERS, 200, b"{}", when=401)),
     Row("a token refused without errors", "token-missing", edited(TOKEN, put("errors", ...), status=400)),
     Row("a token for anybody", "token-wrong", answered(TOKEN, 200, b'{"IdToken":"x"}', when=401)),
+    Row("a lifetime as a text", "token-answer", edited(TOKEN, put("ExpiresIn", "3600"))),
+    Row("a refresh without IdToken", "token-refresh", _raw(REFRESH, b'"IdToken"', b'"Id"')),
     Row("AccessToken accepted", "token-accepted", answered(BILLERS, 200, b"{}", when=401)),
 )  # fmt: skip
 
@@ -331,6 +360,8 @@ CONFIGURING = (
         edited("/v2/callback-url", put("data.Method", "POST"), method="GET")),
     Row("a secret of another length", "webhook-create",
         edited(WEBHOOK, put("webhook_secret", "abc"), method="PUT")),
+    Row("a secret shown by an update", "webhook-update",
+        edited(WEBHOOK, put("webhook_secret", "a" * 64), method="PUT")),
     Row("a webhook that stays enabled", "webhook-enabled", edited(WEBHOOK, put("enabled", True), method="GET")),
     Row("51 job ids accepted", "replay-bulk-bounds", answered(f"{DELIVERIES}/replay-bulk", 200, b"{}", when=400)),
 )  # fmt: skip
@@ -358,6 +389,9 @@ PAYING = (
     Row("other remarks of an invalid denomination", "refuse-amount",
         edited(TOPUP, put("data.remarks", "Bad amount"), status=400)),
     Row("another code of an unknown plan", "refuse-plan", edited(TOPUP, put("data.statusCode", 43), status=400)),
+    Row("another code of a plan with another amount", "refuse-plan-amount",
+        edited(TOPUP, put("data.statusCode", 58), status=400)),
+    Row("a dispute of nothing", "case-missing", answered(DISPUTE, 200, b"{}", when=400)),
     Row("remarks that do not name the plan", "refuse-plan", edited(TOPUP, put("data.remarks", "no"), status=400)),
     Row("500 for a missing member", "refuse-missing", answered(TOPUP, 500, b"{}", when=400)),
     Row("a refid of any length", "refuse-refid", answered(TOPUP, 200, when=400)),
@@ -369,4 +403,28 @@ PAYING = (
     Row("another code of a refund", "void-refund", _raw(TOPUP, b'"statusCode":53', b'"statusCode":20')),
 )  # fmt: skip
 
-DAMAGES = {row.what: row for row in (*READING, *REFUSING, *CONFIGURING, *PAYING)}
+# Requests that have to be refused, and are answered as if nothing was missing.
+ACCEPTING = tuple(
+    Row(f"200 in place of a refusal ({check})", check, answered(path, 200, b"{}", when=status, method=method))
+    for check, path, status, method in (
+        ("options-account-missing", OPTIONS, 400, ""),
+        ("options-bad-limit", OPTIONS, 400, ""),
+        ("history-missing-date", HISTORY, 400, ""),
+        ("history-bad-status", HISTORY, 400, ""),
+        ("statement-missing-date", STATEMENT, 400, ""),
+        ("statement-bad-type", STATEMENT, 400, ""),
+        ("network-missing", "/v2/networkstatus", 400, ""),
+        ("subproducts-missing", "/v2/subproducts", 400, ""),
+        ("catalog-bad-filter", CATALOG, 400, ""),
+        ("deliveries-bad-limit", DELIVERIES, 400, ""),
+        ("delivery-unknown", f"{DELIVERIES}/00000000-0000-4000-8000-000000000000", 404, ""),
+        ("token-refresh-missing", REFRESH, 400, ""),
+        ("token-refresh-wrong", REFRESH, 401, ""),
+        ("callback-url-refused", "/v2/callback-url", 400, "POST"),
+        ("threshold-refused", "/v2/low-balance-threshold", 400, "POST"),
+        ("webhook-url-refused", WEBHOOK, 400, "PUT"),
+    )
+)
+
+DAMAGES = {row.what: row for row in (*READING, *REFUSING, *ACCEPTING, *CONFIGURING, *PAYING)}
+assert len(DAMAGES) == sum(map(len, (READING, REFUSING, ACCEPTING, CONFIGURING, PAYING))), "two have the same words"
