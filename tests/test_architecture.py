@@ -23,6 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "contract": {"shortened"},
     "server": set(),
     "wire": {"domain", "shortened"},
+    "conform": {"contract", "auth", "wire", "domain", "shortened"},
     "scenario": {"domain", "contract", "wire"},
     "delivery": {"domain"},
     "tape": {"domain"},
