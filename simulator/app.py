@@ -115,10 +115,11 @@ class App:
             from simulator.control.guard import Guard
 
             guard = Guard(self.options.control_token, self.options.allowed_hosts)
-            self._control = ControlApp(self.sandboxes, self.scenario, guard)
+            self._control = ControlApp(self.sandboxes, self.scenario, guard, self.options.scenarios)
         responder = responder_of(scope)
         if responder is not None:
             scope["cancel_when_left"] = responder.cancel_when_left
+            scope["abort"] = responder.abort
             if scope["method"] == "GET":  # it changes nothing, but may wait for minutes
                 responder.cancel_when_left()
         await self._control(scope, receive, send)

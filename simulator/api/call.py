@@ -65,11 +65,12 @@ class Access(Enum):
 
 
 class ChosenFault(msgspec.Struct, gc=False):
-    """The fault of a call: its rule, whether the request selected it by its name, whether its delay has passed, and
-    whether that exceeded the timeout."""
+    """The fault of a call: its rule, whether the request selected it by its name, the values by which it is counted,
+    whether its delay has passed, and whether that exceeded the timeout."""
 
     rule: Rule[FaultThen]
     is_selected: bool = False
+    values: tuple[tuple[str, str], ...] = ()
     has_waited: bool = False
     timed_out: bool = False
 

@@ -23,7 +23,7 @@ from simulator.api.authentication import (
 from simulator.api.body import BodyTooLarge, ClientGone, read_body
 from simulator.api.call import Call, EncodedReply, Endpoint, Incoming, Problems, Reply
 from simulator.api.endings import GONE
-from simulator.api.faults import NO_REPLY, choose_fault, wait, with_failures
+from simulator.api.faults import NO_REPLY, choose_fault, keep_unread, wait, with_failures
 from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.notes import note_problems
 from simulator.api.routes import PathTable, Routes
@@ -116,14 +116,15 @@ class Pipeline:
 
         Only a fault, or a body that is still arriving, makes a call wait.
         """
-        reply = (
-            self._admit(call)
-            or self._find_endpoint(call)
-            or claim(call)
-            or (await read(call, request) if call.fault or request.body is None else None)
-            or check(call, request)
-            or (await handle(call) if call.fault else call.endpoint.handle(call))
-        )
+        reply = self._admit(call) or self._find_endpoint(call) or claim(call)
+        if reply is None:
+            reply = (
+                (await read(call, request) if call.fault or request.body is None else None)
+                or check(call, request)
+                or (await handle(call) if call.fault else call.endpoint.handle(call))
+            )
+        elif call.fault is not None:
+            await keep_unread(call, request)
         if not call.is_exact:
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)

@@ -21,7 +21,8 @@ from simulator.domain.model.network import Network
 from simulator.domain.model.notifications import NotificationLog
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.resellers import ApiKey, Reseller, User
-from simulator.domain.model.rules import RuleBook
+from simulator.domain.model.rule_counts import RuleCount
+from simulator.domain.model.rules import Rule, RuleBook
 from simulator.domain.model.scenario import (
     Limits,
     Scenario,
@@ -57,6 +58,7 @@ class State:
         self.faults: RuleBook[FaultThen]
         rule_books(self, scenario)
         self.rules_added = 0
+        self.chosen_before: Counter[str] = Counter()  # of rules that left their book, by id and name
         self.network = Network(scenario.network, started)
         self.cases: dict[str, list[Case]] = {}
         self.cases_made = 0
@@ -100,6 +102,20 @@ class State:
     def rule_names(self) -> Iterator[str]:
         """The names of all rules that a request may select."""
         return (name for book in self.books.values() for name in book.names())
+
+    def times_chosen(self, label: str) -> int:
+        """How often the rule of this id or name was chosen, those included that a reload replaced and those that were
+        removed. A magic rule may be in several sections."""
+        counts = [0]
+        for book in self.books.values():
+            if (rule := book.named(label)) is not None:
+                counts.append(book.times_chosen(rule) or book.magic_chosen[rule.id])
+        return self.chosen_before[label] + max(counts)
+
+    def retire_rule(self, rule: Rule[Any], count: RuleCount) -> None:
+        """Remember how often a rule was chosen that leaves its book."""
+        for label in {rule.id, rule.name} - {""}:
+            self.chosen_before[label] += count.chosen
 
     def is_magic(self, account: str) -> bool:
         """True when the account's last digits select a magic rule."""

@@ -1,15 +1,14 @@
 """Signs one request by SPEC 5.1, with a fresh nonce, and builds its URL."""
 
 import binascii
-import hmac
 import secrets
 import time
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
 
 from simulator.auth import headers as names
-from simulator.auth.canonical import body_hash, canonical_query, canonical_string
+from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
 
 SIGNING_HEADERS = (
     names.WRITTEN_API_KEY,
@@ -67,12 +66,11 @@ def sign(
     canonical = canonical_string(
         moment.encode(), nonce.encode(), method.encode(), canonical_query(query), body_hash(body)
     )
-    mac = hmac.digest(_secret_bytes(credentials.secret), canonical, "sha256")
     headers = {
         names.WRITTEN_API_KEY: credentials.key,
         names.WRITTEN_TIMESTAMP: moment,
         names.WRITTEN_NONCE: nonce,
-        names.WRITTEN_SIGNATURE: f"v1={b64encode(mac).decode()}",
+        names.WRITTEN_SIGNATURE: signature(secret_bytes(credentials.secret), canonical),
     }
     if body:
         headers["Content-Type"] = "application/json"
@@ -115,7 +113,8 @@ def _is_visible(text: str) -> bool:
     return bool(text) and all("!" <= character <= "~" for character in text)
 
 
-def _secret_bytes(secret: str) -> bytes:
+def secret_bytes(secret: str) -> bytes:
+    """The HMAC key that a secret stands for. Raises `CannotSign`."""
     try:
         return b64decode(secret, validate=True)
     except (binascii.Error, ValueError):

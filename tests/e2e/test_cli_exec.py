@@ -2,13 +2,19 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import sys
+from datetime import datetime
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
 import pytest
 
+from simulator.scenario.library import load_scenario
 from tests.support.processes import (
     PROGRAM,
     ask,
@@ -179,16 +185,168 @@ BALANCE = f"{sys.executable} -m simulator call GET /v2/balance >/dev/null 2>&1"
 def test_a_run_fails_when_an_expectation_of_the_scenario_is_not_met(
     script: str, status: int, unmet: list[str], tmp_path: Path
 ) -> None:
-    scenario = tmp_path / "mine.yaml"
+    scenario = expecting(tmp_path)
+    done = run("exec", str(scenario), "--", "sh", "-c", script)
+    assert done.status == status
+    failed = [line for line in done.err.splitlines() if "not as expected" in line]
+    place = f"sandbox default: {scenario}:3: "
+    assert failed == [f"reseller-sim exec: not as expected: {place}{message}" for message in unmet]
+    assert all("nearest: call with request" in line for line in done.err.splitlines() if line not in failed)
+
+
+def expecting(folder: Path) -> Path:
+    scenario = folder / "mine.yaml"
     scenario.write_text(
         "extends: default\n"
         "expect:\n"
         "  - { name: looked, calls: { path: /v2/balance, status: 200 }, count: 1 }\n"
         "  - { payments: {}, count: 0 }\n"
     )
-    done = run("exec", str(scenario), "--", "sh", "-c", script)
+    return scenario
+
+
+CLIENT = """
+import os, urllib.error, urllib.request
+from simulator.cli.signing import Credentials, sign
+sim = os.environ["RESELLER_SIM_URL"] + "/sandboxes"
+credentials = Credentials(os.environ["RESELLER_API_KEY"], os.environ["RESELLER_API_SECRET"])
+def ask(method, path="", body=b""):
+    urllib.request.urlopen(urllib.request.Request(sim + path, body, method=method))
+def call(sandbox, method, path, body=b""):
+    made = sign(method, os.environ["RESELLER_BASE_URL"] + "/s/" + sandbox, path, body, credentials)
+    try:
+        urllib.request.urlopen(urllib.request.Request(made.url, body or None, made.headers, method=method))
+    except urllib.error.HTTPError:
+        pass
+def pay(sandbox):
+    call(sandbox, "POST", "/v2/topup", b'{"refid":"order-1","product":"RELOAD","account":"0123456789","amount":"10"}')
+"""
+SEVERAL = (
+    CLIENT
+    + """
+call("default", "GET", "/v2/balance")
+ask("POST", "", b'{"id": "kept"}')
+ask("POST", "", b'{"id": "gone"}')
+ask("POST", "", b'{"id": "free", "scenario": "default"}')
+ask("DELETE", "/gone")
+pay("kept")
+ask("POST", "/kept/reset")
+"""
+)
+TWICE = (
+    CLIENT
+    + """
+pay("default")
+pay("default")
+"""
+)
+
+
+def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tmp_path: Path) -> None:
+    scenario = expecting(tmp_path)
+    junit, as_json, folder = tmp_path / "result.xml", tmp_path / "result.json", tmp_path / "report"
+    flags = ("--junit", str(junit), "--json", str(as_json), "--tap", "--report", str(folder))
+    done = run("exec", str(scenario), *flags, "--", sys.executable, "-c", SEVERAL)
+    assert done.status == 1, done.err
+    result = json.loads(as_json.read_text())
+    assert {suite["name"]: [case["ok"] for case in suite["cases"]] for suite in result["suites"]} == {
+        "sandbox gone, deleted": [False, True],
+        "sandbox kept, before its 1st reset": [False, False],
+        "sandbox default": [True, True],
+        "sandbox kept": [False, True],
+    }
+    assert "not ok 1 - sandbox gone, deleted: looked" in done.out
+    assert "not ok 3 - sandbox kept, before its 1st reset: looked" in done.out
+    root = ElementTree.parse(junit).getroot()  # noqa: S314  # written by us
+    assert (root.get("tests"), root.get("failures")) == ("8", "4")
+    page = (folder / "index.html").read_text()
+    for link in re.findall(r'href="([^"]+)"', page):
+        assert (folder / link).is_file()
+    assert page.index("sandbox gone, deleted") < page.index("sandbox kept, before its 1st reset")
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["001-gone", "002-kept", "003-default", "004-free", "005-kept", "index.html"] or (
+        names == ["001-gone", "002-kept", "003-default", "004-kept", "005-free", "index.html"]
+    )
+    [payment] = json.loads((folder / "002-kept" / "payments.json").read_text())
+    assert payment["refid"] == "order-1"
+    assert [one["path"] for one in payment["requests"]] == ["/v2/topup"]
+    assert_har(json.loads((folder / "002-kept" / "journal.har").read_text()), ["/v2/topup"])
+    assert_har(json.loads((folder / "003-default" / "journal.har").read_text()), ["/v2/balance"])
+    assert json.loads((folder / "001-gone" / "expectations.json").read_text())["ok"] is False
+    assert json.loads((folder / "002-kept" / "coverage.json").read_text())["summary"]["endpoints"]["met"] == 1
+    everything = "".join(path.read_text() for path in folder.rglob("*.*") if path.is_file())
+    assert SECRET not in everything
+
+
+SECRET = load_scenario("default").resellers[0].keys[0].secret
+
+
+def assert_har(document: Any, paths: list[str]) -> None:
+    """What the published schema of HAR 1.2 requires."""
+    log = document["log"]
+    assert log["version"] == "1.2"
+    assert set(log["creator"]) == {"name", "version"}
+    assert [urlsplit(one["request"]["url"]).path.removeprefix("/s/kept") for one in log["entries"]] == paths
+    for entry in log["entries"]:
+        assert datetime.fromisoformat(entry["startedDateTime"]).tzinfo is not None
+        assert entry["time"] == sum(entry["timings"][name] for name in ("send", "wait", "receive")) >= 0
+        assert entry["cache"] == {}
+        sent, answered = entry["request"], entry["response"]
+        assert {"method", "url", "httpVersion", "cookies", "headers", "queryString", "headersSize", "bodySize"} <= set(
+            sent
+        )
+        assert set(answered) == {
+            "status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL", "headersSize",
+            "bodySize",
+        }  # fmt: skip
+        assert {"size", "mimeType"} <= set(answered["content"])
+        for pairs in (sent["headers"], answered["headers"], sent["queryString"], sent["cookies"]):
+            assert all(set(pair) == {"name", "value"} for pair in pairs)
+        if sent["method"] == "POST":
+            assert set(sent["postData"]) == {"mimeType", "params", "text"}
+
+
+def test_a_refid_counts_also_in_a_request_that_a_fault_answered_unread(tmp_path: Path) -> None:
+    scenario = tmp_path / "mine.yaml"
+    scenario.write_text(
+        "extends: default\n"
+        "faults: [{ when: { path: /v2/topup }, then: { status: 500 } }]\n"
+        "expect: [{ name: once, calls: { path: /v2/topup }, per: refid, count: 1 }]\n"
+    )
+    done = run("exec", str(scenario), "--", sys.executable, "-c", TWICE)
+    assert done.status == 1
+    assert "once: expected 1 for each refid, got 2 for order-1 in requests 1, 2" in done.err
+
+
+def test_annotations_of_unmet_expectations_have_file_and_line(tmp_path: Path) -> None:
+    scenario = expecting(tmp_path)
+    done = run("exec", str(scenario), "--format", "github", "--", "true")
+    assert (done.status, done.err) == (1, "")
+    assert done.out == f"::error file={scenario},line=3,title=expectation::looked: expected 1, got 0\n"
+
+
+@pytest.mark.parametrize("flag", ["--junit", "--json", "--report"])
+def test_a_report_that_cannot_be_written_is_refused_before_the_command_runs(flag: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = run("exec", flag, str(tmp_path / "file" / "below"), "--", "sh", "-c", "echo ran")
+    assert done.status == 3
+    assert "cannot be written" in done.only_error_line
+
+
+@pytest.mark.parametrize(("script", "status"), [("", 3), ("exit 7", 7)])
+def test_a_report_that_can_no_longer_be_written_changes_the_exit_code(script: str, status: int, tmp_path: Path) -> None:
+    junit = tmp_path / "result.xml"
+    done = run("exec", "--junit", str(junit), "--", "sh", "-c", f"rm {junit}; mkdir {junit}; {script}")
     assert done.status == status
-    assert done.err.splitlines() == [f"reseller-sim exec: not as expected: {message}" for message in unmet]
+    assert "cannot be written" in done.only_error_line
+
+
+def test_what_the_folder_of_a_report_had_stays_but_for_files_of_the_same_names(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    (tmp_path / "index.html").write_text("old")
+    assert run("exec", "--report", str(tmp_path), "--", "true").status == 0
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+    assert (tmp_path / "index.html").read_text().startswith("<!doctype html>")
 
 
 def test_an_expectation_and_a_rule_that_are_called_like_a_secret_are_not_shown(tmp_path: Path) -> None:
@@ -201,6 +359,21 @@ def test_an_expectation_and_a_rule_that_are_called_like_a_secret_are_not_shown(t
     )
     done = run("exec", str(scenario), "--coverage", "--", "sh", "-c", "exit 0")
     assert done.status == 1
-    assert "not as expected: (not shown): expected 1, got 0" in done.err
+    assert "mine.yaml:3: (not shown): expected 1, got 0" in done.err
     assert "never payments: (not shown)" in done.err
     assert secret not in done.err
+
+
+@pytest.mark.parametrize("is_variable", [False, True])
+def test_the_command_starts_sandboxes_from_a_folder_of_scenarios(tmp_path: Path, is_variable: bool) -> None:
+    (tmp_path / "mine.yaml").write_text("extends: default\nscenario: mine\n")
+    script = (
+        "import os, urllib.request\n"
+        'body = b\'{"scenario": {"file": "mine.yaml"}}\'\n'
+        "url = os.environ['RESELLER_SIM_URL'] + '/sandboxes'\n"
+        "print(urllib.request.urlopen(urllib.request.Request(url, body)).read().decode())\n"
+    )
+    flags = () if is_variable else ("--scenarios", str(tmp_path))
+    variable = str(tmp_path) if is_variable else ""
+    done = run("exec", *flags, "--", sys.executable, "-c", script, RESELLER_SIM_SCENARIOS=variable)
+    assert (done.status, json.loads(done.out)["scenario"]) == (0, "mine")

@@ -31,6 +31,7 @@ SUGGESTIONS = [
     ("extends: default\npayments: [{when: {product: electric}, then: [{status: Failed}]}]\n", "'ELECTRIC'"),
     ("faults: [{then: {afer_commit: true, status: 500}}]\n", "'after_commit'"),
     ("faults: [{then: {nonce_service: dwn}}]\n", "'down'"),
+    ("timelines: {slow: [{status: Failed}]}\npayments: [{then: slwo}]\n", "'slow'"),
 ]
 
 
@@ -43,6 +44,12 @@ def test_a_near_miss_gets_a_suggestion(text: str, near: str) -> None:
 MEANT: list[tuple[str, str, str]] = [
     ("payments: [{{when: {{amount: {{{}: 1}}}}, then: [{{status: Failed}}]}}]\n", "gte", "min"),
     ("payments: [{{when: {{amount: {{{}: 1}}}}, then: [{{status: Failed}}]}}]\n", "less_than", "max"),
+    ("payments: [{{when: {{amount: {{{}: 1}}}}, then: [{{status: Failed}}]}}]\n", "gt", "more_than"),
+    ("payments: [{{when: {{{}: [{{account: a}}]}}, then: [{{status: Failed}}]}}]\n", "or", "any"),
+    ("payments: [{{{}: account, nth: 2, then: [{{status: Failed}}]}}]\n", "by", "per"),
+    ("faults: [{{when: {{{}: Sun}}, then: {{status: 500}}}}]\n", "day", "weekday"),
+    ("faults: [{{when: {{{}: 5m}}, then: {{status: 500}}}}]\n", "before", "until"),
+    ("faults: [{{when: {{{}: {{page: '2'}}}}, then: {{status: 500}}}}]\n", "query_string", "query"),
     ("payments: [{{when: {{account: {{{}: a}}}}, then: [{{status: Failed}}]}}]\n", "regex", "pattern"),
     ("payments: [{{when: {{account: {{{}: a}}}}, then: [{{status: Failed}}]}}]\n", "startsWith", "prefix"),
     ("payments: [{{when: {{account: {{{}: a}}}}, then: [{{status: Failed}}]}}]\n", "ends-with", "suffix"),
@@ -57,6 +64,11 @@ MEANT: list[tuple[str, str, str]] = [
     ("faults: [{{when: {{{}: /v2/topup}}, then: {{status: 500}}}}]\n", "url", "path"),
     ("faults: [{{then: {{{}: true}}}}]\n", "close", "disconnect"),
     ("faults: [{{then: {{{}: 1s}}}}]\n", "latency", "delay"),
+    ("payments: [{{then: [{{status: Accepted}}, {{status: Failed, {}: '12:10'}}]}}]\n", "time_of_day", "at"),
+    ("payments: [{{then: {{{}: [{{then: a}}, {{then: b}}]}}}}]\n", "choose", "one_of"),
+    ("payments: [{{then: {{one_of: [{{{}: 70, then: a}}, {{then: b}}]}}}}]\n", "percent", "weight"),
+    ("payments: [{{then: [{{status: Accepted}}], callbacks: {{{}: 1m}}}}]\n", "repeat_after", "again_after"),
+    ("{}: {{}}\n", "timeline", "timelines"),
     ("limits: {{{}: 5}}\n", "requests", "requests_per_interval"),
     ("{}: []\n", "rules", "payments"),
     ("{}: default\n", "base", "extends"),

@@ -60,7 +60,7 @@ def _table(one: Part) -> str:
 
 def _rows(one: Part, prefix: str) -> Iterator[tuple[str, Part]]:
     """Every key, followed by those of inline objects."""
-    required = one.get("required", ())
+    required = one.get("required", one.get("else", {}).get("required", ()))  # unless it removes an inherited one
     for name, part in one.get("properties", {}).items():
         key = f"`{prefix}{name}`"
         yield f"**{key}**" if name in required else key, part

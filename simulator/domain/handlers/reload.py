@@ -12,18 +12,14 @@ from datetime import datetime
 from typing import Any
 
 from simulator.domain.commands import LoadScenario
-from simulator.domain.due import (
-    DepositDue,
-    ProductDue,
-    TreeDue,
-    due_of,
-)
+from simulator.domain.due import ScheduleDue
 from simulator.domain.errors import refuse_more
 from simulator.domain.handlers import catalog, webhooks
 from simulator.domain.handlers.reload_resellers import update_reseller
 from simulator.domain.handlers.resellers import refuse_foreign
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Limits, Scenario
+from simulator.domain.model.schedule import due, written
 from simulator.domain.state import (
     State,
     request_rates,
@@ -99,8 +95,9 @@ def _rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
         state.books[section].magic_chosen = book.magic_chosen
         for rule, count in reversed(list(book.listed())):
             if rule.id in from_file:
-                continue
-            if {rule.id, rule.name} & labels:
+                state.retire_rule(rule, count)
+            elif {rule.id, rule.name} & labels:
+                state.retire_rule(rule, count)
                 yield f"rule {rule.label!r}: the one that was added while it ran gives way to that of the file"
             else:
                 state.books[section].put_first(rule, count)
@@ -127,13 +124,13 @@ def _catalog(state: State, old: Scenario, new: Scenario, now: datetime) -> None:
 def _schedule(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:
     if old.schedule == new.schedule:
         return
-    waiting = [item.planned for item in state.agenda.cancel_all((DepositDue, ProductDue, TreeDue))]
+    waiting = [item.planned for item in state.agenda.cancel_all((ScheduleDue,))]
     for one in new.schedule:
-        due = state.started + one.at
-        if due > now or one in waiting:
-            state.agenda.add(due, due_of(one))
+        at = due(one, state.started)
+        if at > now or one in waiting:
+            state.agenda.add(at, ScheduleDue(one))
         elif one not in old.schedule:
-            yield f"schedule: what comes {one.at.total_seconds():g} s after the start is past, and does not happen"
+            yield f"schedule: what comes {written(one.at)} is past, and does not happen"
 
 
 def _resellers(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:

@@ -24,5 +24,7 @@ class Bounds:
         return f"a scenario has at most {self.nodes_max} values"
 
 
-FROM_ANYWHERE = Bounds()
-OWN_FILE = Bounds(16 * BYTES_MAX, 40 * NODES_MAX)
+FROM_ANYWHERE = Bounds()  # bodies of the control API
+OWN_FILE = Bounds(
+    16 * BYTES_MAX, 40 * NODES_MAX
+)  # also those of `--scenarios`: clients name them, the owner writes them

@@ -46,6 +46,8 @@ _SORTS: Mapping[str, str] = {
     "factor": "amount",
     "money": "amount",
     "Outstanding": "amount",
+    "due": "duration",
+    "header_value": "header",
     "mode": "clock",
     "name": "text",
     "line": "text",

@@ -6,7 +6,6 @@ Objects have the same limits; parsing stops at them.
 """
 
 import re
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path as FilePath
@@ -28,6 +27,7 @@ from simulator.scenario.reading.document import (
     Scalar,
     ScenarioError,
 )
+from simulator.scenario.reading.files import Unreadable, read_bytes
 from simulator.scenario.reading.unclosed import opening
 
 _TOO_DEEP = f"values are nested at most {DEPTH_MAX} deep"
@@ -41,40 +41,17 @@ _MAYBE_NUMBER = frozenset("-0123456789")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def load_file(path: FilePath, source: str = "") -> Document:
-    """Parse a scenario file; problems name it `source`, or as `path` says. Raises `ScenarioError`."""
-    source = source or str(path)
+def load_file(path: FilePath) -> Document:
+    """Parse a scenario file. Raises `ScenarioError`."""
+    return load_text(file_text(path), str(path), OWN_FILE)
+
+
+def file_text(path: FilePath) -> str:
+    """The text of a file. Raises `ScenarioError`."""
     try:
-        text = read_bytes(path)
+        return _decoded(read_bytes(path), str(path), OWN_FILE)
     except Unreadable as error:
-        raise ScenarioError([Problem(source, 1, 1, "", "no_file", error.reason)]) from None
-    return load_text(text, source, OWN_FILE)
-
-
-class Unreadable(Exception):
-    """A file that cannot be read, and the reason for people."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-def read_bytes(path: FilePath) -> bytes:
-    """The content of an ordinary file, up to one byte more than a scenario's may have. Raises `Unreadable`."""
-    try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise Unreadable("this is a folder; name a file in it")
-        if not stat.S_ISREG(mode):
-            raise Unreadable("this is not an ordinary file")
-        with path.open("rb") as file:
-            return file.read(OWN_FILE.bytes_max + 1)
-    except FileNotFoundError:
-        raise Unreadable("there is no such file") from None
-    except OSError as error:
-        raise Unreadable(f"cannot be read: {error.strerror or 'unknown error'}") from None
-    except ValueError:  # NUL in the name
-        raise Unreadable("this is not the name of a file") from None
+        raise ScenarioError([Problem(str(path), 1, 1, "", "no_file", error.reason)]) from None
 
 
 def load_text(text: str | bytes, source: str, bounds: Bounds = FROM_ANYWHERE) -> Document:

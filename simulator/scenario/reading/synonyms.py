@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping
 # Each key with other words for it. Where a place has several keys for one word, the first listed here is meant.
 WORDS: Mapping[str, str] = {
     # matchers
-    "min": "gte ge gt from least at_least minimum min_value more_than above over",
+    "more_than": "gt above over exceeds greater_than greater more",
+    "min": "gte ge from least at_least minimum min_value",
     "max": "lte le lt to most at_most maximum max_value less_than below under",
     "in": "any_of one_of values oneof anyof among enum list",
     "not": "ne neq except exclude isnt not_in nin unless",
@@ -27,6 +28,12 @@ WORDS: Mapping[str, str] = {
     # rules
     "when": "if match condition conditions where given request",
     "then": "do action actions respond response reply result steps timeline",
+    "query": "parameters query_string args querystring",
+    "any": "or either any_of one_of anyof",
+    "time": "time_of_day hours hour clock",
+    "weekday": "weekdays day days dow day_of_week",
+    "since": "after from start from_start",
+    "until": "before to end till",
     "times": "limit repeat max_times first",
     "nth": "on number_of_match",
     "every": "each interval nth_each",
@@ -34,8 +41,12 @@ WORDS: Mapping[str, str] = {
     "name": "title label",
     "fallback": "default otherwise else",
     "callbacks": "callback notifications webhooks webhook",
+    # choices
+    "one_of": "oneof any_of anyof either choice choose random variants mix",
+    "weight": "probability percent percentage share odds ratio chance",
     # timelines, refusals
-    "after": "at in delay wait time",
+    "after": "in delay wait time",
+    "at": "time_of_day clock_time o_clock",
     "requery": "query poll re_query on_query",
     "status": "state http_status response_status outcome",
     "statusCode": "code status_code response_code",
@@ -50,14 +61,18 @@ WORDS: Mapping[str, str] = {
     "after_commit": "after_execution committed execute processed",
     "drop": "lose lost suppress skip disable",
     "duplicate": "duplicates copies again repeat twice",
+    "again_after": "repeat_after resend_after again_in stale",
     "reverse": "reorder out_of_order shuffle",
     # sections
     "extends": "extend inherits inherit base parent include import from",
     "payments": "rules topups payment transactions",
     "faults": "errors failures fault chaos",
     "resellers": "accounts merchants clients users reseller",
-    "schedule": "events scheduled timeline cron",
+    "schedule": "events scheduled cron",
+    "timelines": "timeline flows sequences",
     "inboxes": "inbox receivers",
+    "per": "by each group_by for_each per_value scope",
+    "apart": "interval spacing gap distance min_interval",
     "expect": "expectations assert asserts assertions verify",
     "assume": "assumptions knobs",
     "scenario": "title name",

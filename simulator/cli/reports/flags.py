@@ -1,0 +1,95 @@
+"""`--junit`, `--json`, `--format` and `--tap` of `exec` and `check`, and what they write."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from simulator.cli.flags import CannotStart, option
+from simulator.cli.output import echo, one_line, print_to_stderr
+from simulator.cli.reports.as_json import as_json
+from simulator.cli.reports.cases import Suite
+from simulator.cli.reports.github import annotations
+from simulator.cli.reports.junit import junit
+from simulator.cli.reports.tap import tap
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+UNWRITABLE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """What is to be written, as the flags of `report_flags` say. `title` is the command's name."""
+
+    title: str
+    junit: Path | None
+    json_file: Path | None
+    format: str
+    tap: bool
+
+    def __post_init__(self) -> None:
+        if self.tap and self.format == "github":
+            raise click.UsageError("--tap and --format github both write to stdout; choose one")
+
+    @property
+    def is_text(self) -> bool:
+        """True when people read the result."""
+        return self.format == "text" and not self.tap
+
+    def refuse_unwritable(self) -> None:
+        """Raise `CannotStart` for a file that cannot be written, before anything is done."""
+        for path in filter(None, (self.junit, self.json_file)):
+            try:
+                path.open("ab").close()
+            except OSError as error:
+                raise CannotStart(one_line(f"{self.title}: {path} cannot be written: {error.strerror}")) from None
+
+    def show(self, suites: Sequence[Suite]) -> None:
+        """Print what goes to stdout. Files are written before, since nobody may be reading this."""
+        if self.tap:
+            echo(tap(suites))
+        elif self.format == "github":
+            for line in annotations(suites):
+                echo(line)
+
+    def write(self, suites: Sequence[Suite]) -> bool:
+        """Write the files; False when one could not be written, which is reported."""
+        contents = ((self.junit, junit), (self.json_file, as_json))
+        written = [self._written(path, make(self.title, suites)) for path, make in contents if path is not None]
+        return all(written)
+
+    def _written(self, path: Path, content: bytes) -> bool:
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            print_to_stderr(one_line(f"{self.title}: {path} cannot be written: {error.strerror}"))
+            return False
+        return True
+
+
+def report_flags(function: Decorated) -> Decorated:
+    """The four flags; keywords `junit`, `json_file`, `format`, `tap`. None has a variable: another verb's `--json` has
+    the same name and another meaning."""
+    path = click.Path(path_type=Path, dir_okay=False)
+    for decorate in reversed(
+        (
+            _option("--junit", metavar="FILE", type=path, help="Write the result to this file as JUnit XML."),
+            _option("--json", "json_file", metavar="FILE", type=path, help="Write the result to this file as JSON."),
+            _option("--tap", is_flag=True, help="Print the result on stdout as TAP 14."),
+        )
+    ):
+        function = decorate(function)
+    return option(
+        "--format",
+        type=click.Choice(["text", "github"]),
+        default="text",
+        show_default=True,
+        help="Print what is wrong as text, or on stdout as annotations of GitHub Actions.",
+    )(function)
+
+
+def _option(*names: str, **more: Any) -> Callable[[Decorated], Decorated]:
+    made: Callable[[Decorated], Decorated] = click.option(*names, allow_from_autoenv=False, **more)
+    return made

@@ -1,0 +1,173 @@
+"""The folder of a run: what each of its sandboxes did, as files, and all of it on one page."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from simulator.cli.coverage import text as coverage_text
+from simulator.cli.flags import CannotStart
+from simulator.cli.output import one_line
+from simulator.cli.reports.cases import Case
+from simulator.cli.reports.har import har
+from simulator.cli.reports.page import ROWS_MAX, page, section
+from simulator.control.coverage import rendered as rendered_coverage
+from simulator.control.expectations import rendered as rendered_verdicts
+from simulator.control.masking import Mask, mask_of
+from simulator.control.requests import row, whole
+from simulator.control.transactions import SHOWN_MAX, story
+from simulator.domain.model.expectations import Verdict
+from simulator.domain.model.transactions import Transaction
+from simulator.domain.state import State
+from simulator.runtime.journal import Exchange, Journal
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import DEFAULT, Sandboxes
+from simulator.wire.json import encode
+
+SANDBOXES_MAX = 200
+PAYMENTS_MAX = 5_000
+BYTES_MAX = 256 * 1024 * 1024
+PAGE_BYTES_MAX = 16 * 1024 * 1024
+INDEX = "index.html"
+
+
+class Folder:
+    """Writes files below a folder, which may have others: only those of the same names are replaced. An error is kept
+    for the end, since a sandbox is deleted whether or not it can be written."""
+
+    def __init__(self, folder: Path, sandboxes: Sandboxes, url: str) -> None:
+        self._folder = folder
+        self._sandboxes = sandboxes
+        self._url = url
+        self._sections: list[str] = []
+        self._page_bytes = 0
+        self._bytes = 0
+        self._added = 0
+        self._notes: list[str] = []
+        self.error = ""
+
+    @staticmethod
+    def begin(folder: Path) -> None:
+        """Create the folder. Raises `CannotStart` when it cannot be written."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / INDEX).open("ab").close()
+        except OSError as error:
+            text = f"reseller-sim exec: the folder {folder} cannot be written: {error.strerror}"
+            raise CannotStart(one_line(text)) from None
+
+    def add(self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case]) -> None:
+        """Write what a sandbox has done by now."""
+        self._added += 1
+        if self._added > SANDBOXES_MAX or self._bytes > BYTES_MAX or self.error:
+            return
+        try:
+            self._add(live, label, found, cases)
+        except OSError as error:
+            self.error = f"{error.filename or self._folder} cannot be written: {error.strerror}"
+
+    def _add(self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case]) -> None:
+        name = f"{self._added:03d}-{live.id}"
+        (self._folder / name).mkdir(exist_ok=True)
+        state, journal, mask = live.core.state, live.life_journal, mask_of(live, self._sandboxes)
+        coverage = rendered_coverage(live.coverage())
+        transactions = list(islice(reversed(state.transactions.values()), PAYMENTS_MAX))[::-1]
+        contents: dict[str, Iterable[bytes]] = {
+            "journal.har": map(mask.answer, har(self._base(live), self._exchanges(live, journal, mask))),
+            "payments.json": _listed(mask, _stories(state, transactions, journal, mask)),
+            "coverage.json": [mask.answer(encode(coverage))],
+            "expectations.json": [mask.answer(encode(rendered_verdicts(found)))],
+        }
+        files = {file: f"{name}/{file}" for file, parts in contents.items() if self._write(f"{name}/{file}", parts)}
+        notes = _left_out(journal, len(transactions), len(state.transactions))
+        notes += [f"not written, as the report is full: {file}" for file in contents if file not in files]
+        made = section(
+            label=mask.text(label),
+            files=files,
+            cases=cases,
+            payments=(
+                [_masked(mask, _payment(story(state, one))) for one in transactions[-ROWS_MAX:]],
+                len(state.transactions),
+            ),
+            exchanges=(
+                [_masked(mask, row(one, mask)) for one in islice(reversed(journal), ROWS_MAX)][::-1],
+                journal.last_n,
+            ),
+            coverage=mask.text(coverage_text(coverage, shown=str)),
+            notes=notes,
+        )
+        if self._page_bytes + len(made) > PAGE_BYTES_MAX:
+            self._notes.append(f"{mask.text(label)} is only in its files, in {name}: this page is full")
+            return
+        self._page_bytes += len(made)
+        self._sections.append(made)
+
+    def _base(self, live: LiveSandbox) -> str:
+        return self._url if live.id == DEFAULT else f"{self._url}/s/{live.id}"
+
+    def _exchanges(self, live: LiveSandbox, journal: Journal, mask: Mask) -> Iterator[dict[str, Any]]:
+        masks = {"": mask}
+        for one in journal:
+            if one.owner not in masks:
+                masks[one.owner] = mask_of(live, self._sandboxes, [self._sandboxes.find(one.owner)])
+            yield whole(live.id, one, masks[one.owner])
+
+    def _write(self, name: str, parts: Iterable[bytes]) -> bool:
+        """Write a file, unless the folder is full; one that has been begun is finished."""
+        if self._bytes > BYTES_MAX:
+            return False
+        with (self._folder / name).open("wb") as file:
+            for part in parts:
+                self._bytes += file.write(part)
+        return True
+
+    def end(self) -> None:
+        """Write the page."""
+        left_out = self._added - SANDBOXES_MAX
+        if left_out > 0:
+            self._notes.append(f"{left_out} more sandboxes are left out: a report has at most {SANDBOXES_MAX}")
+        if self._bytes > BYTES_MAX:
+            self._notes.append(f"the report is full: no file was begun beyond {BYTES_MAX} bytes")
+        try:
+            (self._folder / INDEX).write_text(page(self._sections, self._notes), "utf-8")
+        except OSError as error:
+            self.error = self.error or f"{self._folder / INDEX} cannot be written: {error.strerror}"
+
+
+def _listed(mask: Mask, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    yield b"["
+    for number, one in enumerate(rows):
+        yield (b",\n" if number else b"\n") + mask.answer(encode(one))
+    yield b"\n]\n"
+
+
+def _stories(
+    state: State, transactions: Iterable[Transaction], journal: Journal, mask: Mask
+) -> Iterator[dict[str, Any]]:
+    """Each payment with all that belongs to it, the latest of its requests included."""
+    by_trxid: dict[str, list[Exchange]] = {}
+    for one in journal:
+        by_trxid.setdefault(one.trxid, []).append(one)
+    for payment in transactions:
+        requests = by_trxid.get(payment.trxid, [])
+        left_out = max(0, len(requests) - SHOWN_MAX)
+        rows = [row(one, mask) for one in requests[-SHOWN_MAX:]]
+        yield story(state, payment) | {"requests": rows, "requests_left_out": left_out}
+
+
+def _left_out(journal: Journal, written: int, payments: int) -> list[str]:
+    notes = []
+    if journal.left_out:
+        notes.append(f"the journal had evicted the first {journal.left_out} requests")
+    if payments > written:
+        notes.append(f"the first {payments - written} of {payments} payments are left out")
+    return notes
+
+
+def _payment(one: dict[str, Any]) -> dict[str, Any]:
+    names = ("trxid", "refid", "product", "account", "amount", "status", "updated")
+    return {name: one[name] for name in names}
+
+
+def _masked(mask: Mask, one: dict[str, Any]) -> dict[str, Any]:
+    return {name: mask.text(value) if isinstance(value, str) else value for name, value in one.items()}

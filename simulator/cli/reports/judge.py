@@ -1,0 +1,88 @@
+"""What `exec` says at the end of a run about all of its sandboxes."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.reports.cases import Case, Suite, all_ok
+from simulator.cli.reports.flags import UNWRITABLE, Reports
+
+if TYPE_CHECKING:
+    from simulator.cli.reports.folder import Folder
+    from simulator.cli.running import Running
+    from simulator.runtime.live_sandbox import LiveSandbox
+
+
+class Judge:
+    """Judges each sandbox when it is deleted or reset, and those that are left when the run has ended. Nothing of the
+    server is imported before one is followed."""
+
+    def __init__(self, reports: Reports, folder: Path | None) -> None:
+        self._reports = reports
+        self._path = folder
+        self._folder: Folder | None = None
+
+    def follow(self, running: "Running") -> None:
+        """Judge the sandboxes of a server that is about to start. Raises `CannotStart` when the folder of the report
+        cannot be written."""
+        from simulator.cli.reports.lives import Lives
+
+        self._running = running
+        self._lives = Lives()
+        if self._path is not None:
+            from simulator.cli.reports.folder import Folder
+
+            Folder.begin(self._path)
+            self._folder = Folder(self._path, running.app.sandboxes, running.url)
+        running.app.sandboxes.on_ended = self._add
+
+    def _add(self, live: "LiveSandbox", ending: str = "") -> None:
+        from simulator.cli.reports.lives import cases_of, label_of
+
+        label = label_of(live, ending)
+        found = self._lives.add(live, label)
+        if self._folder is not None:
+            self._folder.add(live, label, found, cases_of(found, live.secrets))
+
+    def exit_code(self, status: int) -> int:
+        """Judge what is left, write all reports; returns our exit code for the command's `status`. The sandboxes are
+        idle by now."""
+        sandboxes = self._running.app.sandboxes
+        for live in sandboxes:
+            self._add(live)
+        suites = self._lives.suites(sandboxes.secrets)
+        is_written = self._is_written(suites)
+        if self._reports.is_text:
+            _print(suites)
+        if self._lives.met_left_out:
+            text = f"{self._lives.met_left_out} expectations that were met are left out of the reports"
+            print_to_stderr(f"reseller-sim exec: {text}: there are too many")
+        self._reports.show(suites)
+        if status:
+            return status
+        return UNWRITABLE if not is_written else 0 if all_ok(suites) else 1
+
+    def _is_written(self, suites: Sequence[Suite]) -> bool:
+        """Write the files and the folder's page; whether that was possible."""
+        is_written = self._reports.write(suites)
+        if self._folder is None:
+            return is_written
+        self._folder.end()
+        if self._folder.error:
+            print_to_stderr(one_line(f"reseller-sim exec: {self._folder.error}"))
+        return is_written and not self._folder.error
+
+
+def _print(suites: Sequence[Suite]) -> None:
+    for suite in suites:
+        for case in suite.cases:
+            if not case.ok:
+                _print_case(suite, case)
+
+
+def _print_case(suite: Suite, case: Case) -> None:
+    place = f"{case.file}:{case.line}: " if case.line else ""
+    print_to_stderr(one_line(f"reseller-sim exec: not as expected: {suite.name}: {place}{case.message}"))
+    for line in case.details:
+        print_to_stderr(one_line(f"reseller-sim exec:   {line}"))

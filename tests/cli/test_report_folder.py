@@ -1,0 +1,81 @@
+"""The folder of a run: whatever clients sent, it opens as a page, shows no secret, and says what is left out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.cli.reports.folder import Folder
+from simulator.cli.reports.lives import cases_of
+from simulator.runtime.expectations import verdicts
+from tests.support.client import Client, running
+
+EXPECT: list[Any] = [{"payments": {"refid": "<script>alert(1)</script>"}}, {"calls": {"status": 500}}]
+
+
+def written(client: Client, folder: Path, times: int = 1) -> Folder:
+    Folder.begin(folder)
+    report = Folder(folder, client.app.sandboxes, "http://127.0.0.1:1")
+    for _ in range(times):
+        found = verdicts(client.live)
+        report.add(client.live, "sandbox default", found, cases_of(found, client.live.secrets))
+    report.end()
+    return report
+
+
+def page(folder: Path) -> str:
+    return (folder / "index.html").read_text("utf-8")
+
+
+def test_what_clients_sent_is_text_and_their_secrets_are_not_shown(tmp_path: Path) -> None:
+    with running({"expect": EXPECT}) as client:
+        client.pay("<script>alert(1)</script>", remarks=client.secret)
+        client.call("GET", f"/v2/\u202e</script>{client.secret}".encode().decode("latin-1"))
+        client.call("POST", "/v2/token", {"username": "a", "password": "hunter2-hunter2"})
+        report = written(client, tmp_path / "new" / "report")
+        everything = "".join(path.read_text("utf-8") for path in (tmp_path / "new").rglob("*") if path.is_file())
+        assert client.secret not in everything
+    assert "hunter2" not in everything
+    assert report.error == ""
+    whole = page(tmp_path / "new" / "report")
+    assert "<script" not in whole
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in whole
+    assert "not met" in whole
+    entries = json.loads((tmp_path / "new" / "report" / "001-default" / "journal.har").read_text())["log"]["entries"]
+    assert [one["request"]["method"] for one in entries] == ["POST", "GET", "POST"]
+    assert "(not shown)" in entries[2]["request"]["postData"]["text"]
+
+
+def test_a_full_report_says_what_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.cli.reports.folder.SANDBOXES_MAX", 2)
+    monkeypatch.setattr("simulator.cli.reports.folder.PAYMENTS_MAX", 1)
+    with running({"limits": {"journal": 1}}) as client:
+        client.pay("a")
+        client.pay("b")
+        written(client, tmp_path, 3)
+    whole = page(tmp_path)
+    assert "1 more sandboxes are left out: a report has at most 2" in whole
+    assert "the journal had evicted the first 1 requests" in whole
+    assert "the first 1 of 2 payments are left out" in whole
+    assert [one["refid"] for one in json.loads((tmp_path / "001-default" / "payments.json").read_text())] == ["b"]
+    assert not (tmp_path / "003-default").exists()
+
+
+@pytest.mark.parametrize(
+    ("bound", "said"), [("BYTES_MAX", "the report is full"), ("PAGE_BYTES_MAX", "is only in its files")]
+)
+def test_a_report_ends_at_its_bytes(bound: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"simulator.cli.reports.folder.{bound}", 10)
+    with running() as client:
+        client.pay("a")
+        written(client, tmp_path, 2)
+    assert said in page(tmp_path)
+    assert (tmp_path / "002-default").exists() is (bound == "PAGE_BYTES_MAX")
+
+
+def test_a_file_that_cannot_be_written_is_told_at_the_end(tmp_path: Path) -> None:
+    with running() as client:
+        (tmp_path / "001-default").write_text("in the way")
+        report = written(client, tmp_path)
+    assert "cannot be written" in report.error
