@@ -91,8 +91,13 @@ def prepared_rule(
     return PreparedRule(_digest(document), (section, products, resellers, timelines), rule)
 
 
+def encoded(document: object) -> bytes:
+    """A document as bytes, the same for equal ones."""
+    return _ENCODER.encode(document)
+
+
 def _digest(document: Mapping[str, Any]) -> bytes:
-    return sha256(_ENCODER.encode(document)).digest()
+    return sha256(encoded(document)).digest()
 
 
 COMPILER = ScenarioCompiler()

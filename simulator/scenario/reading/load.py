@@ -205,7 +205,7 @@ class _Composer:
 def _stopped(report: Report, position: Position, path: Path, code: str, message: str) -> ScenarioError:
     """What ends the reading: all problems until here, and this one."""
     report.add(position, path, code, message)
-    return ScenarioError(report.problems() or [Problem(*position, "", code, message)])
+    return ScenarioError(report.problems() or [Problem.at(position, "", code, message)])
 
 
 class _ObjectReader:

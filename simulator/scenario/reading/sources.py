@@ -27,7 +27,7 @@ from simulator.scenario.reading.document import (
     path_text,
     shown,
 )
-from simulator.scenario.reading.files import ABSENT, AnyFolder, Folder, ScenariosFolder, Unreadable
+from simulator.scenario.reading.files import ABSENT, AnyFolder, Folder, Unreadable
 from simulator.scenario.reading.load import load_file, load_text
 from simulator.scenario.reading.merge import merge, refuse_removals
 
@@ -63,7 +63,7 @@ def read_file(path: FilePath) -> Document:
     return _Reading().whole(document, AnyFolder(path.parent), (path.resolve(),)).document
 
 
-def read_in(folder: ScenariosFolder, name: str) -> Document:
+def read_in(folder: Folder, name: str) -> Document:
     """A file of this folder merged with all that it extends. Raises `ScenarioError`, and `Unreadable`."""
     document = _refuse_empty(load_text(folder.read(name), folder.source(name), OWN_FILE))
     return _Reading().whole(document, folder.of(name), (folder.real(name),)).document
@@ -95,7 +95,7 @@ def lack(document: Document) -> Problem | None:
     if wanted is not None and not isinstance(wanted.value, str | list):
         return None  # a problem of its own
     where = Position(document.source, 1, 1) if wanted is None else wanted.position
-    return Problem(*where, "", "missing_key", f"there are no resellers, so nobody can call; {_START}")
+    return Problem.at(where, "", "missing_key", f"there are no resellers, so nobody can call; {_START}")
 
 
 def files_behind(wanted: str) -> list[FilePath]:
@@ -150,7 +150,7 @@ class _Name:
         return str(self.node.value)
 
     def error(self, code: str, message: str) -> ScenarioError:
-        problem = Problem(*self.node.position, path_text(self.path), code, message)
+        problem = Problem.at(self.node.position, path_text(self.path), code, message)
         return ScenarioError([*self.document.problems, problem])
 
 
