@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "importer": {"upstream", "scenario", "wire", "domain"},
     "server": set(),
     "wire": {"domain", "shortened"},
-    "conform": {"contract", "auth", "wire", "domain", "shortened"},
+    "conform": {"contract", "auth", "upstream", "wire", "domain", "shortened"},
     "scenario": {"domain", "contract", "wire"},
     "delivery": {"domain"},
     "tape": {"domain"},

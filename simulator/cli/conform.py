@@ -20,7 +20,7 @@ from simulator.upstream.signing import CannotSign, secret_bytes, split_base
 if TYPE_CHECKING:
     from simulator.conform.context import Bill, Run
     from simulator.conform.purse import Order
-    from simulator.conform.session import Credentials
+    from simulator.upstream.signing import Credentials
 
 TITLE = "reseller-sim conform"
 URL_VARIABLES = ["RESELLER_SIM_BASE_URL", "RESELLER_SIM_URL"]
@@ -158,8 +158,6 @@ def command(
 
 def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple[str, Credentials]":
     """The service's address and what signs. What cannot be used is a usage error."""
-    from simulator.conform.session import Credentials
-
     address = (base_url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
     held = credentials(key, secret)
     try:
@@ -167,12 +165,12 @@ def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple
         secret_bytes(held.secret)
     except CannotSign as wrong:
         raise _usage(str(wrong)) from None
-    return address, Credentials(held.key, held.secret)
+    return address, held
 
 
 def _reach(run: "Run", address: str) -> None:
     """Ask once, so that an address where nobody answers is no list of departures."""
-    from simulator.conform.service import NoAnswer
+    from simulator.upstream.manners import NoAnswer
 
     try:
         run.session.get("/v2/balance")
@@ -184,8 +182,8 @@ def _open_till(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wait_s: 
     from simulator.conform.findings import Departs
     from simulator.conform.purse import BadOrder, Purse
     from simulator.conform.run import UNEXPECTED
-    from simulator.conform.service import NoAnswer
     from simulator.conform.till import Till
+    from simulator.upstream.manners import NoAnswer
 
     try:
         purse = Purse(limit, run.products)

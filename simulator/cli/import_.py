@@ -74,7 +74,8 @@ def command(
     """
     from simulator.importer.answers import NotOurs, Refused
     from simulator.importer.importing import Wanted, import_account, masking
-    from simulator.upstream.client import Manners, MustWait, NoAnswer, Spent
+    from simulator.upstream.client import Manners, MustWait, Spent
+    from simulator.upstream.manners import NoAnswer
     from simulator.upstream.signing import CannotSign, Credentials
 
     credentials = Credentials(key, secret)

@@ -8,7 +8,7 @@ from simulator.conform.context import Run
 from simulator.conform.findings import Departs, Departure, Learned, NotExercised, Report, Result
 from simulator.conform.questions import all_questions
 from simulator.conform.registry import MISSING, Check
-from simulator.conform.service import NoAnswer
+from simulator.upstream.manners import NoAnswer
 
 DEPARTURES_MAX = 20
 # What an answer of an unexpected shape makes of the arithmetic and the look-ups of a check.

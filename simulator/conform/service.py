@@ -5,15 +5,17 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from time import monotonic
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from simulator.conform.findings import Departs
 from simulator.contract.body import BadJson, decode_any
 from simulator.shortened import shortened
+from simulator.upstream.manners import BODY_BYTES_MAX, NoAnswer, reason_of
 
-ANSWER_BYTES_MAX = 64 * 1024 * 1024
+_CHUNK_BYTES = 64 * 1024
 _MISSING: Any = object()
 
 
@@ -71,10 +73,6 @@ class Answer:
         return f"{self.status} of {self.request.method} {self.request.path}: {text}"
 
 
-class NoAnswer(Exception):
-    """No complete answer came; the text says why. Whether the request had an effect is unknown."""
-
-
 class Service(Protocol):
     """Sends requests. Tests have one in this process."""
 
@@ -84,11 +82,13 @@ class Service(Protocol):
 
 
 class HttpService:
-    """The service at an address, over one connection that is kept while it lasts."""
+    """The service at an address, over one connection that is kept while it lasts; why it is not the client of `import`
+    says `upstream/manners`. `timeout_s` is for each wait, and for all of a body."""
 
     def __init__(self, base_url: str, timeout_s: float) -> None:
         parts = urlsplit(base_url)
         assert parts.hostname is not None, "the address was checked"
+        self._timeout_s = timeout_s
         self._prefix = parts.path.rstrip("/")
         self._connection = (
             HTTPSConnection(parts.hostname, parts.port, timeout=timeout_s, context=ssl.create_default_context())
@@ -105,17 +105,29 @@ class HttpService:
                 request.method, self._prefix + request.target, request.body or None, dict(request.headers)
             )
             response = self._connection.getresponse()
-            body = response.read(ANSWER_BYTES_MAX + 1)
-            if response.length and len(body) <= ANSWER_BYTES_MAX:  # which read() with a bound says nothing of
-                raise IncompleteRead(body, response.length)
+            body = self._body(response, monotonic() + self._timeout_s)
+        except NoAnswer:
+            self.close()
+            raise
         except (HTTPException, OSError) as error:
             self.close()
-            raise NoAnswer(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__) from None
-        if len(body) > ANSWER_BYTES_MAX:
-            self.close()
-            raise NoAnswer(f"the body is longer than {ANSWER_BYTES_MAX} bytes")
+            raise NoAnswer(reason_of(error)) from None
         headers = {name.lower(): value for name, value in response.getheaders()}
         return Answer(request, response.status, headers, body)
+
+    def _body(self, response: HTTPResponse, until: float) -> bytes:
+        """The complete body, read piece by piece: one that drips would otherwise take as long as it likes."""
+        body = bytearray()
+        while piece := response.read1(_CHUNK_BYTES):
+            body += piece
+            if len(body) > BODY_BYTES_MAX:
+                raise NoAnswer(f"the answer has more than {BODY_BYTES_MAX} bytes")
+            if monotonic() > until:
+                raise NoAnswer(f"no complete answer within {self._timeout_s:g} seconds")
+        if response.length:  # which read1() says nothing of
+            raise IncompleteRead(bytes(body), response.length)
+        response.close()  # which read1() leaves open, and the connection with it
+        return bytes(body)
 
     def _is_dropped(self) -> bool:
         """Whether the service has closed the connection since the last answer; a request on it would be lost."""

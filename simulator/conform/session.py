@@ -2,17 +2,17 @@
 
 import secrets
 import time
-from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from json import dumps
 from typing import Any, Protocol
 
-from simulator.auth import headers as names
-from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
+from simulator.auth.canonical import body_hash, canonical_query, canonical_string
 from simulator.conform.findings import NotExercised
 from simulator.conform.service import Answer, Request, Service
+from simulator.upstream.manners import Pace
+from simulator.upstream.signing import Credentials, signature_headers
 
 VERSION = {"X-API-Version": "2026-09-16"}
 
@@ -45,14 +45,6 @@ class WallClock:
 
 
 @dataclass(frozen=True, slots=True)
-class Credentials:
-    """An API key and its secret in Base64."""
-
-    key: str
-    secret: str
-
-
-@dataclass(frozen=True, slots=True)
 class Signed:
     """What is signed in place of the request; None stands for what is sent."""
 
@@ -73,8 +65,7 @@ class Session:
         self._unanswered = 0  # in a row
         self._service = service
         self._credentials = credentials
-        self._pause_s = 1 / per_second
-        self._next_s = 0.0
+        self._pace = Pace(per_second)
         self._requests_max = requests_max
         self._is_restoring = False
         self._known: dict[tuple[str, str], Answer] = {}
@@ -128,18 +119,13 @@ class Session:
             raise NotExercised(f"the limit of {self._requests_max} requests was reached (--max-requests)")
         if self._unanswered >= UNANSWERED_MAX and not self._is_restoring:
             raise NotExercised(f"the last {UNANSWERED_MAX} requests got no answer")
-        self._keep_pace()
+        if wait := self._pace.wait_s(self.clock.now()):
+            self.clock.wait(wait)
         self.sent += 1
         self._unanswered += 1
         answer = self._service.send(Request(method, target, dict(headers or {}), body))
         self._unanswered = 0
         return answer
-
-    def _keep_pace(self) -> None:
-        now = self.clock.now()
-        if now < self._next_s:
-            self.clock.wait(min(self._next_s - now, self._pause_s))  # no longer, also when the clock is set back
-        self._next_s = self.clock.now() + self._pause_s
 
     def _signature(
         self,
@@ -156,9 +142,5 @@ class Session:
         query = canonical_query(target.partition("?")[2].encode()) if other.query is None else other.query.encode()
         hashed = body_hash(content if other.body is None else other.body)
         text = canonical_string(stamp.encode(), nonce.encode(), (other.method or method).encode(), query, hashed)
-        return {
-            names.WRITTEN_API_KEY: self._credentials.key,
-            names.WRITTEN_TIMESTAMP: stamp,
-            names.WRITTEN_NONCE: nonce,
-            names.WRITTEN_SIGNATURE: signature(b64decode(secret or self._credentials.secret), text),
-        }
+        credentials = self._credentials if secret is None else replace(self._credentials, secret=secret)
+        return signature_headers(credentials, stamp, nonce, text)

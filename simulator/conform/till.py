@@ -14,8 +14,9 @@ from typing import Any
 from simulator.conform.findings import Departs, NotExercised
 from simulator.conform.purse import Order, Purse
 from simulator.conform.queries import recent_days, target
-from simulator.conform.service import Answer, NoAnswer
+from simulator.conform.service import Answer
 from simulator.conform.session import Session
+from simulator.upstream.manners import NoAnswer
 from simulator.wire.payments import STATUS_NAMES
 
 TOPUP = "/v2/topup"

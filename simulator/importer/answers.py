@@ -14,7 +14,8 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from simulator.upstream.client import TOO_MANY_REQUESTS, Client, NoAnswer
+from simulator.upstream.client import TOO_MANY_REQUESTS, Client
+from simulator.upstream.manners import NoAnswer
 from simulator.wire.json import encode
 
 API_VERSION = "2026-09-16"  # the shape with denominations and plan codes, from which the older one follows (SPEC 9)

@@ -14,9 +14,9 @@ from types import TracebackType
 import aiohttp
 from yarl import URL
 
+from simulator.upstream.manners import BODY_BYTES_MAX, TIMEOUT_S, NoAnswer, Pace, reason_of
 from simulator.upstream.signing import Credentials, SignedRequest, sign
 
-MIB = 1024 * 1024
 TRIES_MAX = 5
 TOO_MANY_REQUESTS, UNAVAILABLE = 429, 503
 _CHUNK_BYTES = 64 * 1024
@@ -29,9 +29,9 @@ class Manners:
 
     per_second: float = 2.0
     requests_max: int = 5000
-    timeout_s: float = 60.0
+    timeout_s: float = TIMEOUT_S
     wait_s_max: float = 300.0
-    body_bytes_max: int = 32 * MIB
+    body_bytes_max: int = BODY_BYTES_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,6 @@ class Answer:
     headers: Mapping[str, str]
     body: bytes = field(repr=False)
     elapsed_s: float = 0.0
-
-
-class NoAnswer(Exception):
-    """There was no complete answer; the text says why, on one line."""
 
 
 class Spent(Exception):
@@ -81,7 +77,7 @@ class Client:
         self._manners = manners or Manners()
         self._clock = clock
         self._sleep = sleep
-        self._next_at = clock()
+        self._pace = Pace(self._manners.per_second)
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> "Client":
@@ -123,18 +119,15 @@ class Client:
         if self.sent >= self._manners.requests_max:
             raise Spent(f"{self.sent} requests have been sent, which is all that were allowed")
         self.sent += 1
-        now = self._clock()
-        turn = max(now, self._next_at)
-        self._next_at = turn + 1 / self._manners.per_second
-        if turn > now:
-            await self._sleep(turn - now)
+        if wait := self._pace.wait_s(self._clock()):
+            await self._sleep(wait)
         started = self._clock()
         try:
             status, received, body = await self._exchange(request, dict(request.headers) | dict(headers or {}))
         except TimeoutError:
             raise NoAnswer(f"no complete answer within {self._manners.timeout_s:g} seconds") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise NoAnswer(f"no complete answer ({_reason(error)})") from None
+            raise NoAnswer(f"no complete answer ({reason_of(error)})") from None
         return Answer(status, received, body, self._clock() - started)
 
     async def _exchange(self, request: SignedRequest, headers: Mapping[str, str]) -> tuple[int, dict[str, str], bytes]:
@@ -165,8 +158,3 @@ def retry_after(answer: Answer, now: float) -> float | None:
         return float(text[:9])
     date = parsedate_tz(text) if text else None
     return None if date is None else max(0.0, mktime_tz(date) - now)
-
-
-def _reason(error: Exception) -> str:
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return " ".join(text.split())[:200]

@@ -62,20 +62,23 @@ def sign(
     nonce = secrets.token_urlsafe(24) if nonce is None else nonce
     if not _is_visible(credentials.key) or not _is_visible(nonce):
         raise CannotSign("a key and a nonce are made of visible ASCII characters")
-    query = target.partition("?")[2].encode()
-    canonical = canonical_string(
-        moment.encode(), nonce.encode(), method.encode(), canonical_query(query), body_hash(body)
-    )
-    headers = {
-        names.WRITTEN_API_KEY: credentials.key,
-        names.WRITTEN_TIMESTAMP: moment,
-        names.WRITTEN_NONCE: nonce,
-        names.WRITTEN_SIGNATURE: signature(secret_bytes(credentials.secret), canonical),
-    }
+    query = canonical_query(target.partition("?")[2].encode())
+    canonical = canonical_string(moment.encode(), nonce.encode(), method.encode(), query, body_hash(body))
+    headers = signature_headers(credentials, moment, nonce, canonical)
     if body:
         headers["Content-Type"] = "application/json"
     url = f"{base.scheme}://{base.netloc}{base.path.rstrip('/')}{target}"
     return SignedRequest(method, url, body, canonical.decode(), headers)
+
+
+def signature_headers(credentials: Credentials, timestamp: str, nonce: str, canonical: bytes) -> dict[str, str]:
+    """The four headers of SPEC 5.1, with the signature of a canonical string. Raises `CannotSign`."""
+    return {
+        names.WRITTEN_API_KEY: credentials.key,
+        names.WRITTEN_TIMESTAMP: timestamp,
+        names.WRITTEN_NONCE: nonce,
+        names.WRITTEN_SIGNATURE: signature(secret_bytes(credentials.secret), canonical),
+    }
 
 
 def with_bearer(request: SignedRequest, token: str) -> SignedRequest:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import count
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,8 +14,10 @@ import pytest
 
 from simulator.cli.reports.conform import ConformFiles
 from simulator.conform.findings import Departure, Learned, Report, Result
-from simulator.conform.service import HttpService, NoAnswer, Request
-from simulator.conform.session import Credentials, Session
+from simulator.conform.service import HttpService, Request
+from simulator.conform.session import Session
+from simulator.upstream.manners import NoAnswer
+from simulator.upstream.signing import Credentials
 from tests.support.client import running
 from tests.support.conforming import InProcess
 from tests.support.processes import Serving, serving
@@ -171,6 +174,21 @@ def test_a_connection_that_ends_is_no_answer_and_the_next_request_makes_another(
             with pytest.raises(NoAnswer, match="IncompleteRead"):
                 service.send(Request("GET", "/v2/balance"))
             assert len(paths) == number, "never sent again by itself"
+
+
+def test_a_body_that_drips_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = count(step=3)
+    monkeypatch.setattr("simulator.conform.service.monotonic", lambda: next(clock))
+    with answering(200, b"x" * 9) as (url, _):
+        assert HttpService(url, 5).send(Request("GET", "/v2/balance")).body == b"x" * 9
+        with pytest.raises(NoAnswer, match="within 2 seconds"):
+            HttpService(url, 2).send(Request("GET", "/v2/balance"))
+
+
+def test_a_body_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.conform.service.BODY_BYTES_MAX", 8)
+    with answering(200, b"x" * 9) as (url, _), pytest.raises(NoAnswer, match="more than 8 bytes"):
+        HttpService(url, 5).send(Request("GET", "/v2/balance"))
 
 
 class Stopped:

@@ -14,8 +14,9 @@ from simulator.conform.purse import BadOrder, Order, Purse
 from simulator.conform.questions import all_questions
 from simulator.conform.registry import CHECKS, QUESTIONS
 from simulator.conform.run import report
-from simulator.conform.service import Answer, NoAnswer, Request
+from simulator.conform.service import Answer, Request
 from simulator.contract.register import assumptions
+from simulator.upstream.manners import NoAnswer
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, FAILING, GAME, LOAN, RELOAD, InProcess, Sender, conformed, run_of
 from tests.support.damages import TOPUP, lost_idempotency

@@ -10,8 +10,9 @@ from simulator.conform.findings import Report
 from simulator.conform.purse import Order, Purse
 from simulator.conform.run import report
 from simulator.conform.service import Answer, Request
-from simulator.conform.session import Credentials, Session
+from simulator.conform.session import Session
 from simulator.conform.till import Till
+from simulator.upstream.signing import Credentials
 from tests.support.client import Client
 from tests.support.tokens import PASSWORD, USER
 

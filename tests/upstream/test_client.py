@@ -6,7 +6,8 @@ from typing import TypeVar
 
 import pytest
 
-from simulator.upstream.client import Answer, Client, Manners, MustWait, NoAnswer, Spent, retry_after
+from simulator.upstream.client import Answer, Client, Manners, MustWait, Spent, retry_after
+from simulator.upstream.manners import NoAnswer
 from simulator.upstream.signing import Credentials
 from tests.support.receivers import Receiver, Reset, refused_url
 
