@@ -21,8 +21,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "shortened": set(),
     "auth": {"shortened"},
     "contract": {"shortened"},
+    "upstream": {"auth"},
+    "importer": {"upstream", "scenario", "wire", "domain"},
     "server": set(),
     "wire": {"domain", "shortened"},
+    "conform": {"contract", "auth", "upstream", "wire", "domain", "shortened"},
     "scenario": {"domain", "contract", "wire"},
     "delivery": {"domain"},
     "tape": {"domain"},
@@ -128,7 +131,7 @@ def _imported_from_above(path: Path) -> set[str]:
     if part not in MAY_IMPORT:
         return set()
     ours = {name.split(".")[1] for name in imports(path) if name.startswith("simulator.")}
-    return ours - MAY_IMPORT[part] - {part} - ({"__version__"} if part in ("control", "api") else set())
+    return ours - MAY_IMPORT[part] - {part} - ({"__version__"} if part in ("control", "api", "importer") else set())
 
 
 def test_the_page_draws_the_imports_without_what_other_arrows_show() -> None:

@@ -37,6 +37,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
+from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.files import ScenariosFolder
 
@@ -129,7 +130,8 @@ class ControlApp:
         self._app.router.redirect_slashes = False
         self._app.state.sandboxes = sandboxes_
         self._app.state.default_scenario = default_scenario
-        self._app.state.scenarios_folder = ScenariosFolder.at(scenarios) if scenarios is not None else None
+        files = None if scenarios is None else ClientFiles(ScenariosFolder.at(scenarios))
+        self._app.state.client_files = files
 
     @property
     def default_scenario(self) -> Scenario:

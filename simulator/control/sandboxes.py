@@ -25,6 +25,7 @@ from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import SandboxSpec
+from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.files import ABSENT, ScenariosFolder, Unreadable
@@ -69,7 +70,7 @@ async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
     if (seed := wanted.get("seed", "")).isdecimal() and seed.isascii() and len(seed) <= SEED_DIGITS_MAX:
         wanted["seed"] = int(seed)
     validated(wanted, "sandbox-request")
-    return _spec(await in_background(scenario_from_text, raw, _folder(request)), wanted)
+    return _spec(await in_background(scenario_from_text, raw, _files(request)), wanted)
 
 
 async def _from_json(request: Request, raw: bytes) -> SandboxSpec:
@@ -99,25 +100,26 @@ async def _scenario(request: Request, wanted: str | dict[str, Any]) -> Scenario:
     if isinstance(wanted, dict):
         if "file" in wanted:
             return await _scenario_in_file(request, wanted)
-        return await in_background(scenario_from_object, wanted, _folder(request))
+        return await in_background(scenario_from_object, wanted, _files(request))
     if wanted not in names():
         raise InvalidInput(f"there is no bundled scenario {wanted!r}; choose one of {', '.join(names())}", "scenario")
     return await in_background(load_scenario, wanted)
 
 
 async def _scenario_in_file(request: Request, wanted: dict[str, Any]) -> Scenario:
-    name, folder = wanted["file"], _folder(request)
+    name, files = wanted["file"], _files(request)
     if len(wanted) > 1 or not isinstance(name, str):
         raise InvalidInput('a scenario of a file is {"file": NAME}, and nothing beside it', "scenario")
-    if folder is None:
+    if files is None:
         text = "start the server with --scenarios DIR to use files; without it send the scenario itself"
         raise Unacceptable("no_scenarios_folder", text, "scenario.file")
     try:
-        return await in_background(scenario_in, folder, name)
+        return await in_background(scenario_in, files, name)
     except Unreadable as error:
         text = f"{error.reason}: {name!r}"
         if error.reason == ABSENT:
-            text = f"there is no file {name!r} in the folder of --scenarios{await in_background(_known, folder, name)}"
+            known = await in_background(_known, files.folder, name)
+            text = f"there is no file {name!r} in the folder of --scenarios{known}"
         raise Unacceptable("unknown_file", text, "scenario.file") from None
 
 
@@ -128,8 +130,8 @@ def _known(folder: ScenariosFolder, name: str) -> str:
     return suggestion(name, found) or (f"; it has {listed}" if found else ", which has none")
 
 
-def _folder(request: Request) -> ScenariosFolder | None:
-    found: ScenariosFolder | None = request.app.state.scenarios_folder
+def _files(request: Request) -> ClientFiles | None:
+    found: ClientFiles | None = request.app.state.client_files
     return found
 
 

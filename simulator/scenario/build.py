@@ -2,16 +2,14 @@
 
 from collections.abc import Collection, Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
-from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.magic import Magic
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.model.transactions import Step
 from simulator.scenario.possible import refuse_impossible
 from simulator.scenario.reading.check import check
-from simulator.scenario.reading.document import Document, Node, Report
+from simulator.scenario.reading.document import Document, Report
 from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections import resellers, rules
@@ -25,8 +23,6 @@ from simulator.scenario.sections.network import network
 from simulator.scenario.sections.schedule import Start, added_labels, schedule
 from simulator.scenario.sections.timeline import NO_TIMELINES, timelines
 from simulator.scenario.sections.webhooks import refuse_plain_addresses, webhooks
-
-_CATALOGS: WeakKeyDictionary[Node, Catalog] = WeakKeyDictionary()
 
 # The sections of rules, each with its definition in the schema.
 DEFINITIONS = {
@@ -51,7 +47,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     if report.is_full:  # building from a huge invalid file would block the event loop and report nothing more
         report.raise_if_any()
     root = Reader.of(document.root, report)
-    products = root["catalog"].cached(_CATALOGS, catalog)
+    products = root["catalog"].built_once(catalog)
     codes = products.products.keys()
     starts = resellers.resellers(root["resellers"], codes)
     named = timelines(root["timelines"])

@@ -11,6 +11,7 @@ import msgspec
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build, build_rule
+from simulator.scenario.reading.bounds import OWN_FILE
 from simulator.scenario.reading.load import load_object
 from simulator.scenario.sections.timeline import Timelines
 
@@ -49,11 +50,11 @@ class ScenarioCompiler:
             self._prepared.popitem(last=False)
 
     def scenario(self, document: Mapping[str, Any], name: str) -> Scenario:
-        """A scenario from its complete document. Raises `ScenarioError`."""
+        """A scenario from its complete document, which may be that of a file. Raises `ScenarioError`."""
         key = (name, _digest(document))
         found = self._built.get(key)
         if found is None:
-            found = build(load_object(document), name)
+            found = build(load_object(document, bounds=OWN_FILE), name)
             self._keep(key, found)
         return found
 
@@ -90,8 +91,13 @@ def prepared_rule(
     return PreparedRule(_digest(document), (section, products, resellers, timelines), rule)
 
 
+def encoded(document: object) -> bytes:
+    """A document as bytes, the same for equal ones."""
+    return _ENCODER.encode(document)
+
+
 def _digest(document: Mapping[str, Any]) -> bytes:
-    return sha256(_ENCODER.encode(document)).digest()
+    return sha256(encoded(document)).digest()
 
 
 COMPILER = ScenarioCompiler()

@@ -5,11 +5,13 @@ from pathlib import Path as FilePath
 
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build
+from simulator.scenario.client_files import ClientFiles
+from simulator.scenario.compiler import encoded
 from simulator.scenario.lint.findings import lint
 from simulator.scenario.reading.bundled import Fingerprint, bundled_path, fingerprint, is_path, names
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import Problem, Report, ScenarioError
-from simulator.scenario.reading.files import Folder, ScenariosFolder, is_file
+from simulator.scenario.reading.files import Folder, is_file
 from simulator.scenario.reading.load import file_text, load_object
 from simulator.scenario.reading.sources import lack, read_bundled, read_file, read_in, read_text, resolved
 
@@ -45,19 +47,33 @@ def load_scenario(wanted: str | FilePath, *, needs_resellers: bool = False) -> S
     return scenario
 
 
-def scenario_from_object(value: object, folder: Folder | None = None) -> Scenario:
-    """A scenario from an object of the control API; it may name files of `folder`. Raises `ScenarioError`."""
-    return build(resolved(load_object(value), folder), "inline")
+def scenario_from_object(value: object, files: ClientFiles | None = None) -> Scenario:
+    """A scenario from an object of the control API; it may name `files`. Raises `ScenarioError`, and what
+    `ClientFiles.scenario` raises."""
+
+    def load(folder: Folder | None) -> Scenario:
+        return build(resolved(load_object(value), folder), "inline")
+
+    return load(None) if files is None else files.scenario(b"object " + encoded(value), load)
 
 
-def scenario_from_text(text: bytes, folder: Folder | None = None) -> Scenario:
-    """A scenario from YAML sent to the control API; it may name files of `folder`. Raises `ScenarioError`."""
-    return build(read_text(text, BODY, folder), "inline")
+def scenario_from_text(text: bytes, files: ClientFiles | None = None) -> Scenario:
+    """The same from YAML sent to the control API."""
+
+    def load(folder: Folder | None) -> Scenario:
+        return build(read_text(text, BODY, folder), "inline")
+
+    return load(None) if files is None else files.scenario(b"text " + text, load)
 
 
-def scenario_in(folder: ScenariosFolder, name: str) -> Scenario:
-    """The scenario in a file of this folder. Raises `ScenarioError`, and `Unreadable` when it cannot be read at all."""
-    return build(read_in(folder, name), FilePath(name).stem)
+def scenario_in(files: ClientFiles, name: str) -> Scenario:
+    """The scenario in one of these files. Raises `ScenarioError`, what `ClientFiles.scenario` raises, and `Unreadable`
+    for a file that cannot be read at all."""
+
+    def load(folder: Folder) -> Scenario:
+        return build(read_in(folder, name), FilePath(name).stem)
+
+    return files.scenario(b"file " + name.encode("utf-8", "surrogatepass"), load)
 
 
 def problems(path: FilePath) -> list[Problem]:

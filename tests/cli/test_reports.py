@@ -73,9 +73,17 @@ def test_json_keeps_every_case() -> None:
     assert (whole["title"], whole["ok"], [one["ok"] for one in whole["suites"]]) == ("it", False, [False, False])
     assert whole["suites"][0]["cases"][1] == {
         "name": "unmet", "ok": False, "message": "expected 1", "details": ["nearest: 2"], "code": "e", "file": "f",
-        "line": 3, "column": 0,
+        "line": 3, "column": 0, "skipped": "",
     }  # fmt: skip
     assert json.loads(as_json("it", SUITES[:0])) == {"title": "it", "ok": True, "suites": []}
+
+
+def test_a_case_that_was_not_looked_at_is_ok_and_says_why() -> None:
+    suites = [Suite("it", (Case("seen", ok=True), Case("unseen", ok=True, skipped="it pays # nothing")))]
+    root = ET.fromstring(junit("it", suites))  # noqa: S314  # ours
+    assert (root.attrib["tests"], root.attrib["failures"], root.attrib["skipped"]) == ("2", "0", "1")
+    assert [one.attrib["message"] for one in root.iter("skipped")] == ["it pays # nothing"]
+    assert tap(suites).splitlines()[3] == "ok 2 - it: unseen # SKIP it pays \\# nothing"
 
 
 def test_a_page_holds_texts_as_texts_and_needs_nothing_else() -> None:

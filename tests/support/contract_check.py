@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from simulator.contract.openapi import CONTROL, OPENAPI
-from tests.support.responses import MISTAKE, response_problems
+from simulator.contract.responses import MISTAKE, response_problems
 
 CONTROL_PREFIX = "/_sim"
 PAGES_PATH = "/_sim/docs"

@@ -9,7 +9,8 @@ from simulator.cli.reports.cases import Suite, all_ok
 
 
 def as_json(title: str, suites: Sequence[Suite]) -> bytes:
-    """`{title, ok, suites: [{name, ok, cases: [{name, ok, message, details, code, file, line, column}]}]}`."""
+    """`{title, ok, suites: [{name, ok, cases: [{name, ok, message, details, code, file, line, column,
+    skipped}]}]}`."""
     whole = {
         "title": title,
         "ok": all_ok(suites),

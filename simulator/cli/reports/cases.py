@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One expectation of a sandbox, or one problem of a file. `message` says in one line what is wrong, `details` what
-    else helps, a line each; `code` is for machines; `line` and `column` count from 1, 0 for none."""
+    """One expectation of a sandbox, one problem of a file, or one check of a service. `message` says in one line what
+    is wrong, `details` what else helps, a line each; `code` is for machines; `line` and `column` count from 1, 0 for
+    none. `skipped` says why a case that is ok was not looked at."""
 
     name: str
     ok: bool
@@ -17,6 +18,7 @@ class Case:
     file: str = ""
     line: int = 0
     column: int = 0
+    skipped: str = ""
 
     @property
     def size(self) -> int:
@@ -35,6 +37,11 @@ class Suite:
     def failures(self) -> int:
         """How many of its cases are not ok."""
         return sum(1 for case in self.cases if not case.ok)
+
+    @property
+    def skipped(self) -> int:
+        """How many of its cases were not looked at."""
+        return sum(1 for case in self.cases if case.skipped)
 
 
 def all_ok(suites: Iterable[Suite]) -> bool:

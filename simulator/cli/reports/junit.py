@@ -13,9 +13,9 @@ _NOT_IN_XML = re.compile("[\ufffe\uffff]")  # the control characters are escaped
 def junit(title: str, suites: Sequence[Suite]) -> bytes:
     """The document. Control characters, which XML cannot hold, are written as their escapes."""
     tests, failures = sum(len(one.cases) for one in suites), sum(one.failures for one in suites)
-    root = ET.Element("testsuites", _counts(title, tests, failures))
+    root = ET.Element("testsuites", _counts(title, tests, failures, sum(one.skipped for one in suites)))
     for suite in suites:
-        part = ET.SubElement(root, "testsuite", _counts(suite.name, len(suite.cases), suite.failures))
+        part = ET.SubElement(root, "testsuite", _counts(suite.name, len(suite.cases), suite.failures, suite.skipped))
         for case in suite.cases:
             _add(part, suite, case)
     ET.indent(root)
@@ -23,13 +23,13 @@ def junit(title: str, suites: Sequence[Suite]) -> bytes:
     return document + b"\n"
 
 
-def _counts(name: str, tests: int, failures: int) -> dict[str, str]:
+def _counts(name: str, tests: int, failures: int, skipped: int) -> dict[str, str]:
     return {
         "name": _line(name),
         "tests": str(tests),
         "failures": str(failures),
         "errors": "0",
-        "skipped": "0",
+        "skipped": str(skipped),
         "time": "0",
     }
 
@@ -41,6 +41,8 @@ def _add(part: ET.Element, suite: Suite, case: Case) -> None:
     if case.line:
         about["line"] = str(case.line)
     element = ET.SubElement(part, "testcase", about)
+    if case.skipped:
+        ET.SubElement(element, "skipped", {"message": _line(case.skipped)})
     if not case.ok:
         failure = ET.SubElement(element, "failure", {"message": _line(case.message), "type": _line(case.code)})
         failure.text = _text("\n".join((case.message, *case.details)))

@@ -12,15 +12,19 @@ def tap(suites: Sequence[Suite]) -> str:
     cases = [(suite, case) for suite in suites for case in suite.cases]
     lines = ["TAP version 14", f"1..{len(cases)}"]
     for number, (suite, case) in enumerate(cases, 1):
-        lines.append(f"{'ok' if case.ok else 'not ok'} {number} - {_description(suite, case)}")
+        skipped = f" # SKIP {_escaped(case.skipped)}" if case.skipped else ""
+        lines.append(f"{'ok' if case.ok else 'not ok'} {number} - {_description(suite, case)}{skipped}")
         lines += [] if case.ok else _diagnosis(case)
     return "\n".join(lines)
 
 
 def _description(suite: Suite, case: Case) -> str:
+    return _escaped(f"{suite.name}: {case.name}" if case.name else suite.name)
+
+
+def _escaped(text: str) -> str:
     """In a description a number sign would begin a directive."""
-    text = one_line(f"{suite.name}: {case.name}" if case.name else suite.name)
-    return text.replace("\\", "\\\\").replace("#", "\\#")
+    return one_line(text).replace("\\", "\\\\").replace("#", "\\#")
 
 
 def _diagnosis(case: Case) -> Iterator[str]:

@@ -101,7 +101,7 @@ class Limits:
     api_keys: int = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Scenario:
     """All that a sandbox starts from. `environment` is `staging` or `production`; `assume` holds the choices that
     differ from the register's defaults, by id."""

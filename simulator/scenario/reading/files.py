@@ -14,7 +14,8 @@ from pathlib import Path as FilePath
 from pathlib import PurePosixPath
 from typing import BinaryIO, Protocol
 
-BYTES_MAX = 1024 * 1024
+from simulator.scenario.reading.bounds import OWN_FILE
+
 NAME_CHARS_MAX = 500
 LISTED_MAX = 1000
 SUFFIXES = (".yaml", ".yml")
@@ -38,7 +39,7 @@ class Folder(Protocol):
     """Where the names in a scenario lead. Each method raises `Unreadable` for a name that is refused."""
 
     def read(self, name: str) -> bytes:
-        """The content of the file, up to one byte more than a scenario may have."""
+        """The content of the file, up to one byte more than that of a scenario may have."""
         ...
 
     def real(self, name: str) -> FilePath:
@@ -130,7 +131,7 @@ class ScenariosFolder:
 
 
 def read_bytes(path: FilePath, *, root: FilePath | None = None) -> bytes:
-    """The content of an ordinary file, up to one byte more than a scenario may have. Raises `Unreadable`.
+    """The content of an ordinary file, up to one byte more than that of a scenario may have. Raises `Unreadable`.
 
     With a `root`, `path` has no links, and must be below the root still when it was opened.
     """
@@ -140,7 +141,7 @@ def read_bytes(path: FilePath, *, root: FilePath | None = None) -> bytes:
             _refuse_special(os.fstat(file.fileno()).st_mode)
             if root is not None and not _is_at(file, path, root):
                 raise Unreadable(ABSENT)
-            return file.read(BYTES_MAX + 1)
+            return file.read(OWN_FILE.bytes_max + 1)
     except FileNotFoundError:
         raise Unreadable(ABSENT) from None
     except OSError as error:

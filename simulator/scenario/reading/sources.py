@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from pathlib import Path as FilePath
 
+from simulator.scenario.reading.bounds import OWN_FILE
 from simulator.scenario.reading.bundled import Fingerprint, bundled_path, fingerprint, is_path, names
 from simulator.scenario.reading.check import check, suggestion
 from simulator.scenario.reading.document import (
@@ -26,7 +27,7 @@ from simulator.scenario.reading.document import (
     path_text,
     shown,
 )
-from simulator.scenario.reading.files import ABSENT, AnyFolder, Folder, ScenariosFolder, Unreadable
+from simulator.scenario.reading.files import ABSENT, AnyFolder, Folder, Unreadable
 from simulator.scenario.reading.load import load_file, load_text
 from simulator.scenario.reading.merge import merge, refuse_removals
 
@@ -62,9 +63,9 @@ def read_file(path: FilePath) -> Document:
     return _Reading().whole(document, AnyFolder(path.parent), (path.resolve(),)).document
 
 
-def read_in(folder: ScenariosFolder, name: str) -> Document:
+def read_in(folder: Folder, name: str) -> Document:
     """A file of this folder merged with all that it extends. Raises `ScenarioError`, and `Unreadable`."""
-    document = _refuse_empty(load_text(folder.read(name), folder.source(name)))
+    document = _refuse_empty(load_text(folder.read(name), folder.source(name), OWN_FILE))
     return _Reading().whole(document, folder.of(name), (folder.real(name),)).document
 
 
@@ -94,7 +95,7 @@ def lack(document: Document) -> Problem | None:
     if wanted is not None and not isinstance(wanted.value, str | list):
         return None  # a problem of its own
     where = Position(document.source, 1, 1) if wanted is None else wanted.position
-    return Problem(*where, "", "missing_key", f"there are no resellers, so nobody can call; {_START}")
+    return Problem.at(where, "", "missing_key", f"there are no resellers, so nobody can call; {_START}")
 
 
 def files_behind(wanted: str) -> list[FilePath]:
@@ -149,7 +150,7 @@ class _Name:
         return str(self.node.value)
 
     def error(self, code: str, message: str) -> ScenarioError:
-        problem = Problem(*self.node.position, path_text(self.path), code, message)
+        problem = Problem.at(self.node.position, path_text(self.path), code, message)
         return ScenarioError([*self.document.problems, problem])
 
 
@@ -242,7 +243,7 @@ def _checked(base: _Whole) -> _Whole:
 def _included(name: _Name, folder: Folder, what: str) -> Document:
     """The file of this name. Raises `ScenarioError`, at the name where there is nothing in the file to blame."""
     try:
-        inner = load_text(folder.read(name.text), folder.source(name.text))
+        inner = load_text(folder.read(name.text), folder.source(name.text), OWN_FILE)
     except Unreadable as error:
         absent = "there is no file" if error.reason == ABSENT else f"{error.reason}:"
         raise name.error("no_file", f"{absent} {shown(name.text)} beside this one") from None

@@ -7,12 +7,10 @@ from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from simulator.domain.model.magic import NO_MAGIC, Magic, rule_name
 from simulator.domain.model.rules import MagicRules, Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
-from simulator.scenario.reading.document import Node
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.bills import bill_then
 from simulator.scenario.sections.cases import dispute, void
@@ -23,7 +21,6 @@ from simulator.scenario.sections.rules import KnownCodes, when_of
 from simulator.scenario.sections.timeline import Timelines
 from simulator.scenario.sections.variants import choices, with_variants
 
-_CACHE: WeakKeyDictionary[Node, Magic] = WeakKeyDictionary()
 _ALWAYS = compile_when({})
 
 
@@ -33,7 +30,7 @@ def magic(section: Reader, timelines: Timelines) -> Magic:
         return NO_MAGIC
     if timelines:
         return _magic(section, timelines)
-    return section.cached(_CACHE, partial(_magic, timelines=timelines))
+    return section.built_once(partial(_magic, timelines=timelines))
 
 
 def finishing_after(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...]:
