@@ -125,7 +125,7 @@ async def _scenario_in_file(request: Request, wanted: dict[str, Any]) -> Scenari
 
 def _known(folder: ScenariosFolder, name: str) -> str:
     """What there is instead."""
-    found = folder.names()
+    found = [one for one in folder.names() if one != name]
     listed = ", ".join(found[:LISTED_MAX]) + (", …" if len(found) > LISTED_MAX else "")
     return suggestion(name, found) or (f"; it has {listed}" if found else ", which has none")
 

@@ -47,6 +47,8 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     if report.is_full:  # building from a huge invalid file would block the event loop and report nothing more
         report.raise_if_any()
     root = Reader.of(document.root, report)
+    if root["catalog"].is_given and not root["catalog"].is_mapping:
+        report.raise_if_any()  # without a catalog, whatever names a product would be blamed for it
     products = root["catalog"].built_once(catalog)
     codes = products.products.keys()
     starts = resellers.resellers(root["resellers"], codes)

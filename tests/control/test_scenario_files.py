@@ -286,6 +286,20 @@ def test_an_unknown_file_gets_a_suggestion_or_the_list(among: Client, folder: Pa
     assert LISTED_MAX - 20 < len(ScenariosFolder.at(folder).names()) <= LISTED_MAX
 
 
+def test_only_files_that_can_be_asked_for_are_suggested_and_listed(among: Client, folder: Path) -> None:
+    (folder / "leads-in.yaml").symlink_to("mine.yaml")
+    (folder / "two\nlines.yaml").write_text("")
+    (folder / os.fsdecode(b"latin-\xe4.yaml")).write_text("")
+    listed = ScenariosFolder.at(folder).names()
+    assert {"mine.yaml", "leads-in.yaml"} <= set(listed)
+    left_out = {*OUTSIDE, "loop.yaml", "pipe.yaml", "folder.yaml", "two\nlines.yaml"} | {
+        name for name in os.listdir(folder) if not name.isprintable()
+    }
+    assert left_out & set(listed) == set()
+    for name in OUTSIDE:
+        assert f"did you mean '{name}'" not in start(among, name).json["message"]
+
+
 @pytest.mark.parametrize("key", ["extends", "catalog"])
 @pytest.mark.parametrize(
     "name", [*OUTSIDE, "./absent.yaml", "../outside.yaml", "/etc/passwd", "loop.yaml", "pipe.yaml"]

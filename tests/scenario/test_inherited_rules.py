@@ -115,6 +115,12 @@ def test_what_is_not_there_to_be_removed_gets_a_suggestion(over: Path) -> None:
     assert (problem.line, problem.column, problem.path, problem.message) == (3, 13, "faults[0].name", said)
 
 
+def test_what_is_in_another_section_is_not_removed_and_said_to_be_there(over: Path) -> None:
+    over.write_text("extends: base.yaml\npayments: [{ name: slow, remove: true }]\n")
+    [problem] = problems(over)
+    assert problem.message == "nothing is inherited in payments that has the name 'slow' (there is one in faults)"
+
+
 def test_a_base_may_not_remove_either_when_it_extends_nothing(over: Path) -> None:
     (over.parent / "base.yaml").write_text(
         BASE.replace("name: slow, when: { path: /v2/catalog }, then: { delay: 1s }", "name: slow, remove: true")

@@ -68,6 +68,10 @@ MEANT: list[tuple[str, str, str]] = [
     ("payments: [{{then: {{{}: [{{then: a}}, {{then: b}}]}}}}]\n", "choose", "one_of"),
     ("payments: [{{then: {{one_of: [{{{}: 70, then: a}}, {{then: b}}]}}}}]\n", "percent", "weight"),
     ("payments: [{{then: [{{status: Accepted}}], callbacks: {{{}: 1m}}}}]\n", "repeat_after", "again_after"),
+    ("faults: [{{when: {{{}: {{page: '2'}}}}, then: {{status: 500}}}}]\n", "params", "query"),
+    ("payments: [{{when: {{{}: {{a: '2'}}}}, then: [{{status: Failed}}]}}]\n", "params", "extras"),
+    ("faults: [{{then: {{{}: 500}}}}]\n", "code", "status"),
+    ("schedule: [{{{}: 5m, network: {{product: A, status: Healthy}}}}]\n", "after", "at"),
     ("{}: {{}}\n", "timeline", "timelines"),
     ("limits: {{{}: 5}}\n", "requests", "requests_per_interval"),
     ("{}: []\n", "rules", "payments"),
@@ -79,6 +83,43 @@ MEANT: list[tuple[str, str, str]] = [
 def test_a_key_of_another_language_gets_the_one_that_is_meant(text: str, written: str, meant: str) -> None:
     said = f"unknown_key there is no key '{written}' here (did you mean '{meant}'?)"
     assert any(problem.endswith(said) for problem in problems(text.format(written)))
+
+
+# what is written; how the message about it ends
+EXPLAINED: list[tuple[str, str]] = [
+    (
+        "payments: [{when: {query: {page: '2'}}, then: [{status: Failed}]}]\n",
+        "no key 'query' here; only faults have it",
+    ),
+    ("bills: [{when: {url: /v2/bill}, then: {error: unavailable}}]\n", "no key 'url' here; only faults have 'path'"),
+    ("voids: [{when: {headers: {a: b}}, then: {status: Failed}}]\n", "no key 'headers' here; only faults have it"),
+    (
+        "inboxes: {callbacks: {during: [{since: 5m, replies: [{status: 500}]}]}}\n",
+        "no key 'replies' here; an entry of 'during' is one reply",
+    ),
+    ("payments: [{when: {amount: {min: outstanding}}, then: []}]\n", "; write more_than: outstanding"),
+    ("payments: [{when: {amount: {max: outstanding}}, then: []}]\n", "; only more_than takes 'outstanding'"),
+    (
+        "payments: [{when: {amount: outstanding}, then: [{status: Failed}]}]\n",
+        "not 'outstanding'; only more_than takes it",
+    ),
+    ("payments: [{then: {one_of: [{weight: 60%, then: a}, {then: b}]}}]\n", "not '60%'; weights are plain numbers"),
+    ("payments: [{chance: 60%, then: [{status: Failed}]}]\n", "a probability is a number such as 0.1"),
+    ("expect: [{calls: {status: 4xx}}]\n", "must be a whole number, or { min: 400, max: 499 }"),
+    (
+        "schedule: [{at: 5m, network: {product: A, status: Healthy}, deposit: {reseller: A, amount: 1}}]\n",
+        "a scheduled item has one of 'deposit' and 'network'; write an item for each",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "end"), EXPLAINED, ids=[row[1] for row in EXPLAINED])
+def test_a_message_says_what_to_write_instead(text: str, end: str) -> None:
+    assert any(problem.endswith(end) for problem in problems(text)), problems(text)
+
+
+def test_a_catalog_of_the_wrong_type_is_the_only_problem() -> None:
+    assert places("extends: default\ncatalog: [a]\n") == ["2:10: type"]
 
 
 def test_a_key_that_is_near_to_none_gets_all_that_there_are() -> None:

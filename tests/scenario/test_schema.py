@@ -17,9 +17,10 @@ from simulator.scenario.reading.reader import Reader
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"
 KEYWORDS = {
-    "$comment", "$id", "$ref", "$schema", "additionalProperties", "definitions", "description", "else", "enum",
-    "exclusiveMinimum", "if", "items", "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength",
-    "minProperties", "minimum", "pattern", "properties", "required", "title", "type",
+    "$comment", "$id", "$ref", "$schema", "additionalProperties", "default", "definitions", "description",
+    "else", "enum", "examples", "exclusiveMinimum", "if", "items", "maxItems", "maxLength", "maxProperties",
+    "maximum", "minItems", "minLength", "minProperties", "minimum", "pattern", "properties", "required",
+    "title", "type",
 }  # fmt: skip
 
 Place = tuple[str, ...]
@@ -61,6 +62,34 @@ def test_every_part_has_a_description_and_refuses_unknown_keys() -> None:
             assert part["additionalProperties"] is False, path
         if "pattern" in part:
             assert part.get("title"), f"{path}: the title explains what the pattern wants"
+
+
+# The keys whose values are hard to guess, with a place where each is.
+WITH_EXAMPLES = [
+    "callbacks.again_after", "damage.headers", "damage.one_of", "expectation.apart", "expectation.per",
+    "expectation.remove", "fault_when.query", "inbox.during", "inbox.repeat", "matcher.more_than", "payment_rule.per",
+    "payment_rule.remove", "payment_then.one_of", "payment_when.any", "payment_when.since", "payment_when.time",
+    "payment_when.until", "payment_when.weekday", "scheduled.at", "scheduled.rule", "step.at",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", [*WITH_EXAMPLES, "extends", "timelines"])
+def test_an_editor_shows_an_example_of_each_key_that_is_hard_to_guess(place: str) -> None:
+    *definition, key = place.split(".")
+    holder = schema()["definitions"][definition[0]] if definition else schema()
+    assert holder["properties"][key]["examples"]
+
+
+def test_each_example_and_each_default_is_valid() -> None:
+    shown = [
+        (part, value)
+        for _, part in parts(schema())
+        for value in [*part.get("examples", ()), *([part["default"]] if "default" in part else [])]
+    ]
+    assert len(shown) > len(WITH_EXAMPLES)
+    for part, value in shown:
+        at = {"allOf": [part], "definitions": schema()["definitions"]}
+        assert jsonschema_rs.Draft7Validator(at).is_valid(value), (part["description"], value)
 
 
 def test_every_definition_is_used() -> None:

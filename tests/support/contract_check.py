@@ -54,5 +54,7 @@ def is_of_control(path: str) -> bool:
 
 
 def _is_scripted(status: int, headers: Mapping[str, str]) -> bool:
-    """Payment rules decide what is answered with 200; a rule beside another status is a fault."""
-    return "x-sim-rule" in headers and status >= 400 and status not in FAULTS_IN_CONTRACT
+    """Payment rules decide what is answered with 200; a rule beside another status is a fault. The page of a gateway is
+    one with any status."""
+    is_page = headers.get("content-type", "").startswith("text/html")
+    return "x-sim-rule" in headers and status >= 400 and (status not in FAULTS_IN_CONTRACT or is_page)

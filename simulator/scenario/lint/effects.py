@@ -4,6 +4,7 @@ damage that another damage hides, callbacks that are never sent."""
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from simulator.domain.model.http_statuses import WITHOUT_BODY
 from simulator.domain.model.transactions import STATUS_CODES, Status, may_follow
 from simulator.scenario.lint.conditions import count
 from simulator.scenario.reading.reader import Reader
@@ -38,6 +39,11 @@ _ANSWERED = _Spoiler(
     ("nonce_service", "internal_error"),
     "the answer is that of 'status'; remove {!r} or 'status'",
 )
+_WITHOUT_BODY = _Spoiler(
+    lambda then: then["status"].optional_integer() in WITHOUT_BODY and then["body"].text(default="a value") != "",
+    ("body",),
+    "an answer with this status has no body; remove {!r} or write another status",
+)
 _NOT_EXECUTED = _Spoiler(
     lambda then: then["nonce_service"].is_given or then["internal_error"].boolean(),
     ("after_commit",),
@@ -53,7 +59,7 @@ _NONE_SENT = _Spoiler(
     ("duplicate", "delay", "again_after", "reverse"),
     "no callback is sent with 'drop: true'; remove {!r} or 'drop'",
 )
-DAMAGE = (_NO_ANSWER, _ANSWERED, _ONE_DENIAL, _NOT_EXECUTED)
+DAMAGE = (_NO_ANSWER, _ANSWERED, _WITHOUT_BODY, _ONE_DENIAL, _NOT_EXECUTED)
 
 
 def lint_counts(item: Reader) -> None:

@@ -21,7 +21,7 @@ def lint_schedule(root: Reader, source: str) -> None:
     items = root["schedule"].items()
     for kind, subject in SUBJECTS.items():
         wanted = [item[kind] for item in items if item[kind].is_given and item[kind].is_valid]
-        for entry in wanted:
+        for entry in [item[kind] for item in items if item.is_valid and item[kind].is_given]:
             others = [other for other in wanted if other[subject].text() == entry[subject].text()]
             if entry.position.source == source:
                 _lint_values(entry, others, _start(root, kind, entry), subject)

@@ -10,7 +10,7 @@ import jsonschema_rs
 from simulator.contract.files import data_dir
 from simulator.scenario.reading.document import Document, Path, Report, shown
 from simulator.scenario.reading.patterns import finder
-from simulator.scenario.reading.synonyms import meant
+from simulator.scenario.reading.synonyms import explained, meant, noted
 
 SUGGESTED_LENGTH_MAX = 64
 COMPARED_MAX = 100
@@ -125,11 +125,12 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tupl
         case "required":
             yield False, path, "missing_key", f"{error.kind.property!r} is missing"
         case "type":
-            yield False, path, "type", _type_message(value, rule)
+            yield False, path, "type", _type_message(value, rule) + noted(path[-1] if path else "", value)
         case "enum":
             yield False, path, "unknown_value", _enum_message(value, error.kind.options)
         case "pattern":
-            yield False, path, _pattern_code(error.schema_path), f"{shown(value)} must be {rule['title']}"
+            text = f"{shown(value)} must be {rule['title']}{noted(path[-1] if path else '', value)}"
+            yield False, path, _pattern_code(error.schema_path), text
         case _:
             yield False, path, "out_of_range", f"{shown(value)} {_RANGES[kind].format(error.kind)}"
 
@@ -138,7 +139,7 @@ def _unknown_key(key: str, value: object, known: list[str]) -> tuple[str, str]:
     if value is None and " " in key:
         return "unknown_key", f"there is no key {shown(key)} here; text with a comma within braces needs quotes"
     word = meant(key, known)
-    hint = f" (did you mean {word!r}?)" if word else suggestion(key, known)
+    hint = f" (did you mean {word!r}?)" if word else explained(key, known) or suggestion(key, known)
     if not hint and known:
         hint = f"; the keys are {', '.join(known)}"
     return "unknown_key", f"there is no key {shown(key)} here{hint}"

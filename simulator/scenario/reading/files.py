@@ -111,10 +111,17 @@ class ScenariosFolder:
         return ScenariosFolder(self.root, self._path(name).parent)
 
     def names(self) -> list[str]:
-        """The scenario files in it, of its first thousand entries."""
+        """The scenario files in it that can be read, of its first thousand entries."""
         with suppress(OSError), os.scandir(self.root) as entries:
-            return sorted(entry.name for entry in islice(entries, LISTED_MAX) if entry.name.endswith(SUFFIXES))
+            return sorted(entry.name for entry in islice(entries, LISTED_MAX) if self._has(entry))
         return []
+
+    def _has(self, entry: os.DirEntry[str]) -> bool:
+        """True for an ordinary file that a request may name; what a link leads to is in the folder as well."""
+        try:
+            return entry.name.endswith(SUFFIXES) and entry.is_file() and self.real(entry.name) is not None
+        except (OSError, Unreadable):
+            return False
 
     def _path(self, name: str) -> PurePosixPath:
         path = PurePosixPath(name)

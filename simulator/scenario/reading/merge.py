@@ -41,7 +41,7 @@ def merge(base: Node, over: Node, report: Report) -> Node:
     values = {key: node for key, node in base.value.items() if key not in NOT_INHERITED}
     inherited = Node(values, base.position, {key: base.keys[key] for key in values})
     changed = {
-        section: Node(_changed(section, _items(child(inherited, section)), found.value, report), found.position)
+        section: Node(_changed(section, inherited, found.value, report), found.position)
         for section in CHANGEABLE
         if (found := over.value.get(section)) is not None and isinstance(found.value, list)
     }
@@ -63,10 +63,10 @@ def _items(node: Node | None) -> list[Node]:
     return node.value if node is not None and isinstance(node.value, list) else []
 
 
-def _changed(section: str, base: list[Node], over: list[Node], report: Report) -> list[Node]:
-    """The items of both: those of `over` that name an inherited one take its place, or remove it."""
+def _changed(section: str, base: Node, over: list[Node], report: Report) -> list[Node]:
+    """The items of the section in both: those of `over` that name an inherited one take its place, or remove it."""
     keys, is_before = CHANGEABLE[section]
-    inherited = _Inherited(base, keys)
+    inherited = _Inherited(section, base, keys)
     new: list[Node] = []
     for at, node in enumerate(over):
         if child(node, REMOVE) is not None:
@@ -80,8 +80,11 @@ def _changed(section: str, base: list[Node], over: list[Node], report: Report) -
 class _Inherited:
     """The items of an inherited list; each is replaced or removed once."""
 
-    def __init__(self, items: list[Node], keys: tuple[str, ...]) -> None:
+    def __init__(self, section: str, base: Node, keys: tuple[str, ...]) -> None:
+        items = _items(child(base, section))
         self._items: list[Node | None] = list(items)
+        self._section = section
+        self._base = base
         self._keys = keys
         self._places: dict[Label, list[int]] = {}
         self._gone: set[int] = set()
@@ -129,9 +132,20 @@ class _Inherited:
             message = f"what has the {key} {shown(text)} is replaced or removed by another item already"
             report.add(found.position, (*path, key), "duplicate", message)
         else:
-            hint = suggestion(text, [other for own_key, other in self._places if own_key == key])
+            known = [other for own_key, other in self._places if own_key == key]
+            hint = self._elsewhere(label) or suggestion(text, known)
             message = f"nothing is inherited in {path[0]} that has the {key} {shown(text)}{hint}"
             report.add(found.position, (*path, key), "unknown_name", message)
+
+    def _elsewhere(self, label: Label) -> str:
+        """The other sections with an item that is called so."""
+        others = [
+            section
+            for section in CHANGEABLE
+            if section != self._section
+            and any(label in self._labels(one) for one in _items(child(self._base, section)))
+        ]
+        return f" (there is one in {' and '.join(others)})" if others else ""
 
     def _is_removal(self, node: Node, path: Path, report: Report) -> bool:
         """True when an item with `remove` says only that, and of what. Reports it otherwise."""

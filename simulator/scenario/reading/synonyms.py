@@ -21,6 +21,7 @@ WORDS: Mapping[str, str] = {
     "account": "phone msisdn number account_number mobile customer",
     "amount": "price value sum total denomination",
     "refid": "reference ref order order_id id request_id idempotency_key",
+    "query": "parameters params query_string args querystring",
     "extras": "extra fields metadata params",
     "reseller": "merchant client user partner",
     "trxid": "transaction_id trx transaction",
@@ -28,7 +29,6 @@ WORDS: Mapping[str, str] = {
     # rules
     "when": "if match condition conditions where given request",
     "then": "do action actions respond response reply result steps timeline",
-    "query": "parameters query_string args querystring",
     "any": "or either any_of one_of anyof",
     "time": "time_of_day hours hour clock",
     "weekday": "weekdays day days dow day_of_week",
@@ -46,10 +46,10 @@ WORDS: Mapping[str, str] = {
     "weight": "probability percent percentage share odds ratio chance",
     # timelines, refusals
     "after": "in delay wait time",
-    "at": "time_of_day clock_time o_clock",
+    "at": "time_of_day clock_time o_clock after in delay time when moment",
     "requery": "query poll re_query on_query",
-    "status": "state http_status response_status outcome",
     "statusCode": "code status_code response_code",
+    "status": "state http_status response_status outcome code status_code http_code",
     "remarks": "message reason note description",
     "refuse": "reject decline deny error refusal",
     # faults, callbacks, inboxes
@@ -91,8 +91,35 @@ WORDS: Mapping[str, str] = {
     "rate_limit_interval": "interval window period per",
 }
 
+# What only the conditions of faults have, beside those of all rules.
+FAULTS_ONLY = ("path", "method", "query", "headers", "new")
+
+# Values that are written another way: the key, what the value ends with, and what to write.
+NOTES: tuple[tuple[str, str, str], ...] = (
+    ("min", "outstanding", "write more_than: outstanding"),
+    ("max", "outstanding", "only more_than takes 'outstanding'"),
+    ("weight", "%", "weights are plain numbers"),
+    ("chance", "%", "a probability is a number such as 0.1"),
+)
+
 
 def meant(wrong: str, known: Collection[str]) -> str:
     """The known key that `wrong` is another word for; empty when there is none."""
     word = wrong.lower().replace("-", "_").replace(" ", "_")
     return next((key for key, words in WORDS.items() if key in known and word in words.split()), "")
+
+
+def explained(wrong: str, known: Collection[str]) -> str:
+    """Why there is no such key here, where one word for it does not say that; empty when there is nothing to say."""
+    if {"nth", "weekday"} <= set(known) and not {"when", *FAULTS_ONLY} & set(known) and not meant(wrong, known):
+        key = wrong if wrong in FAULTS_ONLY else meant(wrong, FAULTS_ONLY)
+        return f"; only faults have {'it' if key == wrong else repr(key)}" if key else ""
+    if wrong in ("replies", "repeat") and {"disconnect", "since"} <= set(known):
+        return "; an entry of 'during' is one reply"
+    return ""
+
+
+def noted(key: object, value: object) -> str:
+    """What to write instead of a value of this key; empty when there is nothing to say."""
+    found = (text for of, end, text in NOTES if of == key and isinstance(value, str) and value.endswith(end))
+    return "".join(f"; {text}" for text in found)

@@ -145,7 +145,13 @@ def _check_values(kind: ExpectationKind, member: str, entry: Reader) -> None:
             message = f"{shown(text)} is not one of {', '.join(known)}{suggestion(text, list(known))}"
             value.problem("unknown_value", message)
         if (kind.value, member) in _NUMBERS and not (text.isascii() and text.isdigit()):
-            value.problem("bad_number", f"{shown(text)} must be a whole number")
+            value.problem("bad_number", f"{shown(text)} must be a whole number{_class_of(text)}")
+
+
+def _class_of(text: str) -> str:
+    """How to say 4xx."""
+    first = text[:1]
+    return f", or {{ min: {first}00, max: {first}99 }}" if text.lower() in ("1xx", "2xx", "3xx", "4xx", "5xx") else ""
 
 
 def _described(kind: ExpectationKind, about: Reader) -> str:

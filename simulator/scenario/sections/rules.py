@@ -230,7 +230,8 @@ def listed_values(entry: Reader) -> list[Reader]:
 def _check_amounts(entry: Reader) -> None:
     for value in values_of(entry):
         if value.node is not None and number(value.node.value) is None:
-            value.problem("bad_amount", f"an amount is a number, not {value.text()!r}")
+            only = "; only more_than takes it" if value.text() == OUTSTANDING else ""
+            value.problem("bad_amount", f"an amount is a number, not {value.text()!r}{only}")
 
 
 def check_codes(entry: Reader, codes: Collection[str] | None, what: str) -> None:

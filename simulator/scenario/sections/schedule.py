@@ -74,7 +74,7 @@ def added_rules(item: Reader) -> list[tuple[str, Reader]]:
 def _planned(item: Reader, items: list[Reader], start: Start) -> Scheduled | None:
     given = [kind for kind in KINDS if item[kind].is_given]
     if len(given) != 1:
-        item.problem("missing_key", f"a scheduled item has one of {', '.join(map(repr, map(str, KINDS)))}")
+        _refuse_kinds(item, given)
         return None
     at, kind = moment(item["at"]), given[0]
     wanted = item[kind]
@@ -96,6 +96,13 @@ def _planned(item: Reader, items: list[Reader], start: Start) -> Scheduled | Non
             return _webhook(at, wanted, start)
         case _:
             return _tree(at, wanted, TreeKind(kind), start)
+
+
+def _refuse_kinds(item: Reader, given: list[str]) -> None:
+    """Report an item of no kind, or of several, which it names."""
+    *others, last = map(repr, map(str, given or KINDS))
+    listed = f"{', '.join(others)} and {last}; write an item for each" if given else f"{', '.join(others)}, {last}"
+    item.problem("missing_key", f"a scheduled item has one of {listed}")
 
 
 def _deposit(at: At, deposit: Reader, start: Start) -> ScheduledDeposit:
