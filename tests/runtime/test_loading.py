@@ -66,6 +66,44 @@ def test_a_rule_that_was_added_gives_way_to_one_of_that_name() -> None:
         assert client.pay().data["status"] == "Failed"
 
 
+def test_a_rule_that_was_removed_stays_away_until_the_file_changes_it() -> None:
+    other = {"name": "other", "when": {"amount": 30}, "then": [{"status": "Processing"}]}
+    fails, unnamed = FAILS["payments"][0], {"when": {"amount": 20}, "then": [{"status": "Failed"}]}
+    with running({"payments": [unnamed, fails]}) as client:
+        for rule in ("payments-1", "payments-2"):
+            assert client.sim("DELETE", f"/sandboxes/default/rules/{rule}").status == 204
+        for place in range(2):
+            assert load(client, payments=[other, unnamed, fails]) == ()
+            assert [client.pay(f"r{place}-{sum_}", amount=sum_).data["status"] for sum_ in (10, 20, 30)] == [
+                "Accepted", "Accepted", "Processing",
+            ]  # fmt: skip
+        [line] = load(client, payments=[unnamed, fails | {"when": {"amount": 10}}])
+        assert line == "rule 'fails': was removed while it ran, and is back since the file changed it"
+        assert [client.pay(f"s{sum_}", amount=sum_).data["status"] for sum_ in (10, 20)] == ["Failed", "Accepted"]
+        client.sim("POST", "/sandboxes/default/reset")
+        assert client.pay("after a reset", amount=20).data["status"] == "Failed"
+
+
+def test_a_rule_that_the_schedule_removed_stays_away_and_one_added_in_its_place_stays() -> None:
+    again = {"name": "fails", "then": [{"status": "Processing"}]}
+    items = [{"at": "10s", "rule": {"remove": "fails"}}, {"at": "20s", "rule": {"add": {"payments": again}}}]
+    with running(FAILS | {"schedule": items}) as client:
+        client.advance(10)
+        assert load(client, **FAILS, schedule=items) == ()
+        assert client.pay("removed").data["status"] == "Accepted"
+        client.advance(10)
+        assert load(client, **FAILS, schedule=items) == ()
+        assert client.pay("added").data["status"] == "Processing"
+
+
+def test_of_two_equal_rules_the_one_that_was_not_removed_stays() -> None:
+    twice = [{"times": 1, "then": [{"status": "Failed"}]}] * 2
+    with running({"payments": twice}) as client:
+        client.sim("DELETE", "/sandboxes/default/rules/payments-2")
+        assert load(client, payments=twice) == ()
+        assert [client.pay(f"r{n}").data["status"] for n in (1, 2)] == ["Failed", "Accepted"]
+
+
 def test_a_reset_and_new_sandboxes_start_with_the_loaded_scenario() -> None:
     with running({}) as client:
         client.sim("GET", "/health")
