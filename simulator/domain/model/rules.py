@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from simulator.domain.model import draw
-from simulator.domain.model.rule_counts import RuleCount, counted_value
+from simulator.domain.model.rule_counts import RuleCount, ValueBudget, counted_value
 
 Then = TypeVar("Then")
 Fields = Mapping[str, object]
@@ -121,11 +121,19 @@ WAITING: Choice[Any] = Choice(rule=None, waits=True)
 class RuleBook(Generic[Then]):
     """The rules of one section in one sandbox, in order, with their counts.
 
-    Its own rules come first, then those of magic accounts, found by a dictionary look-up, then fallbacks.
+    Its own rules come first, then those of magic accounts, found by a dictionary look-up, then fallbacks. `budget` is
+    that of all books of the sandbox.
     """
 
-    def __init__(self, seed: int, rules: tuple[Rule[Then], ...], magic: MagicRules[Then] | None = None) -> None:
+    def __init__(
+        self,
+        seed: int,
+        rules: tuple[Rule[Then], ...],
+        magic: MagicRules[Then] | None = None,
+        budget: ValueBudget | None = None,
+    ) -> None:
         self._seed = seed
+        self._budget = budget or ValueBudget()
         self.magic_chosen: Counter[str] = Counter()  # those of magic accounts, by id
         self.rules = [rule for rule in rules if not rule.fallback]
         self._fallbacks = [rule for rule in rules if rule.fallback]
@@ -143,16 +151,18 @@ class RuleBook(Generic[Then]):
         """Insert a rule before all others of its kind; `count` continues an earlier count."""
         (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
         self.counts[rule.id] = count or RuleCount()
+        self._budget.add(rule.id, self.counts[rule.id])
         self._update_cache()
 
     def remove(self, rule_id: str) -> bool:
         """Remove a rule; False when the id is unknown."""
-        found = self.counts.pop(rule_id, None) is not None
-        if found:
+        count = self.counts.pop(rule_id, None)
+        if count is not None:
+            self._budget.release(rule_id, count)
             self.rules = [rule for rule in self.rules if rule.id != rule_id]
             self._fallbacks = [rule for rule in self._fallbacks if rule.id != rule_id]
             self._update_cache()
-        return found
+        return count is not None
 
     def _update_cache(self) -> None:
         """Cache whether there are rules at all, and the rule that decides every ordinary request, if there is one."""
@@ -216,8 +226,9 @@ class RuleBook(Generic[Then]):
         matched: list[str] = []
         values: list[tuple[str, str]] = []
         chosen: Rule[Then] | None = None
+        decided = frozenset(passed)
         for rule in chain(self.rules, () if magic is None else (magic,), self._fallbacks):
-            if rule.id in passed or (chosen is not None and not rule.counts_matches):
+            if rule.id in decided or (chosen is not None and not rule.counts_matches):
                 continue
             if before_body and rule.before_body is not None:
                 if chosen is None and rule.before_body(facts):
@@ -246,10 +257,11 @@ class RuleBook(Generic[Then]):
         for rule_id in matched:
             if rule_id in counts:
                 counts[rule_id].matched += 1
+        ids = frozenset(matched)
         for rule_id, value in values:
-            if rule_id in counts and (rule_id in matched or rule_id == chosen):
-                count = counts[rule_id].kept(value)
-                count.matched += rule_id in matched
+            if rule_id in counts and (rule_id in ids or rule_id == chosen):
+                count = self._budget.kept(rule_id, counts[rule_id], value)
+                count.matched += rule_id in ids
                 count.chosen += rule_id == chosen
         if chosen in counts:
             counts[chosen].chosen += 1
