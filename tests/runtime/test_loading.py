@@ -160,6 +160,20 @@ def test_inboxes_follow_and_those_that_are_named_no_more_answer_200_again() -> N
         assert statuses()[4:] == [200, 200]
 
 
+def test_only_the_inboxes_that_the_file_changes_begin_anew() -> None:
+    def posted(client: Client, name: str) -> int:
+        return client.send("POST", f"/_sim/inbox/default/{name}").status
+
+    names = ("goes-on", "changes", "set", "own", "gone")
+    turns = [{"status": 401}, {"status": 402}, {"status": 403}]
+    with running({"inboxes": {"goes-on": turns, "changes": turns, "set": turns, "gone": turns}}) as client:
+        assert client.sim("PUT", "/sandboxes/default/inbox/set", {"replies": [{"status": 410}]}).status == 200
+        assert client.sim("PUT", "/sandboxes/default/inbox/own", {"replies": [{"status": 411}]}).status == 200
+        assert [posted(client, name) for name in names] == [401, 401, 410, 411, 401]
+        load(client, inboxes={"goes-on": turns, "changes": turns[1:], "set": turns})
+        assert [posted(client, name) for name in names] == [402, 402, 410, 411, 200]
+
+
 def test_a_network_status_that_was_set_stays() -> None:
     with running({}) as client:
         client.sim("PUT", "/sandboxes/default/network/WATER", {"status": "Interruption"})

@@ -1,7 +1,6 @@
 """Rules: `when` (a match) and `then` (what happens); the first match wins.
 
-Matchers are compiled to plain callables. The counts of matches and choices are state of the sandbox and live in its
-`RuleBook`; the rules themselves are shared and immutable.
+Matchers are compiled to plain callables. Rules are shared and immutable; their counts are state of a `RuleBook`.
 """
 
 from collections import Counter
@@ -80,6 +79,9 @@ class Rule(Generic[Then]):
         return next(variant for end, variant in self.variants if point < end)
 
 
+Rules = tuple[Rule[Then], ...]
+
+
 class MagicRules(Generic[Then]):
     """The rules of one section by the last three digits of a magic account. Immutable."""
 
@@ -121,16 +123,11 @@ WAITING: Choice[Any] = Choice(rule=None, waits=True)
 class RuleBook(Generic[Then]):
     """The rules of one section in one sandbox, in order, with their counts.
 
-    Its own rules come first, then those of magic accounts, found by a dictionary look-up, then fallbacks. `budget` is
-    that of all books of the sandbox.
+    Its own rules come first, then those of magic accounts, found by a look-up, then fallbacks. Books share a `budget`.
     """
 
     def __init__(
-        self,
-        seed: int,
-        rules: tuple[Rule[Then], ...],
-        magic: MagicRules[Then] | None = None,
-        budget: ValueBudget | None = None,
+        self, seed: int, rules: Rules[Then], magic: MagicRules[Then] | None = None, budget: ValueBudget | None = None
     ) -> None:
         self._seed = seed
         self._budget = budget or ValueBudget()
@@ -212,7 +209,7 @@ class RuleBook(Generic[Then]):
         account: object = None,
         *,
         before_body: bool = False,
-        passed: Collection[str] = (),
+        passed: frozenset[str] = frozenset(),
     ) -> Choice[Then]:
         """The same without counting. With `before_body` the facts are those known before the body; rules whose ids are
         in `passed` were evaluated then."""
@@ -226,9 +223,8 @@ class RuleBook(Generic[Then]):
         matched: list[str] = []
         values: list[tuple[str, str]] = []
         chosen: Rule[Then] | None = None
-        decided = frozenset(passed)
         for rule in chain(self.rules, () if magic is None else (magic,), self._fallbacks):
-            if rule.id in decided or (chosen is not None and not rule.counts_matches):
+            if rule.id in passed or (chosen is not None and not rule.counts_matches):
                 continue
             if before_body and rule.before_body is not None:
                 if chosen is None and rule.before_body(facts):
