@@ -181,6 +181,20 @@ def test_a_network_status_that_was_set_stays() -> None:
         assert client.call("GET", "/v2/networkstatus?product=WATER").data["network_status"] == "Interruption"
 
 
+def test_a_network_status_that_was_set_gives_way_where_the_file_changes_it() -> None:
+    def status(client: Client, product: str) -> Any:
+        return client.call("GET", f"/v2/networkstatus?product={product}").data["network_status"]
+
+    items = [{"at": "1s", "network": {"product": code, "status": "Interruption"}} for code in ("WATER", "RELOAD")]
+    first = {"network": {"WATER": "Healthy", "RELOAD": "Healthy"}, "schedule": items}
+    with running(first) as client:
+        client.advance(1)
+        load(client, **first | {"network": {"WATER": [{"at": "0s", "status": "Healthy"}], "RELOAD": "Interruption"}})
+        assert [status(client, product) for product in ("WATER", "RELOAD")] == ["Interruption", "Interruption"]
+        load(client, **first)
+        assert [status(client, product) for product in ("WATER", "RELOAD")] == ["Interruption", "Healthy"]
+
+
 def test_a_catalog_that_differs_replaces_the_old_one_and_is_announced() -> None:
     hooks = {"webhooks": {"catalog": {"url": "inbox:catalog"}}}
     with running(hooks) as client:
