@@ -57,7 +57,7 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
         exchange.selected_rule,
         account,
         before_body=before_body,
-        passed=call.passed_faults,
+        passed=frozenset(call.passed_faults),
     )
     call.awaits_fault = choice.waits
     rule = choice.rule

@@ -21,7 +21,7 @@ from simulator.domain.model.network import Network
 from simulator.domain.model.notifications import NotificationLog
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.resellers import ApiKey, Reseller, User
-from simulator.domain.model.rule_counts import RuleCount
+from simulator.domain.model.rule_counts import RuleCount, ValueBudget
 from simulator.domain.model.rules import Rule, RuleBook
 from simulator.domain.model.scenario import (
     Limits,
@@ -128,12 +128,12 @@ class State:
 
 def rule_books(state: State, scenario: Scenario) -> None:
     """Install the rules of a scenario with fresh counts."""
-    seed, magic = state.seed, scenario.magic
-    state.payments = RuleBook(seed, scenario.payments, magic.of("payments"))
-    state.voids = RuleBook(seed, scenario.voids, magic.of("voids"))
-    state.disputes = RuleBook(seed, scenario.disputes, magic.of("disputes"))
-    state.bills = RuleBook(seed, scenario.bills, magic.of("bills"))
-    state.faults = RuleBook(seed, scenario.faults, magic.of("faults"))
+    seed, magic, budget = state.seed, scenario.magic, ValueBudget()
+    state.payments = RuleBook(seed, scenario.payments, magic.of("payments"), budget)
+    state.voids = RuleBook(seed, scenario.voids, magic.of("voids"), budget)
+    state.disputes = RuleBook(seed, scenario.disputes, magic.of("disputes"), budget)
+    state.bills = RuleBook(seed, scenario.bills, magic.of("bills"), budget)
+    state.faults = RuleBook(seed, scenario.faults, magic.of("faults"), budget)
 
 
 def request_rates(limits: Limits) -> RequestRates | None:

@@ -6,9 +6,10 @@ longest ago. An inbox goes with its last message unless somebody waits for it or
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import count, islice
+from types import MappingProxyType
 
 from simulator.domain.errors import Conflict
 from simulator.domain.model.inboxes import InboxProgram, InboxReply
@@ -27,6 +28,8 @@ SERVER_BYTES_MAX = 256 * 1024 * 1024
 
 SERVER_NAMES_MAX = 20_000
 """The number of their names; `limits.inboxes` is that of one sandbox."""
+
+NO_PROGRAMS: Mapping[str, InboxProgram] = MappingProxyType({})
 
 _serials = count(1)
 
@@ -226,10 +229,13 @@ class Inboxes:
             raise Conflict("too_many_replies", text, "replies")
         self._set_program(name, program)
 
-    def follow(self, programs: Mapping[str, InboxProgram], before: Iterable[str] = ()) -> None:
-        """Answer as a scenario says; inboxes of `before` that it omits answer 200 again."""
-        for name in {*before, *programs}:
-            self._set_program(name, programs.get(name, InboxProgram()))
+    def follow(self, programs: Mapping[str, InboxProgram], before: Mapping[str, InboxProgram] = NO_PROGRAMS) -> None:
+        """Answer as a scenario says, where that differs from `before`: the others go on where they are. Inboxes of
+        `before` that it omits answer 200 again."""
+        for name in {**before, **programs}:
+            wanted = programs.get(name, InboxProgram())
+            if wanted != before.get(name, InboxProgram()):
+                self._set_program(name, wanted)
 
     def _set_program(self, name: str, program: InboxProgram) -> None:
         inbox = self._used(name)

@@ -197,8 +197,7 @@ class LiveSandbox:
 
     def _follow(self, scenario: Scenario) -> None:
         """Do the same with what surrounds the state machine, which learns of it only by the commands that come."""
-        if scenario.inboxes != self.scenario.inboxes:
-            self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
+        self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario
         self.courier.follow(scenario)

@@ -67,12 +67,13 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     by_code = {reseller.code: reseller for reseller in starts}
     expected = expectations(root["expect"], KnownNames(known, rule_labels | added_labels(root["schedule"])))
     refuse_impossible(root)
+    clock_start = clock(root["clock"])
     return Scenario(
         name=root["scenario"].text(name),
         description=root["description"].text(),
         seed=root["seed"].integer(0),
         environment=environment,
-        clock=clock(root["clock"]),
+        clock=clock_start,
         resellers=starts,
         catalog=products,
         timelines=named,
@@ -80,7 +81,10 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         magic=accounts_with_magic,
         network=network(root["network"], codes),
         inboxes=inboxes(root["inboxes"]),
-        schedule=schedule(root["schedule"], Start(products, by_code, known, rule_labels, accounts_with_magic.names())),
+        schedule=schedule(
+            root["schedule"],
+            Start(products, by_code, known, rule_labels, accounts_with_magic.names(), clock_start.start),
+        ),
         limits=bounds,
         webhooks=webhooks(root["webhooks"]),
         assume=assumptions(root["assume"]),

@@ -136,7 +136,7 @@ def test_replies_that_are_taken_back_leave_nothing() -> None:
     full.set_program("mine", replying(InboxReply(500)))
     full.set_program("mine", replying())
     full.follow({"theirs": replying(InboxReply(500))})
-    full.follow({}, before=["theirs"])
+    full.follow({}, before={"theirs": replying(InboxReply(500))})
     assert full.counts() == {}
     assert post(full, "mine") == 200
 

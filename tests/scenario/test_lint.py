@@ -97,6 +97,27 @@ EXAMPLES = re.findall(
 OF_PARTS = {"unknown_key", "unknown_rule", "duplicate_key"}
 
 
+@pytest.mark.parametrize(("above", "below", "is_found"), [(10, 5, True), (17, 3, False)])
+def test_as_many_alternatives_of_two_rules_are_compared(tmp_path: Path, above: int, below: int, is_found: bool) -> None:
+    rules = [
+        f"- {{when: {{any: [{', '.join(f'{{account: a{place}}}' for place in range(count))}]}}, {FAILS}}}"
+        for count in (above, below)
+    ]
+    path = tmp_path / "f.yaml"
+    path.write_text("extends: default\npayments:\n" + "\n".join(rules) + "\n")
+    assert bool(problems(path)) == is_found
+
+
+@pytest.mark.parametrize(("listed", "is_found"), [(25, True), (26, False)])
+def test_as_many_values_are_compared_one_by_one(tmp_path: Path, listed: int, is_found: bool) -> None:
+    first, *others = texts = [f"a{place}" for place in range(listed)]
+    above = f"{{any: [{{account: {first}}}, {{account: [{', '.join(others)}]}}]}}"
+    path = tmp_path / "f.yaml"
+    rules = [f"- {{when: {when}, {FAILS}}}\n" for when in (above, f"{{account: [{', '.join(texts)}]}}")]
+    path.write_text("extends: default\npayments:\n" + "".join(rules))
+    assert bool(problems(path)) == is_found
+
+
 def test_the_examples_of_the_page_have_no_useless_parts(tmp_path: Path) -> None:
     assert len(EXAMPLES) > 10
     for name, text in EXAMPLES:

@@ -1,7 +1,6 @@
 """Rules: `when` (a match) and `then` (what happens); the first match wins.
 
-Matchers are compiled to plain callables. The counts of matches and choices are state of the sandbox and live in its
-`RuleBook`; the rules themselves are shared and immutable.
+Matchers are compiled to plain callables. Rules are shared and immutable; their counts are state of a `RuleBook`.
 """
 
 from collections import Counter
@@ -14,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from simulator.domain.model import draw
-from simulator.domain.model.rule_counts import RuleCount, counted_value
+from simulator.domain.model.rule_counts import RuleCount, ValueBudget, counted_value
 
 Then = TypeVar("Then")
 Fields = Mapping[str, object]
@@ -80,6 +79,9 @@ class Rule(Generic[Then]):
         return next(variant for end, variant in self.variants if point < end)
 
 
+Rules = tuple[Rule[Then], ...]
+
+
 class MagicRules(Generic[Then]):
     """The rules of one section by the last three digits of a magic account. Immutable."""
 
@@ -121,11 +123,14 @@ WAITING: Choice[Any] = Choice(rule=None, waits=True)
 class RuleBook(Generic[Then]):
     """The rules of one section in one sandbox, in order, with their counts.
 
-    Its own rules come first, then those of magic accounts, found by a dictionary look-up, then fallbacks.
+    Its own rules come first, then those of magic accounts, found by a look-up, then fallbacks. Books share a `budget`.
     """
 
-    def __init__(self, seed: int, rules: tuple[Rule[Then], ...], magic: MagicRules[Then] | None = None) -> None:
+    def __init__(
+        self, seed: int, rules: Rules[Then], magic: MagicRules[Then] | None = None, budget: ValueBudget | None = None
+    ) -> None:
         self._seed = seed
+        self._budget = budget or ValueBudget()
         self.magic_chosen: Counter[str] = Counter()  # those of magic accounts, by id
         self.rules = [rule for rule in rules if not rule.fallback]
         self._fallbacks = [rule for rule in rules if rule.fallback]
@@ -143,16 +148,18 @@ class RuleBook(Generic[Then]):
         """Insert a rule before all others of its kind; `count` continues an earlier count."""
         (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
         self.counts[rule.id] = count or RuleCount()
+        self._budget.add(rule.id, self.counts[rule.id])
         self._update_cache()
 
     def remove(self, rule_id: str) -> bool:
         """Remove a rule; False when the id is unknown."""
-        found = self.counts.pop(rule_id, None) is not None
-        if found:
+        count = self.counts.pop(rule_id, None)
+        if count is not None:
+            self._budget.release(rule_id, count)
             self.rules = [rule for rule in self.rules if rule.id != rule_id]
             self._fallbacks = [rule for rule in self._fallbacks if rule.id != rule_id]
             self._update_cache()
-        return found
+        return count is not None
 
     def _update_cache(self) -> None:
         """Cache whether there are rules at all, and the rule that decides every ordinary request, if there is one."""
@@ -202,7 +209,7 @@ class RuleBook(Generic[Then]):
         account: object = None,
         *,
         before_body: bool = False,
-        passed: Collection[str] = (),
+        passed: frozenset[str] = frozenset(),
     ) -> Choice[Then]:
         """The same without counting. With `before_body` the facts are those known before the body; rules whose ids are
         in `passed` were evaluated then."""
@@ -246,10 +253,11 @@ class RuleBook(Generic[Then]):
         for rule_id in matched:
             if rule_id in counts:
                 counts[rule_id].matched += 1
+        ids = frozenset(matched)
         for rule_id, value in values:
-            if rule_id in counts and (rule_id in matched or rule_id == chosen):
-                count = counts[rule_id].kept(value)
-                count.matched += rule_id in matched
+            if rule_id in counts and (rule_id in ids or rule_id == chosen):
+                count = self._budget.kept(rule_id, counts[rule_id], value)
+                count.matched += rule_id in ids
                 count.chosen += rule_id == chosen
         if chosen in counts:
             counts[chosen].chosen += 1

@@ -130,7 +130,12 @@ Scheduled = (
 
 def due(one: Scheduled, started: datetime) -> datetime:
     """When it is due in a sandbox that `started` then."""
-    return next_time_of_day(one.at, started) if isinstance(one.at, time) else started + one.at
+    return due_at(one.at, started)
+
+
+def due_at(at: At, started: datetime) -> datetime:
+    """The moment of a time in a sandbox that `started` then."""
+    return next_time_of_day(at, started) if isinstance(at, time) else started + at
 
 
 def written(at: At) -> str:

@@ -12,6 +12,7 @@ from simulator.scenario.lint.values import (
     Kind,
     Values,
     covers,
+    is_all_time,
     microseconds,
     opaque,
     times_of_day,
@@ -51,6 +52,11 @@ class Condition:
     key: Key
     admits: Values
     at: Reader
+
+    @property
+    def holds_always(self) -> bool:
+        """True of a window that is all the time."""
+        return self.key[0] in KEYS and is_all_time(self.key[0], self.admits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +179,37 @@ def hides(wide: When, narrow: When) -> bool:
     alternatives, others = wide.alternatives, narrow.alternatives
     if len(alternatives) * len(others) > PAIRS_MAX:
         return False
-    return all(any(_hides(one, other) for one in alternatives) for other in others)
+    return all(_any_hides(alternatives, other) or _all_hide(alternatives, other) for other in others)
+
+
+def _any_hides(alternatives: tuple[When, ...], narrow: When) -> bool:
+    return any(_hides(one, narrow) for one in alternatives)
+
+
+def _all_hide(alternatives: tuple[When, ...], narrow: When) -> bool:
+    """True when each value that a condition of `narrow` lists is hidden, one by one alternative and one by another."""
+    for place, condition in enumerate(narrow.conditions):
+        listed = condition.admits.listed or ()
+        if len(alternatives) > 1 and 1 < len(listed) <= PAIRS_MAX // len(alternatives):
+            single = [replace(condition, admits=values(condition.admits.kind, value)) for value in listed]
+            if all(_any_hides(alternatives, _with(narrow, place, one)) for one in single):
+                return True
+    return False
+
+
+def _with(when: When, place: int, condition: Condition) -> When:
+    """The same with another condition at this place."""
+    conditions = (*when.conditions[:place], condition, *when.conditions[place + 1 :])
+    return When(conditions) if when.reach is None else _whole(conditions, "faults")
 
 
 def _hides(wide: When, narrow: When) -> bool:
-    """The same for two without `any`."""
+    """The same as `hides` for two without `any`."""
     for condition in wide.conditions:
         if wide.reach is not None and condition.key[0] in ("method", "path"):
             continue  # decided by the endpoints
         key, admits = condition.key, condition.admits
-        if not any(key == other.key and covers(admits, other.admits) for other in narrow.conditions):
+        is_implied = any(key == other.key and covers(admits, other.admits) for other in narrow.conditions)
+        if not is_implied and not condition.holds_always:
             return False
     return wide.reach is None or (narrow.reach is not None and narrow.reach.is_within(wide.reach))

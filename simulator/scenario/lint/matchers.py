@@ -41,6 +41,10 @@ def _lint_spans(conditions: tuple[Condition, ...], beside: tuple[Condition, ...]
     """`since` at or after `until` is no time at all."""
     spans = {one.key[0]: one.at for one in (*beside, *conditions) if one.key[0] in SPANS}
     own = [one for one in conditions if one.key[0] in SPANS]
+    for one in own:
+        if one.key[0] == "until" and not one.at.duration():
+            one.at.problem("impossible", "nothing matches: until is the start itself")
+            return
     if own and len(spans) == len(SPANS) and spans["since"].duration() >= spans["until"].duration():
         last = spans["until"] if not beside else own[-1].at
         last.problem("out_of_range", "until is not after since; nothing can match")

@@ -13,9 +13,10 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.domain.model.money import is_whole_cents
-from simulator.domain.model.windows import TimeOfDay
+from simulator.domain.model.windows import MIDNIGHT, TimeOfDay
 from simulator.scenario.reading.values import text_of
 from simulator.scenario.sections.matchers import Test, amount_test, number, text_test
+from simulator.scenario.sections.windows import DAYS
 
 MICROSECOND = timedelta(microseconds=1)
 NESTED_MAX = 2  # `not` within `not` beyond this is not looked into, which bounds the work
@@ -119,6 +120,19 @@ def excludes(one: Values, other: Values) -> bool:
         for first in one.parts
         for second in other.parts
     )
+
+
+def is_all_time(key: str, found: Values) -> bool:
+    """True when the window `key` admits every moment of a sandbox: all days, from its start, all day long."""
+    match key:
+        case "weekday":
+            return set(DAYS) <= set(found.listed or ())
+        case "since":
+            return found.parts == (("min", 0),)
+        case "time":
+            [(_, wanted)] = found.parts
+            return isinstance(wanted, TimeOfDay) and wanted.spans() == ((MIDNIGHT, None),)
+    return False
 
 
 def is_empty(found: Values) -> bool:

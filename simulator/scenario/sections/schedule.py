@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import time
+from datetime import datetime, time
 from typing import Any
 
 from simulator.domain.model.catalog import Catalog
+from simulator.domain.model.instants import EARLIEST
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.schedule import (
@@ -20,6 +21,8 @@ from simulator.domain.model.schedule import (
     ScheduledSettings,
     ScheduledTreeChange,
     ScheduledWebhook,
+    due_at,
+    written,
 )
 from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
@@ -31,6 +34,9 @@ from simulator.scenario.sections.resellers import allowlist, callback, key_state
 from simulator.scenario.sections.rules import RULE_READERS, KnownCodes, check_codes
 from simulator.scenario.sections.windows import clock_time
 
+Placed = tuple[int, Reader]
+"""An item with its place in the list."""
+
 # The kinds of items, besides `at`; an item has one of them.
 KINDS = ("deposit", "product", *TreeKind, "api_key", "settings", "network", "rule", "webhook")
 
@@ -38,13 +44,14 @@ KINDS = ("deposit", "product", *TreeKind, "api_key", "settings", "network", "rul
 @dataclass(frozen=True, slots=True)
 class Start:
     """What a scenario starts with, as far as its schedule may name it; `rules` are the names and ids of its rules, and
-    `magic` those of magic accounts, which cannot be removed."""
+    `magic` those of magic accounts, which cannot be removed. `at` is when a sandbox starts, None for the present."""
 
     catalog: Catalog
     resellers: Mapping[str, ResellerStart]
     known: KnownCodes
     rules: Collection[str]
     magic: Collection[str]
+    at: datetime | None = None
 
 
 def schedule(section: Reader, start: Start) -> tuple[Scheduled, ...]:
@@ -210,6 +217,32 @@ def _refuse_labels(items: list[Reader], start: Start) -> None:
         if label.text() in seen and label.text() and label.text() not in removed:
             label.problem("duplicate", f"there is a rule {label.text()!r} already")
         seen.add(label.text())
-    for label in (item["rule"]["remove"] for item in items):
+    additions: dict[str, list[Placed]] = {}
+    for place, item in enumerate(items):
+        for label in _labels_added(item):
+            additions.setdefault(label.text(), []).append((place, item))
+    for place, item in enumerate(items):
+        label = item["rule"]["remove"]
         if label.text() and label.text() not in seen.difference(start.magic):
             label.unknown("rule", label.text(), "in this scenario", seen.difference(start.magic))
+        elif label.text() and label.text() not in start.rules:
+            _refuse_too_early(label, (place, item), additions[label.text()], start)
+
+
+def _refuse_too_early(label: Reader, removal: Placed, additions: list[Placed], start: Start) -> None:
+    """Report the removal of a rule that the schedule adds only later."""
+    if all(_is_before(removal, addition, start) for addition in additions):
+        text = f"there is no rule {label.text()!r} by then; it is added {written(moment(additions[0][1]['at']))}"
+        label.problem("unknown_rule", text)
+
+
+def _is_before(one: Placed, other: Placed, start: Start) -> bool:
+    """True when an item certainly happens before another; of items of one time the first in the file does. Not known of
+    a time of day when the start is the present."""
+    (place, earlier), (other_place, later) = ((place, moment(item["at"])) for place, item in (one, other))
+    if not (one[1]["at"].is_valid and other[1]["at"].is_valid):
+        return False
+    if start.at is None and (isinstance(earlier, time) or isinstance(later, time)):
+        return False
+    started = start.at or EARLIEST  # durations are in one order whenever it starts
+    return (due_at(earlier, started), place) < (due_at(later, started), other_place)

@@ -6,7 +6,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.domain.model.rule_counts import VALUE_CHARS_MAX, VALUES_MAX, RuleCount, counted_value
+from simulator.domain.model.rule_counts import (
+    SANDBOX_VALUES_MAX,
+    VALUE_CHARS_MAX,
+    VALUES_MAX,
+    RuleCount,
+    ValueBudget,
+    counted_value,
+)
 from simulator.domain.model.rules import Rule, RuleBook
 
 REQUESTS = st.lists(
@@ -81,12 +88,80 @@ def test_a_request_that_selects_a_rule_by_name_moves_the_count_of_no_value() -> 
 
 
 def test_the_counts_of_so_many_values_are_kept_and_the_oldest_goes_first() -> None:
-    count = RuleCount()
+    count, budget = RuleCount(), ValueBudget()
     for place in range(VALUES_MAX + 1):
-        count.kept(f"value {place}").matched += 1
+        budget.kept("a", count, f"value {place}").matched += 1
     assert len(count.by_value) == VALUES_MAX
     assert [count.of(f"value {place}").matched for place in (0, 1, VALUES_MAX)] == [0, 1, 1]
     assert count.of("") is count, "without a value it is about the whole rule"
+
+
+def test_the_rules_of_a_sandbox_share_a_budget_and_the_oldest_value_goes_of_the_one_that_has_most() -> None:
+    budget, counts = ValueBudget(6), {owner: RuleCount() for owner in "abcd"}
+
+    def kept_after(*values: str) -> list[str]:
+        """All values that are kept, each with its rule, after these were counted."""
+        for value in values:
+            budget.kept(value[0], counts[value[0]], value)
+        return [value for count in counts.values() for value in count.by_value]
+
+    assert kept_after("a1", "a2", "a3", "a4", "b1", "b2") == ["a1", "a2", "a3", "a4", "b1", "b2"]
+    assert kept_after("b3", "c1") == ["a3", "a4", "b1", "b2", "b3", "c1"]
+    assert kept_after("a3", "c2") == ["a3", "a4", "b2", "b3", "c1", "c2"], "one that is known takes no place"
+    assert kept_after("d1") == ["a4", "b2", "b3", "c1", "c2", "d1"], "the first that had so many"
+    budget.release("b", counts.pop("b"))
+    assert kept_after("c3", "d2") == ["a4", "c1", "c2", "c3", "d1", "d2"]
+    counts["e"] = RuleCount(by_value={f"e{place}": RuleCount() for place in range(4)})
+    budget.add("e", counts["e"])
+    assert kept_after() == ["a4", "c2", "c3", "d2", "e2", "e3"], "a rule with its values may be taken up"
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9))), st.integers(1, 12))
+def test_no_requests_exceed_the_budget_of_a_sandbox(requests: list[tuple[str, int]], values_max: int) -> None:
+    budget, counts = ValueBudget(values_max), {owner: RuleCount() for owner in "abcd"}
+    for owner, value in requests:
+        before = {one: len(count.by_value) for one, count in counts.items()}
+        is_known = str(value) in counts[owner].by_value
+        budget.kept(owner, counts[owner], str(value)).matched += 1
+        after = {one: len(count.by_value) for one, count in counts.items()}
+        assert counts[owner].of(str(value)).matched >= 1
+        assert sum(after.values()) == (sum(before.values()) if is_known else min(sum(before.values()) + 1, values_max))
+        for one in before:
+            assert after[one] >= before[one] or before[one] == max(before.values()), "only of the one that has most"
+
+
+def test_the_books_of_a_sandbox_share_one_budget() -> None:
+    rules = tuple(Rule(str(place), lambda facts: True, place, nth=2, per="refid") for place in range(20))
+    one, other = RuleBook(1, rules[:10], budget=(shared := ValueBudget(30))), RuleBook(1, rules[10:], budget=shared)
+
+    def kept() -> int:
+        return sum(len(count.by_value) for book in (one, other) for _, count in book.listed())
+
+    for refid in range(5):
+        for book in (one, other):
+            book.choose(lambda refid=refid: {"reseller": "RS001", "refid": str(refid)})  # type: ignore[misc]
+    assert kept() == 30
+    for rule in rules[:10]:
+        one.remove(rule.id)
+    assert kept() < 30
+    for refid in range(5, 10):
+        other.choose(lambda refid=refid: {"reseller": "RS001", "refid": str(refid)})  # type: ignore[misc]
+    assert kept() == 30, "what the removed ones had is free"
+    assert SANDBOX_VALUES_MAX >= VALUES_MAX
+
+
+class Ids(tuple[str, ...]):
+    """Ids of rules that are too many to look through for each of them."""
+
+    def __contains__(self, wanted: object) -> bool:
+        raise AssertionError("takes time with the square of the rules")
+
+
+def test_counting_looks_through_no_list_of_rules_for_each_rule() -> None:
+    book = RuleBook(1, tuple(Rule(str(place), lambda facts: True, place, nth=9, per="account") for place in range(3)))
+    ids = Ids(map(str, range(3)))
+    book.count(ids, "", [(one, "x") for one in ids])
+    assert [count.of("x").matched for _, count in book.listed()] == [1, 1, 1]
 
 
 def test_a_refid_is_counted_for_each_reseller_and_a_long_value_by_its_beginning() -> None:
