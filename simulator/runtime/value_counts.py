@@ -39,7 +39,7 @@ class Seen:
 
     count: int = 0
     recent: list[Request] = field(default_factory=list)
-    forgotten: datetime | None = None
+    forgotten: Request | None = None
 
 
 class ValueCounts:
@@ -71,12 +71,14 @@ class ValueCounts:
 
     def _compare(self, value: str, seen: Seen, request: Request) -> None:
         """Compare the call with the one before it and the one after it."""
-        if seen.forgotten is not None and request.at < seen.forgotten:
+        before = [] if seen.forgotten is None else [seen.forgotten]
+        if before and request.at < before[0].at:
             self._unordered += 1
             return
         insort(seen.recent, request)
-        at = seen.recent.index(request)
-        pairs = [pair for pair in (seen.recent[max(at - 1, 0) : at + 1], seen.recent[at : at + 2]) if len(pair) == 2]
+        known = before + seen.recent
+        at = known.index(request)
+        pairs = [pair for pair in (known[max(at - 1, 0) : at + 1], known[at : at + 2]) if len(pair) == 2]
         gaps = [Closest(second.at - first.at, value, first, second) for first, second in pairs]
         nearest = min(gaps, key=lambda one: one.gap, default=None)
         if nearest is not None:
@@ -84,7 +86,7 @@ class ValueCounts:
                 self._closest = nearest
             self._too_close += self._expectation.apart is not None and nearest.gap < self._expectation.apart
         if len(seen.recent) > RECENT_MAX:
-            seen.forgotten = seen.recent.pop(0).at
+            seen.forgotten = seen.recent.pop(0)
 
     def verdict(self, note: str = "") -> Verdict:
         """Whether every value has the expected count, and no two of its calls are too close. `note` says what the

@@ -32,6 +32,13 @@ def test_a_call_that_came_before_all_that_are_remembered_leaves_no_verdict() -> 
     assert not found.verdict().ok
 
 
+def test_a_late_call_is_compared_with_the_one_before_it_that_is_no_longer_remembered() -> None:
+    found = counts()
+    add(found, "a", 0, *(100 * n for n in range(1, RECENT_MAX + 1)), 1)
+    assert f"got 1 s for a between requests 1 and {RECENT_MAX + 2}" in found.verdict().message
+    assert not found.verdict().ok
+
+
 def test_calls_of_different_values_may_come_at_once() -> None:
     found = counts()
     for value in ("a", "b", "c"):
