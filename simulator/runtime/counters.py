@@ -3,7 +3,7 @@ and logs are bounded; these are complete, since there are few kinds and few expe
 
 from collections.abc import Callable, Iterable
 
-from simulator.domain.model.expectations import Expectation, ExpectationKind
+from simulator.domain.model.expectations import Expectation, ExpectationKind, continued
 from simulator.domain.model.rules import Fields
 from simulator.domain.state import State
 from simulator.runtime import facts
@@ -36,19 +36,23 @@ class Counters:
     def follow(self, expected: Iterable[Expectation], journal: Journal | None = None) -> None:
         """Count for these expectations from now on. Counts of an unchanged statement continue; a new one begins with
         what the journal and the logs still have."""
-        old, calls, values, notes = self.expected, self.calls, self.values, self.notes
+        old, calls, values, notes = self._of(ExpectationKind.CALLS), self.calls, self.values, self.notes
         self.expected = tuple(expected)
         self.calls, self.values, self.notes = {}, {}, {}
         self.needs_bodies = any(one.per in facts.SENT for one in self.expected)
         self._tests = [
             (place, one.test) for place, one in enumerate(self.expected) if one.kind is ExpectationKind.CALLS
         ]
-        for place, one in self._of(ExpectationKind.CALLS).items():
-            before = next((at for at in calls if old[at].counts_like(one)), None)
+        new = self._of(ExpectationKind.CALLS)
+        goes_on = continued(old, new)
+        for place, one in new.items():
+            before = goes_on.get(place)
             if before is not None:
                 self.calls[place] = calls[before]
-                self.values |= {place: values[before]} if before in values else {}
                 self.notes |= {place: notes[before]} if before in notes else {}
+                if before in values:
+                    self.values[place] = values[before]
+                    values[before].expectation = one  # whose place in the file may be another
             else:
                 self._begin(place, one, journal)
         if self._state is not None:

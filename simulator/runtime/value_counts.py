@@ -46,7 +46,7 @@ class ValueCounts:
     """Counts the calls of each value and the distances between them, in bounded memory."""
 
     def __init__(self, expectation: Expectation) -> None:
-        self._expectation = expectation
+        self.expectation = expectation
         self._seen: dict[str, Seen] = {}
         self._left_out = 0
         self._without = 0
@@ -56,7 +56,7 @@ class ValueCounts:
 
     def add(self, value: str, request: Request) -> None:
         """Count a call; without a value, when values are told apart, it cannot be compared with others."""
-        if self._expectation.per and not value:
+        if self.expectation.per and not value:
             self._without += 1
             return
         key = _bounded(value)
@@ -84,14 +84,14 @@ class ValueCounts:
         if nearest is not None:
             if self._closest is None or nearest.gap < self._closest.gap:
                 self._closest = nearest
-            self._too_close += self._expectation.apart is not None and nearest.gap < self._expectation.apart
+            self._too_close += self.expectation.apart is not None and nearest.gap < self.expectation.apart
         if len(seen.recent) > RECENT_MAX:
             seen.forgotten = seen.recent.pop(0)
 
     def verdict(self, note: str = "") -> Verdict:
         """Whether every value has the expected count, and no two of its calls are too close. `note` says what the
         counts have missed."""
-        one = self._expectation
+        one = self.expectation
         each = f" for each {one.per}" if one.per else ""
         notes = [note] if note else []
         if self._without:
@@ -108,24 +108,24 @@ class ValueCounts:
 
     def _unknown(self) -> str:
         if self._left_out:
-            return f"there are more than {VALUES_MAX} values of {self._expectation.per}"
-        if self._unordered and self._expectation.apart is not None:
+            return f"there are more than {VALUES_MAX} values of {self.expectation.per}"
+        if self._unordered and self.expectation.apart is not None:
             return f"{_calls(self._unordered)} came so long before others that their distance is unknown"
         return ""
 
     def _wanted(self) -> str:
-        one = self._expectation
+        one = self.expectation
         count = "" if one.count.is_any else str(one.count)
         apart = "" if one.apart is None else f"at least {_seconds(one.apart)} between two"
         return " and ".join(filter(None, (count, apart)))
 
     def _judged(self) -> list[Seen]:
         """Without `per` there is one value, also when there was no call."""
-        return list(self._seen.values()) if self._expectation.per else [self._seen.get("", Seen())]
+        return list(self._seen.values()) if self.expectation.per else [self._seen.get("", Seen())]
 
     def _counts(self) -> tuple[int, str]:
         """The worst count, and a text about it; without an expected count, the calls that came too early."""
-        one = self._expectation
+        one = self.expectation
         if one.count.is_any:
             return self._too_close, ""
         if not one.per:
@@ -142,7 +142,7 @@ class ValueCounts:
         return worst.count, f"{worst.count} for {value} in {requests} {numbers}{more}{others}"
 
     def _distance(self) -> str:
-        one, closest = self._expectation, self._closest
+        one, closest = self.expectation, self._closest
         if one.apart is None:
             return ""
         if closest is None:

@@ -94,6 +94,19 @@ class Expectation:
         return (self.name, self.kind, self.written) == (other.name, other.kind, other.written)
 
 
+def continued(old: Mapping[int, Expectation], new: Mapping[int, Expectation]) -> dict[int, int]:
+    """The key of each new expectation that counts like an old one, with the key of the latter. An old count goes on in
+    one new one only, since equal statements count each for itself."""
+    found: dict[int, int] = {}
+    left = dict(old)
+    for place, one in new.items():
+        before = next((at for at, other in left.items() if other.counts_like(one)), None)
+        if before is not None:
+            found[place] = before
+            del left[before]
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether an expectation is met; `actual` is a count, or the balance in MYR. Of one that is not met, `nearest` says
