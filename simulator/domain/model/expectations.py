@@ -120,10 +120,12 @@ class Verdict:
     pending: tuple[str, ...] = ()
 
 
-def judge_count(expectation: Expectation, actual: int, note: str = "") -> Verdict:
-    """Compare a count with the expectation; `note` says what the count may have missed."""
+def judge_count(expectation: Expectation, actual: int, note: str = "", where: str = "") -> Verdict:
+    """Compare a count with the expectation; `note` says what the count may have missed, `where` of what there are too
+    many."""
     count = expectation.count
-    return verdict(expectation, actual, str(count), str(actual), note, ok=count.admits(actual))
+    got = f"{actual}{where}" if count.high is not None and actual > count.high else str(actual)
+    return verdict(expectation, actual, str(count), got, note, ok=count.admits(actual))
 
 
 def judge_balance(expectation: Expectation, actual: Decimal) -> Verdict:
