@@ -85,7 +85,8 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     """One request in the pipeline. `now` is the sandbox's time, derived from the `wall` that is read once; `named` is
     the API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and
     validated body or query; `is_exact` unless a part of the body may be ignored; `is_unsigned` when no API key
-    authenticated it; `is_deprecated` when the answer must say so (SPEC 9); `prefix` is the part of the path that names
+    authenticated it; `is_deprecated` when the answer must say so (SPEC 9); `has_body` once its body was read or was too
+    large; `prefix` is the part of the path that names
     the sandbox, as `/s/mine` does."""
 
     sandbox: LiveSandbox
@@ -106,6 +107,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     is_exact: bool = True
     is_unsigned: bool = False
     is_deprecated: bool = False
+    has_body: bool = False
     prefix: str = ""
 
     @property

@@ -95,12 +95,13 @@ async def wait(call: Call) -> Reply | None:
     return Reply(TIMED_OUT, _timeout_body(limit))
 
 
-async def keep_unread(call: Call, request: Incoming) -> None:
-    """Store the body of a request that a fault answers without reading it; wait for it only if the scenario expects
-    something of what is in it."""
+async def keep_unread(call: Call, request: Incoming, waits: bool = True) -> None:
+    """Store the body of a request that was answered without reading it; if it is not here yet, only if it `waits`, as
+    the scenario expects something of what is in it. One that is too large is not stored."""
     if request.body is not None:
-        call.exchange.body = request.body
-    elif call.sandbox.counters.needs_bodies and request.receive is not None:
+        call.exchange.body, call.has_body = request.body, True
+    elif waits and request.receive is not None:
+        call.has_body = True
         with suppress(BodyTooLarge):
             call.exchange.body = await read_body(call.headers, request.receive, BODY_BYTES_MAX)
 

@@ -88,6 +88,8 @@ class Pipeline:
         )
         try:
             reply = refusal or await self._reply(call, request)
+            if not call.has_body and (counters.needs_bodies or (anonymous and anonymous.counters.needs_bodies)):
+                await keep_unread(call, request)
             content = reply.body if type(reply.body) is bytes else encode(reply.body)
         except ClientGone:
             reply, content = Reply(0, b"", ending=GONE), b""
@@ -124,7 +126,7 @@ class Pipeline:
                 or (await handle(call) if call.fault else call.endpoint.handle(call))
             )
         elif call.fault is not None:
-            await keep_unread(call, request)
+            await keep_unread(call, request, waits=call.sandbox.counters.needs_bodies)
         if not call.is_exact:
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
@@ -186,6 +188,7 @@ async def read(call: Call, request: Incoming) -> Reply | None:
     if request.body is not None:
         return await _identify_again(call, "the delay has passed") if waits else None
     assert request.receive is not None, "a body that is not here yet comes from somewhere"
+    call.has_body = True
     is_form = call.endpoint.source == "form"
     try:
         call.exchange.body = await read_body(
@@ -213,7 +216,7 @@ def check(call: Call, request: Incoming) -> Reply | None:
     """Verify the signature, spend the nonce, and validate the input against the contract. Find the fault that matches
     now that everything is known, unless one was found before."""
     if request.body is not None:
-        call.exchange.body = request.body
+        call.exchange.body, call.has_body = request.body, True
     met, endpoint = call.fault, call.endpoint
     fault = None if met is None else met.rule.then
     if refusal := authenticate(call, endpoint, call.claim, fault) or _check_fields(call, endpoint):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simulator.domain.model.expectations import Expectation
+from simulator.domain.model.expectations import Expectation, continued
 from simulator.domain.model.rules import Fields
 
 PENDING = "pending"
@@ -34,10 +34,10 @@ class EvictedRecords:
         self._settle()
         self._expected = expected
         self._counts, self._missed = {}, {}
-        for place, one in expected.items():
-            before = next((at for at, other in old.items() if other.counts_like(one)), None)
-            self._counts[place] = 0 if before is None else counts[before]
-            self._missed[place] = left_out - len(self._pending) if before is None else missed[before]
+        before = continued(old, expected)
+        for place in expected:
+            self._counts[place] = counts[before[place]] if place in before else 0
+            self._missed[place] = missed[before[place]] if place in before else left_out - len(self._pending)
 
     def add(self, record: Any) -> None:
         """Take a record that the log evicts."""

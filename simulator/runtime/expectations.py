@@ -22,6 +22,7 @@ from simulator.runtime.counters import Counters
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.near_misses import NearMisses, of_rule
 from simulator.runtime.upcoming import upcoming
+from simulator.runtime.value_counts import in_requests
 
 SLICE = 500
 """How many records are tested in one go, which takes about two milliseconds."""
@@ -66,8 +67,10 @@ def _counted(live: LiveSandbox, place: int, outcomes: Counter[str]) -> Verdict:
     match one.kind:
         case ExpectationKind.CALLS:
             note = counters.notes.get(place, "")
-            values = counters.values.get(place)
-            return judge_count(one, counters.calls[place], note) if values is None else values.verdict(note)
+            if place in counters.values:
+                return counters.values[place].verdict(note)
+            count = counters.calls[place]
+            return judge_count(one, count, note, in_requests(counters.first[place], count))
         case ExpectationKind.OUTCOME:
             return judge_count(one, outcomes[one.label])
         case ExpectationKind.BALANCE:

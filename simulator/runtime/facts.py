@@ -65,6 +65,15 @@ def of_webhook(one: Delivery, state: DeliveryState) -> Fields:
     return {"reseller": one.reseller, "type": one.event.type, "state": state.value}
 
 
+def is_unseen(exchange: Exchange) -> bool:
+    """True when a request announced a body that is not known: too large, incomplete, or answered before anybody asked
+    for what is in it."""
+    if exchange.body:
+        return False
+    headers = {name.lower(): value for name, value in exchange.headers}
+    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0").strip(b"0") != b""
+
+
 def sent_value(exchange: Exchange, name: str) -> str:
     """A fact that tells calls apart, as the client sent it, whether or not its request was accepted; empty when there
     is none."""
@@ -76,11 +85,15 @@ def sent_value(exchange: Exchange, name: str) -> str:
         case "address":
             return exchange.client
         case "key":
-            key = next((value for header, value in exchange.headers if header.lower() == _API_KEY), b"")
-            return _recognizable(key)
+            return _recognizable(api_key(exchange))
     found = _sent(exchange).get(name, "")
     text = str(found) if isinstance(found, str | int) and not isinstance(found, bool) else ""
     return text or (exchange.refid if name == "refid" else "")
+
+
+def api_key(exchange: Exchange) -> bytes:
+    """The API key that a request names; empty when there is none."""
+    return next((value for header, value in exchange.headers if header.lower() == _API_KEY), b"")
 
 
 def _recognizable(key: bytes) -> str:
@@ -91,10 +104,11 @@ def _recognizable(key: bytes) -> str:
 
 
 def _sent(exchange: Exchange) -> Mapping[str, Any]:
-    """The members of the body; without one, the parameters of the query."""
+    """The members of the body; without one, the parameters of the query, of a repeated one the first as in `when`."""
     if exchange.body:
         return _members(exchange.body)
-    return {name: values[-1] for name, values in parse_qs(exchange.query.decode("latin-1")).items()}
+    sent = parse_qs(exchange.query.decode("latin-1"), keep_blank_values=True)
+    return {name: values[0] for name, values in sent.items()}
 
 
 def _own_error(exchange: Exchange) -> str:

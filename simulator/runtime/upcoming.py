@@ -10,7 +10,7 @@ from simulator.domain.model.expectations import Expectation, ExpectationKind
 from simulator.domain.model.rules import Fields
 from simulator.domain.model.schedule import ScheduledChange, ScheduledDeposit, ScheduledTreeChange
 from simulator.domain.model.transactions import Transaction
-from simulator.domain.model.webhooks import Delivery
+from simulator.domain.model.webhooks import BALANCE_ADDED, Delivery
 from simulator.domain.state import State
 from simulator.runtime import facts
 from simulator.scenario.reading.document import one_line
@@ -55,14 +55,26 @@ def _matters(item: AgendaItem, expected: Expectation) -> bool:
             return _callback_matters(callback, expected)
         case DeliveryDue(delivery=delivery):
             return _delivery_matters(delivery, expected)
-        case ScheduleDue(planned=ScheduledDeposit()):
-            return expected.kind in (ExpectationKind.WEBHOOKS, ExpectationKind.BALANCE, ExpectationKind.OUTCOME)
+        case ScheduleDue(planned=ScheduledDeposit(reseller=reseller)):
+            return _deposit_matters(reseller, expected)
         case ScheduleDue(planned=ScheduledChange() | ScheduledTreeChange()):
             return expected.kind is ExpectationKind.WEBHOOKS
     return False
 
 
+def _deposit_matters(reseller: str, expected: Expectation) -> bool:
+    """A deposit changes the balance of one reseller, who gets the webhook about it."""
+    match expected.kind:
+        case ExpectationKind.BALANCE:
+            return reseller == expected.label
+        case ExpectationKind.WEBHOOKS:
+            return _fits({"reseller": reseller, "type": BALANCE_ADDED}, expected)
+    return expected.kind is ExpectationKind.OUTCOME
+
+
 def _is_of(transaction: Transaction, expected: Expectation) -> bool:
+    if expected.kind is ExpectationKind.BALANCE:
+        return transaction.reseller == expected.label
     return _fits(facts.of_payment(transaction, transaction.results), expected)
 
 

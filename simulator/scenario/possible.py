@@ -12,15 +12,21 @@ from simulator.contract.schemas import schema
 from simulator.contract.statuses import statuses
 from simulator.domain.model.bills import BillError
 from simulator.domain.model.outcomes import BILLS_PATH
-from simulator.domain.model.transactions import Reason
+from simulator.domain.model.transactions import STATUS_CODES, Reason
 from simulator.domain.model.webhooks import BALANCE_ADDED, ReplayRefused
-from simulator.scenario.lint.reach import may_have
+from simulator.scenario.lint.conditions import conditions_of
+from simulator.scenario.lint.matchers import lint_matchers
+from simulator.scenario.lint.reach import may_have, reach
+from simulator.scenario.lint.requests import lint_per, unknown_methods, unknown_paths
 from simulator.scenario.lint.values import METHOD, PATH, Kind, Values, values
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import Node, shown
 from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import text_of
 from simulator.scenario.sections.matchers import text_test
 from simulator.scenario.sections.rules import listed_values, values_of
+from simulator.scenario.sections.timeline import STATUSES
+from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 CATALOG_TYPES = tuple(
     f"{resource}.{change}"
@@ -33,6 +39,7 @@ WRONG_METHOD, UNKNOWN_PATH = "405", "404"
 CLOSED = "0"  # the status of a connection that was closed without an answer
 OTHER_METHODS = ("HEAD", "OPTIONS")
 LISTED_MAX = 8
+PAYS = "POST /v2/topup"
 
 # Errors that one part of the service has; every other one may come from any endpoint.
 _ERRORS_OF: Mapping[str, frozenset[str]] = {
@@ -55,27 +62,46 @@ _WITHOUT_ANSWERS = ("catalog", "resellers", "expect", "limits", "network", "assu
 
 def refuse_impossible(root: Reader) -> None:
     """Report what no call and no webhook can have, of all expectations of a document."""
-    scripted: list[_Scripted] = []
-    for item in root["expect"].items():
-        if item["calls"].is_mapping and item["calls"].is_valid:
-            scripted = scripted or [_Scripted(root)]
-            _refuse_calls(item["calls"], scripted[0])
+    items = [item for item in root["expect"].items() if item.is_valid]
+    scripted = _Scripted(root) if items else None
+    for item in items:
+        assert scripted is not None, "made above"
+        if item["calls"].is_mapping:
+            _refuse_calls(item["calls"], item["per"], scripted)
+        for kind in ("payments", "callbacks"):
+            if item[kind].is_mapping:
+                _refuse_codes(item[kind], kind, scripted)
         if item["webhooks"].is_mapping:
             for value in values_of(item["webhooks"]["type"]):
                 _refuse_unknown(value, EVENT_TYPES, "type of webhooks")
             _refuse_empty(item["webhooks"]["type"], EVENT_TYPES, "webhook has such a type")
+        for kind in ("calls", "payments", "callbacks", "webhooks"):
+            if item[kind].is_mapping and item.is_valid:
+                lint_matchers(conditions_of(item[kind]))
 
 
 class _Scripted:
-    """The statuses and errors that rules of the document write into answers."""
+    """The statuses and errors that rules of the document write into answers, and the codes of payments by status."""
 
     def __init__(self, root: Reader) -> None:
         self.statuses: set[str] = set()
         self.errors: set[str] = set()
+        assumed = root["assume"]["payment-status-codes"]
+        self.codes = {
+            (status, str(assumed[name].integer(STATUS_CODES[status]))) for status, name in STATUS_NAMES.items()
+        }
         for key, part in root.entries():
             if key not in _WITHOUT_ANSWERS and part.node is not None:
-                for name, node in _members(part.node):
-                    self._add(name, node.value)
+                for members in _mappings(part.node):
+                    self._add_code(members)
+                    for name, node in members.items():
+                        self._add(name, node.value)
+
+    def _add_code(self, members: Mapping[str, Node]) -> None:
+        """The code of a step of a timeline."""
+        if "status" in members and "statusCode" in members:
+            status = STATUSES.get(str(members["status"].value))
+            self.codes |= {(status, text_of(members["statusCode"].value))} if status else set()
 
     def _add(self, name: str, value: object) -> None:
         if name == "status" and isinstance(value, int):
@@ -96,19 +122,36 @@ def _error_in(body: str) -> set[str]:
     return {error} if isinstance(error, str) else set()
 
 
-def _members(node: Node) -> Iterator[tuple[str, Node]]:
-    """Every member of every mapping in a value."""
+def _mappings(node: Node) -> Iterator[Mapping[str, Node]]:
+    """Every mapping in a value."""
     waiting = [node]
     while waiting:
         value = waiting.pop().value
         if isinstance(value, dict):
-            yield from value.items()
+            yield value
             waiting += value.values()
         elif isinstance(value, list):
             waiting += value
 
 
-def _refuse_calls(calls: Reader, scripted: _Scripted) -> None:
+def _refuse_codes(about: Reader, kind: str, scripted: _Scripted) -> None:
+    """Report status codes that no payment, or callback, has with such a status."""
+    entry, status = about["statusCode"], about["status"]
+    if not entry.is_given or not entry.is_valid or not status.is_valid:
+        return
+    names = CALLBACK_STATUS_NAMES if kind == "callbacks" else STATUS_NAMES
+    admits = text_test(status.node.plain()) if status.node is not None else bool
+    codes = {code for one, code in scripted.codes if admits(names[one])}
+    whose = f"{kind} of such a status" if status.is_given else kind
+    for value in listed_values(entry):
+        if value.text() not in codes:
+            text = f"{whose} have no statusCode {shown(value.text())}, only {', '.join(sorted(codes, key=int))}"
+            value.problem("impossible", text)
+    if entry.is_valid:
+        _refuse_empty(entry, codes, f"{whose} have such a statusCode")
+
+
+def _refuse_calls(calls: Reader, per: Reader, scripted: _Scripted) -> None:
     if not _refuse_methods(calls) or not _refuse_paths(calls):
         return
     path, method = _written(calls["path"], PATH), _written(calls["method"], METHOD)
@@ -121,6 +164,9 @@ def _refuse_calls(calls: Reader, scripted: _Scripted) -> None:
         calls["method"].problem("impossible", text)
         return
     possible = served or matched or endpoints()
+    if served and not is_unserved:
+        lint_per(per, served, "this")
+    _refuse_refids(calls["refid"], served)
     _refuse_statuses(calls["status"], possible, scripted)
     _refuse_errors(calls["error"], possible, scripted)
 
@@ -138,34 +184,29 @@ def _is_other(method: Reader) -> bool:
     return any(value.text().upper() in OTHER_METHODS for value in listed_values(method))
 
 
+def _refuse_refids(entry: Reader, served: Collection[Endpoint]) -> None:
+    """Report the refid of calls that neither create nor re-query a payment."""
+    if entry.node is None or text_test(entry.node.plain())("") or any(str(one) == PAYS for one in served):
+        return
+    entry.problem("impossible", f"no such call has a refid; only {PAYS} creates or re-queries a payment", at_key=True)
+
+
 def _refuse_methods(calls: Reader) -> bool:
     """Whether all methods that are named exist."""
-    methods = sorted({one.method for one in endpoints()})
-    unknown = [one for one in values_of(calls["method"]) if one.text().upper() not in (*methods, *OTHER_METHODS, "")]
-    for value in unknown:
-        hint = suggestion(value.text().upper(), methods) or f"; its methods are {', '.join(methods)}"
-        value.problem("unknown_method", f"the service has no method {shown(value.text())}{hint}")
-    return not unknown
+    return not unknown_methods(values_of(calls["method"]), (*OTHER_METHODS, ""))
 
 
 def _refuse_paths(calls: Reader) -> bool:
     """Whether every path that is named, and what is asked of the path, is that of an endpoint."""
-    entry, is_valid = calls["path"], True
-    if not entry.is_given or entry.node is None or _is_expected(calls["status"], UNKNOWN_PATH):
+    entry = calls["path"]
+    if entry.node is None or _is_expected(calls["status"], UNKNOWN_PATH):
         return True
-    paths = list(dict.fromkeys(one.path for one in endpoints()))
-    for value in values_of(entry):
-        written = values(PATH, value.text())
-        if value.is_given and not any(may_have(one, written) for one in endpoints()):
-            value.problem(
-                "unknown_path", f"the service has no path {shown(value.text())}{suggestion(value.text(), paths)}"
-            )
-            is_valid = False
-    whole = values(PATH, entry.node.plain())
-    if is_valid and not any(may_have(one, whole) for one in endpoints()):
+    if unknown_paths(value for value in values_of(entry) if value.is_given):
+        return False
+    if not reach(path=values(PATH, entry.node.plain())).possible:
         entry.problem("unknown_path", "the service has no path that this matches")
         return False
-    return is_valid
+    return True
 
 
 def _refuse_statuses(entry: Reader, possible: Collection[Endpoint], scripted: _Scripted) -> None:

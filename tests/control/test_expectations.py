@@ -411,3 +411,112 @@ def test_deliveries_and_deposits_that_are_due_are_pending() -> None:
     assert webhooks == ["a deposit for RS001 comes in 600 s"]
     assert outcome[0].startswith("payment ref-1 is Accepted, next step in ")
     assert outcome[-1] == "a deposit for RS001 comes in 600 s"
+
+
+def test_what_others_pay_and_deposit_is_not_pending_for_a_balance_or_webhook() -> None:
+    more: dict[str, Any] = {
+        "resellers": [OTHER],
+        "schedule": [{"at": "10m", "deposit": {"reseller": "RS777", "amount": 5}}],
+    }
+    expect = [
+        {"balance": {"reseller": "RS001", "amount": 1}},
+        {"balance": {"reseller": "RS777", "amount": 1}},
+        {"webhooks": {"reseller": "RS001"}},
+        {"webhooks": {"type": {"prefix": "product."}}},
+    ]
+    with running({"expect": expect, **more}) as client:
+        client.pay(key="other_key", secret="b3RoZXItc2VjcmV0LW9mLVJTNzc3")
+        pending = [one["pending"] for one in verdicts(client)]
+    assert [len(lines) for lines in pending] == [0, 2, 0, 0]
+
+
+OTHER = {
+    "code": "RS777",
+    "balance": "100.00",
+    "api_keys": [{"key": "other_key", "secret": "b3RoZXItc2VjcmV0LW9mLVJTNzc3"}],
+}
+ONCE = {"name": "once", "calls": {"path": "/v2/topup"}, "per": "refid", "count": 1}
+
+
+def test_a_refid_is_one_of_a_reseller() -> None:
+    with running({"expect": [ONCE], "resellers": [OTHER]}) as client:
+        client.pay("a")
+        client.pay("a", key="other_key", secret="b3RoZXItc2VjcmV0LW9mLVJTNzc3")
+        assert [one["ok"] for one in verdicts(client)] == [True]
+        client.pay("a", key="other_key", secret="bm90LXRoZS1zZWNyZXQ=")
+        [one] = verdicts(client)
+    assert one["message"] == "once: expected 1 for each refid, got 2 for a of RS777 in requests 2, 3"
+
+
+def test_a_request_of_an_unknown_sender_counts_with_the_first_who_has_its_refid() -> None:
+    with running({"expect": [ONCE]}) as client:
+        client.pay("a", key="nobody")
+        client.pay("a")
+        client.pay("b")
+        client.pay("b", key="nobody")
+        [one] = verdicts(client)
+    assert one["message"] == "once: expected 1 for each refid, got 2 for a in requests 1, 2; wrong for 2 of 2"
+
+
+def test_too_many_calls_are_named_by_their_requests() -> None:
+    balance = {"path": "/v2/balance"}
+    expect = [
+        {"name": "never", "calls": balance, "count": 0},
+        {"name": "rare", "calls": balance, "apart": "1s", "count": {"max": 1}},
+    ]
+    with running({"expect": expect}) as client:
+        client.pay()
+        client.call("GET", "/v2/balance")
+        assert verdicts(client)[0]["message"] == "never: expected 0, got 1 in request 2"
+        client.advance(5)
+        client.call("GET", "/v2/balance")
+        assert [one["message"] for one in verdicts(client)] == [
+            "never: expected 0, got 2 in requests 2, 3",
+            "rare: expected 0 to 1 and at least 1 s between two, got 2 in requests 2, 3 and"
+            " 5 s between requests 2 and 3",
+        ]
+
+
+def test_of_a_repeated_parameter_the_first_counts_as_in_a_condition() -> None:
+    expect = {"calls": {}, "per": "product", "count": {"max": 1}}
+    with running({"expect": [expect]}) as client:
+        for query in ("product=A&product=B", "product=A", "product=&product=A"):
+            client.call("GET", f"/v2/networkstatus?{query}")
+        [one] = verdicts(client)
+    assert "got 2 for A in requests 1, 2 (without product, and not counted: 1 call)" in one["message"]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        {"limits": {"requests_per_interval": 1}},
+        {"resellers": [{"code": "RS001", "settings": {"ip_allowlist": ["10.0.0.1"]}}]},
+        {"faults": [{"when": {"path": "/v2/topup"}, "then": {"status": 500}}]},
+        {"faults": [{"when": {"path": "/v2/topup"}, "then": {"nonce_service": "down"}}]},
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"key": "nobody"}, {"headers": {"X-Sim-Rule": "none"}}, {"timestamp": 1}])
+def test_a_refid_counts_however_early_its_request_is_refused(refused: dict[str, Any], more: dict[str, Any]) -> None:
+    with running({"expect": [ONCE], **refused}) as client:
+        statuses = [client.pay("a", **more).status for _ in range(2)]
+        [one] = verdicts(client)
+    assert statuses[1] >= 400
+    assert one["message"] == "once: expected 1 for each refid, got 2 for a in requests 1, 2"
+
+
+def test_a_refid_that_cannot_be_seen_leaves_no_verdict() -> None:
+    with running({"expect": [ONCE]}) as client:
+        client.pay("a")
+        client.pay("a", key="nobody", extras={"much": "x" * 11_000_000})
+        [one] = verdicts(client)
+    assert not one["ok"]
+    assert "got no verdict: 1 call had a body that was not seen: too large" in one["message"]
+
+
+def test_bodies_that_were_not_kept_before_a_reload_leave_no_verdict() -> None:
+    with running() as client:
+        client.pay("a", key="nobody")
+        client.run(client.app.load(scenario_from_object({"scenario": "new", "extends": "default", "expect": [ONCE]})))
+        [one] = verdicts(client)
+    assert not one["ok"]
+    assert "got no verdict: 1 call had a body that was not seen" in one["message"]

@@ -10,6 +10,7 @@ from simulator.contract.statuses import statuses
 from simulator.domain.model.expectations import Count, ExpectationKind
 from simulator.domain.model.outcomes import OUTCOMES
 from simulator.scenario.library import load_scenario
+from simulator.scenario.library import problems as findings
 from simulator.scenario.reading.document import ScenarioError
 from tests.support.readings import built, problems
 
@@ -128,6 +129,22 @@ def test_expectations_are_added_to_those_of_the_scenario_below(tmp_path: Path) -
         ("{ calls: {}, count: {} }", "expect[0].count out_of_range"),
         ("{ calls: {}, count: once }", "expect[0].count type"),
         ("{ calls: {}, count: { min: 3, max: 2 } }", "expect[0].count.max out_of_range"),
+        ("{ calls: {}, count: { min: 0 } }", "expect[0].count out_of_range"),
+        ("{ calls: {}, per: refid, count: { min: 0 } }", "expect[0].count out_of_range"),
+        ('{ payments: { account: "01*" }, count: 0 }', "expect[0].payments.account literal_star"),
+        ('{ callbacks: { refid: ["a", "b*"] }, count: 0 }', "expect[0].callbacks.refid[1] literal_star"),
+        ('{ calls: { refid: "a*" }, count: 0 }', "expect[0].calls.refid literal_star"),
+        ("{ payments: { amount: { min: 3, max: 2 } }, count: 0 }", "expect[0].payments.amount.max out_of_range"),
+        ("{ webhooks: { reseller: { in: [A], not: A } } }", "expect[0].webhooks.reseller impossible"),
+        ("{ calls: { path: /v2/balance, refid: a }, count: 0 }", "expect[0].calls.refid impossible"),
+        ("{ calls: { method: GET, refid: { prefix: a } } }", "expect[0].calls.refid impossible"),
+        ("{ calls: { path: /v2/balance }, per: refid, count: 1 }", "expect[0].per impossible"),
+        ("{ calls: { path: /v2/topup }, per: trxid, apart: 1s }", "expect[0].per impossible"),
+        ("{ calls: { path: /v2/balance* }, per: account, count: 1 }", "expect[0].per impossible"),
+        ("{ payments: { status: Succesful, statusCode: 48 } }", "expect[0].payments.statusCode impossible"),
+        ("{ payments: { statusCode: [20, 21] }, count: 0 }", "expect[0].payments.statusCode[1] impossible"),
+        ("{ payments: { statusCode: { min: 60 } }, count: 0 }", "expect[0].payments.statusCode impossible"),
+        ("{ callbacks: { status: Succesful, statusCode: 53 } }", "expect[0].callbacks.statusCode impossible"),
         ("{ calls: {}, count: { least: 3 } }", "expect[0].count.least unknown_key"),
     ],
 )
@@ -157,6 +174,12 @@ def test_there_are_two_hundred_expectations_at_most() -> None:
         "{ calls: { path: /v2/topup, error: Invalid_Product } }",
         "{ calls: { path: /v2/bill-presentment, error: [odd, unavailable] } }",
         "{ webhooks: { type: [balance.added, category.deleted] } }",
+        "{ calls: { path: /v2/balance, refid: { not: a } } }",
+        "{ calls: { path: /v2/*, refid: a } }",
+        '{ payments: { account: { in: ["01*"] } } }',
+        "{ calls: { path: /v2/topup, method: GET, status: 405 }, per: refid, count: 1 }",
+        "{ payments: { status: Succesful, statusCode: [20, 21] } }",
+        "{ callbacks: { status: Failed, statusCode: 53 } }",
     ],
 )
 def test_what_can_be_is_taken_also_when_only_a_rule_of_the_file_makes_it(item: str) -> None:
@@ -165,6 +188,7 @@ def test_what_can_be_is_taken_also_when_only_a_rule_of_the_file_makes_it(item: s
         "  - { then: { status: 418, body: { error: teapot } } }\n"
         """  - { then: { status: 500, body: '{"error": "as_text"}' } }\n"""
         "bills: [{ then: { error: odd } }]\n"
+        "timelines: { odd: [{ status: Succesful, statusCode: 21 }] }\n"
     )
     assert len(built(BASE + rules + f"expect: [{item}]\n").expect) == 1
 
@@ -194,3 +218,18 @@ def test_every_endpoint_answer_and_error_of_the_service_may_be_expected() -> Non
         code = outcome.text.partition(" ")[2]
         if outcome.group in ("authentication", "limits") and outcome.of_answer:
             assert built(f"expect: [{{ calls: {{ error: {code} }} }}]\n")
+
+
+def test_codes_that_the_scenario_assumes_may_be_expected() -> None:
+    assume = BASE + "assume: { payment-status-codes: { Failed: 99 } }\n"
+    assert built(assume + "expect: [{ payments: { status: Failed, statusCode: 99 } }]\n").expect
+    with pytest.raises(ScenarioError, match="only 99"):
+        built(assume + "expect: [{ payments: { status: Failed, statusCode: 48 } }]\n")
+
+
+def test_an_amount_that_is_not_sold_is_a_finding_since_a_catalog_may_change(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("extends: default\nexpect:\n  - { payments: { product: RELOAD, amount: 11 }, count: 0 }\n")
+    assert load_scenario(path).expect
+    [found] = findings(path)
+    assert (found.line, found.code) == (3, "not_sold")

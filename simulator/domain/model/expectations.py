@@ -94,6 +94,19 @@ class Expectation:
         return (self.name, self.kind, self.written) == (other.name, other.kind, other.written)
 
 
+def continued(old: Mapping[int, Expectation], new: Mapping[int, Expectation]) -> dict[int, int]:
+    """The key of each new expectation that counts like an old one, with the key of the latter. An old count goes on in
+    one new one only, since equal statements count each for itself."""
+    found: dict[int, int] = {}
+    left = dict(old)
+    for place, one in new.items():
+        before = next((at for at, other in left.items() if other.counts_like(one)), None)
+        if before is not None:
+            found[place] = before
+            del left[before]
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether an expectation is met; `actual` is a count, or the balance in MYR. Of one that is not met, `nearest` says
@@ -107,10 +120,12 @@ class Verdict:
     pending: tuple[str, ...] = ()
 
 
-def judge_count(expectation: Expectation, actual: int, note: str = "") -> Verdict:
-    """Compare a count with the expectation; `note` says what the count may have missed."""
+def judge_count(expectation: Expectation, actual: int, note: str = "", where: str = "") -> Verdict:
+    """Compare a count with the expectation; `note` says what the count may have missed, `where` of what there are too
+    many."""
     count = expectation.count
-    return verdict(expectation, actual, str(count), str(actual), note, ok=count.admits(actual))
+    got = f"{actual}{where}" if count.high is not None and actual > count.high else str(actual)
+    return verdict(expectation, actual, str(count), got, note, ok=count.admits(actual))
 
 
 def judge_balance(expectation: Expectation, actual: Decimal) -> Verdict:

@@ -95,6 +95,11 @@ def when_of(item: Reader, section: str) -> When | None:
     return replace(found, branches=tuple(_branch(one, found, section) for one in item["when"]["any"].items()))
 
 
+def conditions_of(about: Reader) -> When:
+    """The conditions of an expectation on its calls, payments and so on; it must be valid."""
+    return When(tuple(_conditions(about)))
+
+
 def _branch(at: Reader, beside: When, section: str) -> Branch:
     own = tuple(_conditions(at))
     return Branch(at, own, _whole((*own, *beside.conditions), section))

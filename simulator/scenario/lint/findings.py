@@ -6,13 +6,13 @@ is what a file only inherits.
 
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import DEFINITIONS
-from simulator.scenario.lint.conditions import When, when_of
+from simulator.scenario.lint.conditions import When, conditions_of, when_of
 from simulator.scenario.lint.effects import lint_counts, lint_damage
 from simulator.scenario.lint.inboxes import lint_inboxes
 from simulator.scenario.lint.matchers import lint_matchers
 from simulator.scenario.lint.order import Placed, lint_order
 from simulator.scenario.lint.outcomes import lint_payment, lint_timelines, lint_variants
-from simulator.scenario.lint.products import lint_products
+from simulator.scenario.lint.products import lint_products, lint_sold
 from simulator.scenario.lint.requests import lint_request
 from simulator.scenario.lint.schedule import lint_schedule
 from simulator.scenario.lint.start import lint_secrets
@@ -42,6 +42,7 @@ def lint(document: Document, report: Report, scenario: Scenario | None) -> None:
     lint_timelines(root, document.source)
     lint_inboxes(root, document.source)
     lint_schedule(root, document.source)
+    _lint_expected(root["expect"], document.source, scenario)
     lint_secrets(root)
 
 
@@ -53,6 +54,14 @@ def _lint_added(schedule: Reader, source: str, scenario: Scenario | None) -> Non
             _lint_then(section, rule, timelines)
             if (when := when_of(rule, section)) is not None:
                 _lint_when(section, rule, when, scenario)
+
+
+def _lint_expected(expect: Reader, source: str, scenario: Scenario | None) -> None:
+    """The payments that the file expects; what can be of others is known without the catalog, and else an error."""
+    for item in expect.items() if scenario is not None else ():
+        if item.position.source == source and item["payments"].is_mapping and item["payments"].is_valid:
+            assert scenario is not None, "asked above"
+            lint_sold(item["payments"], conditions_of(item["payments"]), scenario)
 
 
 def _lint_then(section: str, item: Reader, timelines: Timelines | None) -> None:

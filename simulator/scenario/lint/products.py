@@ -45,6 +45,12 @@ def lint_products(section: str, item: Reader, when: When, scenario: Scenario) ->
         _lint_one(section, branch.at, branch.own, branch.whole, scenario)
 
 
+def lint_sold(payments: Reader, when: When, scenario: Scenario) -> None:
+    """Report amounts of expected payments that none of their products is sold at."""
+    if scenario.catalog.products:
+        _lint_one("payments", payments, when.conditions, when, scenario)
+
+
 def _lint_one(section: str, at: Reader, own: tuple[Condition, ...], when: When, scenario: Scenario) -> None:
     catalog = scenario.catalog
     if section in NEEDS and _lint_need(NEEDS[section], at["product"], when, catalog):

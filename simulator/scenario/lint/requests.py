@@ -1,10 +1,10 @@
 """Whether any request can meet a fault: methods, paths and fields that the service, or an endpoint of it, has not."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from simulator.contract.endpoints import Endpoint, endpoints
 from simulator.scenario.lint.conditions import Condition, When, count
-from simulator.scenario.lint.reach import Reach, may_have
+from simulator.scenario.lint.reach import Reach, may_have, reach
 from simulator.scenario.lint.values import PATH, values
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import shown
@@ -15,6 +15,8 @@ from simulator.scenario.sections.rules import listed_values
 LISTED_MAX = 3
 Place = Callable[[Condition], Reader]  # where a finding about a condition is reported
 
+FIELDS_COUNTED = BODY_FACTS | {"trxid"}  # what `per` may name and only some endpoints have
+
 # Facts that stand for a field of another name.
 FIELDS = {"new": "refid"}
 
@@ -23,7 +25,8 @@ def lint_request(item: Reader, when: When) -> None:
     """Report what no request to the service has."""
     if not _lint_one(item["when"], when, when.conditions):
         return
-    _lint_per(count(item, "per"), when)
+    assert when.reach is not None, "a fault is about requests"
+    lint_per(count(item, "per"), when.reach.possible)
     for branch in when.branches:
         if branch.own:
             _lint_one(branch.at, branch.whole, branch.own)
@@ -46,18 +49,27 @@ def _lint_one(at: Reader, when: When, own: tuple[Condition, ...]) -> bool:
 
 def _lint_names(when: Reader) -> bool:
     """Report methods and paths that there are not; whether there were any."""
+    unknown = unknown_methods(listed_values(when["method"]))
+    return unknown_paths(listed_values(when["path"])) or unknown
+
+
+def unknown_methods(named: Iterable[Reader], others: Collection[str] = ()) -> bool:
+    """Report methods that the service does not have and that are not among `others`; whether there were any."""
     methods = sorted({one.method for one in endpoints()})
-    paths = list(dict.fromkeys(one.path for one in endpoints()))
-    unknown = [value for value in listed_values(when["method"]) if value.text().upper() not in methods]
+    unknown = [value for value in named if value.text().upper() not in (*methods, *others)]
     for value in unknown:
         hint = suggestion(value.text().upper(), methods) or f"; its methods are {', '.join(methods)}"
         value.problem("unknown_method", f"the service has no method {shown(value.text())}{hint}")
-    for value in listed_values(when["path"]):
+    return bool(unknown)
+
+
+def unknown_paths(named: Iterable[Reader]) -> bool:
+    """Report paths that no endpoint has; whether there were any."""
+    paths = list(dict.fromkeys(one.path for one in endpoints()))
+    unknown = [value for value in named if not reach(path=values(PATH, value.text())).possible]
+    for value in unknown:
         text = value.text()
-        written = values(PATH, text)
-        if not any(may_have(one, written) for one in endpoints()):
-            value.problem("unknown_path", f"the service has no path {shown(text)}{suggestion(text, paths)}")
-            unknown.append(value)
+        value.problem("unknown_path", f"the service has no path {shown(text)}{suggestion(text, paths)}")
     return bool(unknown)
 
 
@@ -95,17 +107,12 @@ def _lint_query(when: When, place: Place) -> bool:
     return not unknown
 
 
-def _lint_per(per: Reader, when: When) -> None:
-    """Report a count per value of a field that none of the matched endpoints has."""
-    assert when.reach is not None, "a fault is about requests"
+def lint_per(per: Reader, possible: Collection[Endpoint], what: str = "this rule") -> None:
+    """Report a count per value of a field that none of the endpoints has which `what` matches."""
     field = per.text()
-    if field in BODY_FACTS and not any(field in one.fields for one in when.reach.possible):
-        found = sorted(map(str, when.reach.possible))
-        who = (
-            f"{found[0]} has no"
-            if len(found) == 1
-            else f"none of the {len(found)} endpoints that this rule matches has"
-        )
+    if field in FIELDS_COUNTED and not any(field in one.fields for one in possible):
+        found = sorted(map(str, possible))
+        who = f"{found[0]} has no" if len(found) == 1 else f"none of the {len(found)} endpoints that {what} matches has"
         per.problem("impossible", f"no request matches: {who} {field!r}")
 
 

@@ -115,6 +115,8 @@ def _count(item: Reader) -> Count:
         low, high = item["min"].integer(0), item["max"].optional_integer()
         if high is not None and high < low:
             item["max"].problem("out_of_range", f"max is below min, {low}")
+        if item.is_valid and Count(low, high).is_any:
+            item.problem("out_of_range", "every count is within this; write 'max', or 'min: 1' or more")
         return Count(low, high)
     exactly = item.optional_integer()
     return Count() if exactly is None else Count(exactly, exactly)
