@@ -78,11 +78,19 @@ def command(ctx: click.Context, /, coverage: bool, report: Path | None, **flags:
     to_run: list[str] = ctx.obj
     own = {name: flags.pop(name) for name in ("junit", "json_file", "format", "tap")}
     reports = Reports(title="reseller-sim exec", **own)
+    try:
+        return _reported(to_run, reports, report, ServerFlags(**flags), coverage=coverage)
+    except CannotStart as refused:
+        reports.not_run(refused.message)
+        raise
+
+
+def _reported(to_run: list[str], reports: Reports, report: Path | None, flags: ServerFlags, *, coverage: bool) -> int:
     if shutil.which(to_run[0]) is None:
         raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: check its name and PATH")
-    reports.refuse_unwritable()
+    reports.begin()
     judge = Judge(reports, report)
-    running, thread = _serve_in_thread(ServerFlags(**flags), judge, keeps_coverage=coverage)
+    running, thread = _serve_in_thread(flags, judge, keeps_coverage=coverage)
     try:
         status = _run(to_run, environment(running))
     finally:

@@ -377,3 +377,34 @@ def test_the_command_starts_sandboxes_from_a_folder_of_scenarios(tmp_path: Path,
     variable = str(tmp_path) if is_variable else ""
     done = run("exec", *flags, "--", sys.executable, "-c", script, RESELLER_SIM_SCENARIOS=variable)
     assert (done.status, json.loads(done.out)["scenario"]) == (0, "mine")
+
+
+@pytest.mark.parametrize("kind", ["scenario", "command", "port"])
+def test_a_run_that_cannot_start_leaves_no_result_of_an_earlier_one(kind: str, tmp_path: Path) -> None:
+    junit, as_json = tmp_path / "result.xml", tmp_path / "result.json"
+    (tmp_path / "bad.yaml").write_text("sed: 1\nclok: manual\n")
+    flags = ("--junit", str(junit), "--json", str(as_json))
+    assert run("exec", *flags, "--", "true").status == 0
+    arguments = {
+        "scenario": (str(tmp_path / "bad.yaml"), *flags, "--tap", "--", "true"),
+        "command": (*flags, "--tap", "--", "no-such-command"),
+        "port": ("--host", "192.0.2.1", *flags, "--tap", "--", "true"),
+    }[kind]
+    done = run("exec", *arguments)
+    assert done.status == 3
+    [suite] = json.loads(as_json.read_text())["suites"]
+    [case] = suite["cases"]
+    assert (suite["ok"], case["ok"], case["code"]) == (False, False, "not_run")
+    assert "\n".join((case["message"], *case["details"])) == done.err.strip()
+    root = ElementTree.parse(junit).getroot()  # noqa: S314  # written by us
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("1", "0", "1")
+    assert [one.get("message") for one in root.iter("error")] == [case["message"]]
+    assert "not ok 1 - reseller-sim exec: start" in done.out
+
+
+def test_a_result_says_that_the_run_has_not_ended_until_it_has(tmp_path: Path) -> None:
+    as_json = tmp_path / "result.json"
+    done = run("exec", "--json", str(as_json), "--", "cat", str(as_json))
+    assert done.status == 0
+    assert json.loads(done.out)["suites"][0]["cases"][0]["message"] == "the run has not ended"
+    assert json.loads(as_json.read_text())["ok"] is True

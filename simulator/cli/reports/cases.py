@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+NOT_RUN = "not_run"
+"""The code of a case that says why nothing was examined."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -17,6 +20,11 @@ class Case:
     file: str = ""
     line: int = 0
     column: int = 0
+
+    @property
+    def is_error(self) -> bool:
+        """True when it says why nothing was examined, false for what was examined and is not as expected."""
+        return self.code == NOT_RUN
 
     @property
     def size(self) -> int:
@@ -35,6 +43,11 @@ class Suite:
     def failures(self) -> int:
         """How many of its cases are not ok."""
         return sum(1 for case in self.cases if not case.ok)
+
+    @property
+    def errors(self) -> int:
+        """How many of those are errors."""
+        return sum(1 for case in self.cases if case.is_error)
 
 
 def all_ok(suites: Iterable[Suite]) -> bool:

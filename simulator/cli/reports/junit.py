@@ -1,4 +1,4 @@
-"""JUnit XML, in the shape that CI servers read: testsuites, testsuite, testcase, failure."""
+"""JUnit XML, in the shape that CI servers read: testsuites, testsuite, testcase, failure or error."""
 
 import re
 from collections.abc import Sequence
@@ -12,10 +12,9 @@ _NOT_IN_XML = re.compile("[\ufffe\uffff]")  # the control characters are escaped
 
 def junit(title: str, suites: Sequence[Suite]) -> bytes:
     """The document. Control characters, which XML cannot hold, are written as their escapes."""
-    tests, failures = sum(len(one.cases) for one in suites), sum(one.failures for one in suites)
-    root = ET.Element("testsuites", _counts(title, tests, failures))
+    root = ET.Element("testsuites", _counts(title, suites))
     for suite in suites:
-        part = ET.SubElement(root, "testsuite", _counts(suite.name, len(suite.cases), suite.failures))
+        part = ET.SubElement(root, "testsuite", _counts(suite.name, [suite]))
         for case in suite.cases:
             _add(part, suite, case)
     ET.indent(root)
@@ -23,12 +22,13 @@ def junit(title: str, suites: Sequence[Suite]) -> bytes:
     return document + b"\n"
 
 
-def _counts(name: str, tests: int, failures: int) -> dict[str, str]:
+def _counts(name: str, suites: Sequence[Suite]) -> dict[str, str]:
+    errors = sum(one.errors for one in suites)
     return {
         "name": _line(name),
-        "tests": str(tests),
-        "failures": str(failures),
-        "errors": "0",
+        "tests": str(sum(len(one.cases) for one in suites)),
+        "failures": str(sum(one.failures for one in suites) - errors),
+        "errors": str(errors),
         "skipped": "0",
         "time": "0",
     }
@@ -42,7 +42,8 @@ def _add(part: ET.Element, suite: Suite, case: Case) -> None:
         about["line"] = str(case.line)
     element = ET.SubElement(part, "testcase", about)
     if not case.ok:
-        failure = ET.SubElement(element, "failure", {"message": _line(case.message), "type": _line(case.code)})
+        kind = "error" if case.is_error else "failure"
+        failure = ET.SubElement(element, kind, {"message": _line(case.message), "type": _line(case.code)})
         failure.text = _text("\n".join((case.message, *case.details)))
 
 
