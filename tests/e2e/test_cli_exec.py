@@ -322,7 +322,17 @@ def test_annotations_of_unmet_expectations_have_file_and_line(tmp_path: Path) ->
     scenario = expecting(tmp_path)
     done = run("exec", str(scenario), "--format", "github", "--", "true")
     assert (done.status, done.err) == (1, "")
-    assert done.out == f"::error file={scenario},line=3,title=expectation::looked: expected 1, got 0\n"
+    assert done.out == f"\n::error file={scenario},line=3,title=expectation::looked: expected 1, got 0\n"
+
+
+@pytest.mark.parametrize(("flags", "line"), [(("--tap",), "TAP version 14"), (("--format", "github"), "::error file=")])
+def test_a_result_on_stdout_begins_a_line_whatever_the_command_printed(
+    flags: tuple[str, ...], line: str, tmp_path: Path
+) -> None:
+    done = run("exec", str(expecting(tmp_path)), *flags, "--", "printf", "no line end")
+    first, second = done.out.splitlines()[:2]
+    assert first == "no line end"
+    assert second.startswith(line)
 
 
 @pytest.mark.parametrize("flag", ["--junit", "--json", "--report"])

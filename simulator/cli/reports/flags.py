@@ -58,13 +58,17 @@ class Reports:
                 path.write_bytes(make(self.title, suites))
         self.show(suites)
 
-    def show(self, suites: Sequence[Suite]) -> None:
-        """Print what goes to stdout. Files are written before, since nobody may be reading this."""
-        if self.tap:
-            echo(tap(suites))
-        elif self.format == "github":
-            for line in annotations(suites):
-                echo(line)
+    def show(self, suites: Sequence[Suite], *, is_after_others: bool = False) -> None:
+        """Print what goes to stdout. Files are written before, since nobody may be reading this.
+
+        What others have printed there may have no line end, so an empty line comes first; readers of both formats
+        ignore it.
+        """
+        lines = [tap(suites)] if self.tap else list(annotations(suites)) if self.format == "github" else []
+        if lines and is_after_others:
+            echo("")
+        for line in lines:
+            echo(line)
 
     def write(self, suites: Sequence[Suite]) -> bool:
         """Write the files; False when one could not be written, which is reported."""

@@ -58,7 +58,7 @@ class Judge:
         if self._lives.met_left_out:
             text = f"{self._lives.met_left_out} expectations that were met are left out of the reports"
             print_to_stderr(f"reseller-sim exec: {text}: there are too many")
-        self._reports.show(suites)
+        self._reports.show(suites, is_after_others=True)
         if status:
             return status
         return UNWRITABLE if not is_written else 0 if all_ok(suites) else 1
