@@ -13,6 +13,7 @@ import click
 
 from simulator.cli.flags import CannotStart, ServerFlags, option, server_flags, verb
 from simulator.cli.output import print_to_stderr
+from simulator.cli.reports import earlier
 from simulator.cli.reports.flags import Reports, report_flags
 from simulator.cli.reports.judge import Judge
 
@@ -82,6 +83,8 @@ def command(ctx: click.Context, /, coverage: bool, report: Path | None, **flags:
         return _reported(to_run, reports, report, ServerFlags(**flags), coverage=coverage)
     except CannotStart as refused:
         reports.not_run(refused.message)
+        if report is not None:
+            earlier.not_run(report, refused.message)
         raise
 
 
@@ -89,6 +92,8 @@ def _reported(to_run: list[str], reports: Reports, report: Path | None, flags: S
     if shutil.which(to_run[0]) is None:
         raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: check its name and PATH")
     reports.begin()
+    if report is not None:
+        earlier.begin(report)
     judge = Judge(reports, report)
     running, thread = _serve_in_thread(flags, judge, keeps_coverage=coverage)
     try:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from simulator.cli.reports import earlier
 from simulator.cli.reports.folder import Folder
 from simulator.cli.reports.lives import cases_of
 from simulator.runtime.expectations import verdicts
@@ -15,7 +16,7 @@ EXPECT: list[Any] = [{"payments": {"refid": "<script>alert(1)</script>"}}, {"cal
 
 
 def written(client: Client, folder: Path, times: int = 1) -> Folder:
-    Folder.begin(folder)
+    earlier.begin(folder)
     report = Folder(folder, client.app.sandboxes, "http://127.0.0.1:1")
     for _ in range(times):
         found = verdicts(client.live)
@@ -72,6 +73,36 @@ def test_a_report_ends_at_its_bytes(bound: str, said: str, tmp_path: Path, monke
         written(client, tmp_path, 2)
     assert said in page(tmp_path)
     assert (tmp_path / "002-default").exists() is (bound == "PAGE_BYTES_MAX")
+
+
+def test_what_an_earlier_report_wrote_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    with running() as client:
+        written(client, tmp_path, 6)
+        for number, name in ((2, "mine.txt"), (3, "payments.json/mine")):
+            place = tmp_path / f"00{number}-default" / name
+            if number == 3:
+                place.parent.unlink()
+            place.parent.mkdir(exist_ok=True)
+            place.write_text("mine")
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "004-default").rename(tmp_path / "elsewhere" / "004-default")
+        (tmp_path / "004-default").symlink_to(tmp_path / "elsewhere" / "004-default")
+        (tmp_path / "005-default").rename(tmp_path / "5-default")
+        written(client, tmp_path, 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "001-default", "002-default", "003-default", "004-default", "5-default", "elsewhere", "index.html",
+    ]  # fmt: skip
+    assert (tmp_path / "002-default" / "mine.txt").read_text() == "mine"
+    assert (tmp_path / "003-default" / "payments.json" / "mine").read_text() == "mine"
+    assert all(len(list((tmp_path / name).iterdir())) == 4 for name in ("004-default", "5-default"))
+
+
+def test_folders_beside_a_page_of_somebody_else_stay(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<title>mine</title>")
+    (tmp_path / "001-mine").mkdir()
+    (tmp_path / "001-mine" / "payments.json").write_text("mine")
+    earlier.begin(tmp_path)
+    assert (tmp_path / "001-mine" / "payments.json").read_text() == "mine"
 
 
 def test_a_file_that_cannot_be_written_is_told_at_the_end(tmp_path: Path) -> None:

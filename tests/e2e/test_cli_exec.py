@@ -7,6 +7,7 @@ import shlex
 import signal
 import sys
 from datetime import datetime
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -391,9 +392,9 @@ def test_the_command_starts_sandboxes_from_a_folder_of_scenarios(tmp_path: Path,
 
 @pytest.mark.parametrize("kind", ["scenario", "command", "port"])
 def test_a_run_that_cannot_start_leaves_no_result_of_an_earlier_one(kind: str, tmp_path: Path) -> None:
-    junit, as_json = tmp_path / "result.xml", tmp_path / "result.json"
+    junit, as_json, folder = tmp_path / "result.xml", tmp_path / "result.json", tmp_path / "report"
     (tmp_path / "bad.yaml").write_text("sed: 1\nclok: manual\n")
-    flags = ("--junit", str(junit), "--json", str(as_json))
+    flags = ("--junit", str(junit), "--json", str(as_json), "--report", str(folder))
     assert run("exec", *flags, "--", "true").status == 0
     arguments = {
         "scenario": (str(tmp_path / "bad.yaml"), *flags, "--tap", "--", "true"),
@@ -410,6 +411,8 @@ def test_a_run_that_cannot_start_leaves_no_result_of_an_earlier_one(kind: str, t
     assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("1", "0", "1")
     assert [one.get("message") for one in root.iter("error")] == [case["message"]]
     assert "not ok 1 - reseller-sim exec: start" in done.out
+    assert [path.name for path in folder.iterdir()] == ["index.html"]
+    assert all(escape(line) in (folder / "index.html").read_text() for line in done.err.splitlines())
 
 
 def test_a_result_says_that_the_run_has_not_ended_until_it_has(tmp_path: Path) -> None:

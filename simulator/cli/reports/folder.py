@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from simulator.cli.coverage import text as coverage_text
-from simulator.cli.flags import CannotStart
-from simulator.cli.output import one_line
 from simulator.cli.reports.cases import Case
+from simulator.cli.reports.earlier import FILES, INDEX
 from simulator.cli.reports.har import har
 from simulator.cli.reports.page import ROWS_MAX, page, section
 from simulator.control.coverage import rendered as rendered_coverage
@@ -28,11 +27,10 @@ SANDBOXES_MAX = 200
 PAYMENTS_MAX = 5_000
 BYTES_MAX = 256 * 1024 * 1024
 PAGE_BYTES_MAX = 16 * 1024 * 1024
-INDEX = "index.html"
 
 
 class Folder:
-    """Writes files below a folder, which may have others: only those of the same names are replaced. An error is kept
+    """Writes files below a folder that `earlier` has begun, which may have files of others. An error is kept
     for the end, since a sandbox is deleted whether or not it can be written."""
 
     def __init__(self, folder: Path, sandboxes: Sandboxes, url: str) -> None:
@@ -45,16 +43,6 @@ class Folder:
         self._added = 0
         self._notes: list[str] = []
         self.error = ""
-
-    @staticmethod
-    def begin(folder: Path) -> None:
-        """Create the folder. Raises `CannotStart` when it cannot be written."""
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / INDEX).open("ab").close()
-        except OSError as error:
-            text = f"reseller-sim exec: the folder {folder} cannot be written: {error.strerror}"
-            raise CannotStart(one_line(text)) from None
 
     def add(self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case]) -> None:
         """Write what a sandbox has done by now."""
@@ -72,13 +60,14 @@ class Folder:
         state, journal, mask = live.core.state, live.life_journal, mask_of(live, self._sandboxes)
         coverage = rendered_coverage(live.coverage())
         transactions = list(islice(reversed(state.transactions.values()), PAYMENTS_MAX))[::-1]
-        contents: dict[str, Iterable[bytes]] = {
-            "journal.har": map(mask.answer, har(self._base(live), self._exchanges(live, journal, mask))),
-            "payments.json": _listed(mask, _stories(state, transactions, journal, mask)),
-            "coverage.json": [mask.answer(encode(coverage))],
-            "expectations.json": [mask.answer(encode(rendered_verdicts(found)))],
-        }
-        files = {file: f"{name}/{file}" for file, parts in contents.items() if self._write(f"{name}/{file}", parts)}
+        parts: tuple[Iterable[bytes], ...] = (
+            map(mask.answer, har(self._base(live), self._exchanges(live, journal, mask))),
+            _listed(mask, _stories(state, transactions, journal, mask)),
+            [mask.answer(encode(coverage))],
+            [mask.answer(encode(rendered_verdicts(found)))],
+        )
+        contents = dict(zip(FILES, parts, strict=True))
+        files = {file: f"{name}/{file}" for file, one in contents.items() if self._write(f"{name}/{file}", one)}
         notes = _left_out(journal, len(transactions), len(state.transactions))
         notes += [f"not written, as the report is full: {file}" for file in contents if file not in files]
         made = section(

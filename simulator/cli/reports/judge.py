@@ -24,8 +24,7 @@ class Judge:
         self._folder: Folder | None = None
 
     def follow(self, running: "Running") -> None:
-        """Judge the sandboxes of a server that is about to start. Raises `CannotStart` when the folder of the report
-        cannot be written."""
+        """Judge the sandboxes of a server that is about to start."""
         from simulator.cli.reports.lives import Lives
 
         self._running = running
@@ -33,7 +32,6 @@ class Judge:
         if self._path is not None:
             from simulator.cli.reports.folder import Folder
 
-            Folder.begin(self._path)
             self._folder = Folder(self._path, running.app.sandboxes, running.url)
         running.app.sandboxes.on_ended = self._add
 

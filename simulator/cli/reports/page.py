@@ -7,6 +7,7 @@ from typing import Any
 from simulator.cli.output import one_line, printable
 from simulator.cli.reports.cases import Case
 
+TITLE = "reseller-sim: report of a run"
 ROWS_MAX = 500
 """How many rows of a table, the latest ones, are shown; the files have all of them."""
 
@@ -20,12 +21,13 @@ th { background: #f3f3f3 } .bad { color: #b00020 } .good { color: #1b6e2c } pre 
 """.strip()
 
 
-def page(sections: Sequence[str], notes: Iterable[str]) -> str:
-    """The whole page. `notes` say what is not in it."""
+def page(sections: Sequence[str], notes: Iterable[str], *verdict: str) -> str:
+    """The whole page. `verdict` is the result of the run, `notes` say what is not in the page."""
+    said = "".join(f'<p class="verdict">{_text(one)}</p>' for one in verdict)
     left_out = "".join(f"<p>{_text(one)}</p>" for one in notes)
     policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-    head = f'<meta charset="utf-8">{policy}<title>reseller-sim: report of a run</title><style>{_STYLE}</style>'
-    body = f"<h1>Report of a run</h1>{left_out}{''.join(sections)}"
+    head = f'<meta charset="utf-8">{policy}<title>{TITLE}</title><style>{_STYLE}</style>'
+    body = f"<h1>Report of a run</h1>{said}{left_out}{''.join(sections)}"
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
 
 
