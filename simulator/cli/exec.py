@@ -135,7 +135,7 @@ def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) 
 
     answers_or_ended = threading.Event()
     running = prepare(flags, lambda _: answers_or_ended.set(), keeps_coverage=keeps_coverage)
-    judge.follow(running)
+    judge.follow(running, flags.scenario)
 
     def serve() -> None:
         try:

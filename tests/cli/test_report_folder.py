@@ -1,6 +1,7 @@
 """The folder of a run: whatever clients sent, it opens as a page, shows no secret, and says what is left out."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ def written(client: Client, folder: Path, times: int = 1) -> Folder:
     for _ in range(times):
         found = verdicts(client.live)
         report.add(client.live, "sandbox default", found, cases_of(found, client.live.secrets))
-    report.end()
+    report.end("all met")
     return report
 
 
@@ -46,6 +47,25 @@ def test_what_clients_sent_is_text_and_their_secrets_are_not_shown(tmp_path: Pat
     entries = json.loads((tmp_path / "new" / "report" / "001-default" / "journal.har").read_text())["log"]["entries"]
     assert [one["request"]["method"] for one in entries] == ["POST", "GET", "POST"]
     assert "(not shown)" in entries[2]["request"]["postData"]["text"]
+
+
+def test_the_page_has_the_result_and_a_row_for_each_attempt_of_a_callback(tmp_path: Path) -> None:
+    inboxes: Any = {"callbacks": {"replies": [{"status": 503}, {"status": 200}]}}
+    scenario: Any = {"clock": "manual", "inboxes": inboxes}
+    with running(scenario) as client:
+        client.pay("order-1")
+        client.advance(600)
+        written(client, tmp_path)
+    whole = page(tmp_path)
+    assert '<p class="verdict">all met</p>' in whole
+    [table] = re.findall(r"<summary>Callbacks.*?</table>", whole, re.DOTALL)
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row)[1:] for row in re.findall(r"<tr>(.*?)</tr>", table)[1:]]
+    assert rows == [
+        ["order-1", "Processing", "1", "503", "delivered"],
+        ["order-1", "Processing", "2", "200", "delivered"],
+        ["order-1", "Succesful", "1", "200", "delivered"],
+    ]
+    assert not re.search(r":[0-9]{2}\.[0-9]+", whole.partition("<pre>")[0])
 
 
 def test_a_full_report_says_what_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -250,6 +250,8 @@ def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tm
     done = run("exec", str(scenario), *flags, "--", sys.executable, "-c", SEVERAL)
     assert done.status == 1, done.err
     result = json.loads(as_json.read_text())
+    assert (result["command_exit"], result["scenario"]) == (0, str(scenario))
+    assert datetime.fromisoformat(result["began"]).tzinfo is not None
     assert {suite["name"]: [case["ok"] for case in suite["cases"]] for suite in result["suites"]} == {
         "sandbox gone, deleted": [False, True],
         "sandbox kept, before its 1st reset": [False, False],
@@ -260,7 +262,12 @@ def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tm
     assert "not ok 3 - sandbox kept, before its 1st reset: looked" in done.out
     root = ElementTree.parse(junit).getroot()  # noqa: S314  # written by us
     assert (root.get("tests"), root.get("failures")) == ("8", "4")
+    for suite in root:
+        properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
+        assert properties == {name: str(result[name]) for name in ("command_exit", "scenario", "seed", "began")}
     page = (folder / "index.html").read_text()
+    about = f"scenario {scenario}, seed {result['seed']}, {result['began']}"
+    assert f"4 of 8 expectations not met; COMMAND exited with 0; {about}" in page
     for link in re.findall(r'href="([^"]+)"', page):
         assert (folder / link).is_file()
     assert page.index("sandbox gone, deleted") < page.index("sandbox kept, before its 1st reset")

@@ -50,6 +50,17 @@ class Suite:
         return sum(1 for case in self.cases if case.is_error)
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What `exec` has run: COMMAND's exit code, the scenario, the seed of the default sandbox, and the wall time at
+    which COMMAND began, in ISO 8601."""
+
+    command_exit: int
+    scenario: str
+    seed: int
+    began: str
+
+
 def all_ok(suites: Iterable[Suite]) -> bool:
     """True when every case is ok."""
     return not any(suite.failures for suite in suites)

@@ -11,7 +11,7 @@ import click
 from simulator.cli.flags import CannotStart, option
 from simulator.cli.output import echo, one_line, print_to_stderr
 from simulator.cli.reports.as_json import as_json
-from simulator.cli.reports.cases import NOT_RUN, Case, Suite
+from simulator.cli.reports.cases import NOT_RUN, Case, Run, Suite
 from simulator.cli.reports.github import annotations
 from simulator.cli.reports.junit import junit
 from simulator.cli.reports.tap import tap
@@ -46,7 +46,7 @@ class Reports:
         suites = [_not_run(self.title, UNFINISHED)]
         for path, make in self._contents:
             try:
-                path.write_bytes(make(self.title, suites))
+                path.write_bytes(make(self.title, suites, None))
             except OSError as error:
                 raise CannotStart(self._unwritable(path, error)) from None
 
@@ -55,7 +55,7 @@ class Reports:
         suites = [_not_run(self.title, message)]
         for path, make in self._contents:
             with suppress(OSError):
-                path.write_bytes(make(self.title, suites))
+                path.write_bytes(make(self.title, suites, None))
         self.show(suites)
 
     def show(self, suites: Sequence[Suite], *, is_after_others: bool = False) -> None:
@@ -70,13 +70,13 @@ class Reports:
         for line in lines:
             echo(line)
 
-    def write(self, suites: Sequence[Suite]) -> bool:
+    def write(self, suites: Sequence[Suite], run: Run | None = None) -> bool:
         """Write the files; False when one could not be written, which is reported."""
-        written = [self._written(path, make(self.title, suites)) for path, make in self._contents]
+        written = [self._written(path, make(self.title, suites, run)) for path, make in self._contents]
         return all(written)
 
     @property
-    def _contents(self) -> "list[tuple[Path, Callable[[str, Sequence[Suite]], bytes]]]":
+    def _contents(self) -> "list[tuple[Path, Callable[[str, Sequence[Suite], Run | None], bytes]]]":
         both = ((self.junit, junit), (self.json_file, as_json))
         return [(path, make) for path, make in both if path is not None]
 

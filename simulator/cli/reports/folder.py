@@ -1,5 +1,6 @@
 """The folder of a run: what each of its sandboxes did, as files, and all of it on one page."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -9,12 +10,14 @@ from simulator.cli.coverage import text as coverage_text
 from simulator.cli.reports.cases import Case
 from simulator.cli.reports.earlier import FILES, INDEX
 from simulator.cli.reports.har import har
-from simulator.cli.reports.page import ROWS_MAX, page, section
+from simulator.cli.reports.page import ROWS_MAX, Rows, page, section
+from simulator.control.callbacks import callback as rendered_callback
 from simulator.control.coverage import rendered as rendered_coverage
 from simulator.control.expectations import rendered as rendered_verdicts
 from simulator.control.masking import Mask, mask_of
 from simulator.control.requests import row, whole
 from simulator.control.transactions import SHOWN_MAX, story
+from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Verdict
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.state import State
@@ -78,6 +81,7 @@ class Folder:
                 [_masked(mask, _payment(story(state, one))) for one in transactions[-ROWS_MAX:]],
                 len(state.transactions),
             ),
+            callbacks=_latest_attempts(state, mask),
             exchanges=(
                 [_masked(mask, row(one, mask)) for one in islice(reversed(journal), ROWS_MAX)][::-1],
                 journal.last_n,
@@ -110,15 +114,15 @@ class Folder:
                 self._bytes += file.write(part)
         return True
 
-    def end(self) -> None:
-        """Write the page."""
+    def end(self, verdict: str) -> None:
+        """Write the page, with the result of the run in one line."""
         left_out = self._added - SANDBOXES_MAX
         if left_out > 0:
             self._notes.append(f"{left_out} more sandboxes are left out: a report has at most {SANDBOXES_MAX}")
         if self._bytes > BYTES_MAX:
             self._notes.append(f"the report is full: no file was begun beyond {BYTES_MAX} bytes")
         try:
-            (self._folder / INDEX).write_text(page(self._sections, self._notes), "utf-8")
+            (self._folder / INDEX).write_text(page(self._sections, self._notes, verdict), "utf-8")
         except OSError as error:
             self.error = self.error or f"{self._folder / INDEX} cannot be written: {error.strerror}"
 
@@ -156,6 +160,24 @@ def _left_out(journal: Journal, written: int, payments: int) -> list[str]:
 def _payment(one: dict[str, Any]) -> dict[str, Any]:
     names = ("trxid", "refid", "product", "account", "amount", "status", "updated")
     return {name: one[name] for name in names}
+
+
+def _latest_attempts(state: State, mask: Mask) -> Rows:
+    """The attempts of the latest callbacks; a callback without one is a row, too."""
+    latest = deque(state.callbacks, ROWS_MAX)
+    rows = [_masked(mask, row) for one in latest for row in _attempts(one)]
+    others = len(state.callbacks) - len(latest) + state.callbacks.left_out
+    return rows[-ROWS_MAX:], len(rows) + others
+
+
+def _attempts(one: Callback) -> Iterator[dict[str, Any]]:
+    shown = rendered_callback(one)
+    about = {"refid": one.transaction.refid, "status": shown["payment_status"], "state": shown["state"]}
+    for tried in shown["attempts"]:
+        answer = tried["status"] or tried["error"] or tried["ending"] or "not yet"
+        yield about | {"at": tried["at"], "attempt": tried["number"], "answer": answer}
+    if not shown["attempts"]:
+        yield about | {"at": "", "attempt": "", "answer": ""}
 
 
 def _masked(mask: Mask, one: dict[str, Any]) -> dict[str, Any]:

@@ -1,15 +1,17 @@
 """What `exec` says at the end of a run about all of its sandboxes."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.cli.output import one_line, print_to_stderr
-from simulator.cli.reports.cases import Case, Suite, all_ok
+from simulator.cli.reports.cases import Case, Run, Suite, all_ok
 from simulator.cli.reports.flags import UNWRITABLE, Reports
 
 if TYPE_CHECKING:
     from simulator.cli.reports.folder import Folder
+    from simulator.cli.reports.lives import Lives
     from simulator.cli.running import Running
     from simulator.runtime.live_sandbox import LiveSandbox
 
@@ -23,11 +25,13 @@ class Judge:
         self._path = folder
         self._folder: Folder | None = None
 
-    def follow(self, running: "Running") -> None:
-        """Judge the sandboxes of a server that is about to start."""
+    def follow(self, running: "Running", scenario: str) -> None:
+        """Judge the sandboxes of a server that is about to start from this scenario."""
         from simulator.cli.reports.lives import Lives
 
         self._running = running
+        self._scenario, self._seed = scenario, running.sandbox.seed
+        self._began = datetime.now().astimezone().isoformat(timespec="seconds")
         self._lives = Lives()
         if self._path is not None:
             from simulator.cli.reports.folder import Folder
@@ -50,7 +54,7 @@ class Judge:
         for live in sandboxes:
             self._add(live)
         suites = self._lives.suites(sandboxes.secrets)
-        is_written = self._is_written(suites)
+        is_written = self._is_written(suites, Run(status, self._scenario, self._seed, self._began))
         if self._reports.is_text:
             _print(suites)
         if self._lives.met_left_out:
@@ -61,15 +65,23 @@ class Judge:
             return status
         return UNWRITABLE if not is_written else 0 if all_ok(suites) else 1
 
-    def _is_written(self, suites: Sequence[Suite]) -> bool:
+    def _is_written(self, suites: Sequence[Suite], run: Run) -> bool:
         """Write the files and the folder's page; whether that was possible."""
-        is_written = self._reports.write(suites)
+        is_written = self._reports.write(suites, run)
         if self._folder is None:
             return is_written
-        self._folder.end()
+        self._folder.end(_verdict(self._lives, run))
         if self._folder.error:
             print_to_stderr(one_line(f"reseller-sim exec: {self._folder.error}"))
         return is_written and not self._folder.error
+
+
+def _verdict(lives: "Lives", run: Run) -> str:
+    """The result of a run in one line."""
+    unmet = f"{lives.unmet} of {lives.total} expectations not met" if lives.unmet else ""
+    met = f"all {lives.total} expectations met" if lives.total else "nothing was expected"
+    about = f"scenario {run.scenario}, seed {run.seed}, {run.began}"
+    return f"{unmet or met}; COMMAND exited with {run.command_exit}; {about}"
 
 
 def _print(suites: Sequence[Suite]) -> None:

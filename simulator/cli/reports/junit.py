@@ -1,20 +1,24 @@
 """JUnit XML, in the shape that CI servers read: testsuites, testsuite, testcase, failure or error."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from xml.etree import ElementTree as ET
 
 from simulator.cli.output import one_line, printable
-from simulator.cli.reports.cases import Case, Suite
+from simulator.cli.reports.cases import Case, Run, Suite
 
 _NOT_IN_XML = re.compile("[\ufffe\uffff]")  # the control characters are escaped as everywhere
 
 
-def junit(title: str, suites: Sequence[Suite]) -> bytes:
-    """The document. Control characters, which XML cannot hold, are written as their escapes."""
+def junit(title: str, suites: Sequence[Suite], run: Run | None = None) -> bytes:
+    """The document; `run` is in the properties of each suite. Control characters, which XML cannot hold, are
+    written as their escapes."""
     root = ET.Element("testsuites", _counts(title, suites))
     for suite in suites:
         part = ET.SubElement(root, "testsuite", _counts(suite.name, [suite]))
+        if run is not None:
+            _add_properties(part, asdict(run))
         for case in suite.cases:
             _add(part, suite, case)
     ET.indent(root)
@@ -32,6 +36,12 @@ def _counts(name: str, suites: Sequence[Suite]) -> dict[str, str]:
         "skipped": "0",
         "time": "0",
     }
+
+
+def _add_properties(part: ET.Element, values: Mapping[str, object]) -> None:
+    properties = ET.SubElement(part, "properties")
+    for name, value in values.items():
+        ET.SubElement(properties, "property", {"name": name, "value": _line(str(value))})
 
 
 def _add(part: ET.Element, suite: Suite, case: Case) -> None:

@@ -22,6 +22,8 @@ class Lives:
         self._suites: list[Suite] = []
         self._cases = 0
         self._bytes = 0
+        self.total = 0
+        self.unmet = 0
         self.met_left_out = 0
         self.unmet_left_out = 0
 
@@ -34,6 +36,8 @@ class Lives:
         return found
 
     def _keep(self, case: Case) -> bool:
+        self.total += 1
+        self.unmet += not case.ok
         part = 2 if case.ok else 1  # half of the room is for what is not met
         if self._cases >= CASES_MAX // part or self._bytes + case.size > BYTES_MAX // part:
             self.met_left_out += case.ok
