@@ -2,14 +2,19 @@
 
 import json
 import re
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from simulator.cli.reports import earlier
+from simulator.cli.reports.flags import Reports
 from simulator.cli.reports.folder import Folder
+from simulator.cli.reports.judge import Judge
 from simulator.cli.reports.lives import cases_of
+from simulator.cli.running import Running
 from simulator.runtime.expectations import verdicts
 from tests.support.client import Client, running
 
@@ -21,7 +26,9 @@ def written(client: Client, folder: Path, times: int = 1) -> Folder:
     report = Folder(folder, client.app.sandboxes, "http://127.0.0.1:1")
     for _ in range(times):
         found = verdicts(client.live)
-        report.add(client.live, "sandbox default", found, cases_of(found, client.live.secrets))
+        report.add(
+            client.live, "sandbox default", found, cases_of(found, client.live.secrets), report.masks(client.live)
+        )
     report.end("all met")
     return report
 
@@ -93,6 +100,29 @@ def test_a_report_ends_at_its_bytes(bound: str, said: str, tmp_path: Path, monke
         written(client, tmp_path, 2)
     assert said in page(tmp_path)
     assert (tmp_path / "002-default").exists() is (bound == "PAGE_BYTES_MAX")
+
+
+def test_a_sandbox_is_judged_and_written_beside_the_event_loop(tmp_path: Path) -> None:
+    flags = Reports("exec", None, None, "text", tap=False)
+    earlier.begin(tmp_path)
+    with running({"expect": EXPECT}) as client:
+        judge = Judge(flags, tmp_path)
+        judge.follow(Running(SimpleNamespace(url="http://127.0.0.1:1"), client.app), "mine.yaml")  # type: ignore[arg-type]
+        begin, may_go_on = judge._worker, threading.Event()
+        begin.submit(may_go_on.wait)
+        client.sandbox({"expect": EXPECT}, "other")
+        assert client.sim("DELETE", "/sandboxes/other").status == 204
+        assert client.sim("POST", "/sandboxes/default/reset").status == 200
+        client.pay("a")
+        assert not (tmp_path / "001-other").exists()
+        may_go_on.set()
+        assert judge.exit_code(0) == 1
+    payments = {path.name: json.loads((path / "payments.json").read_text()) for path in tmp_path.glob("0*")}
+    assert {name: len(found) for name, found in payments.items()} == {
+        "001-other": 0,
+        "002-default": 0,
+        "003-default": 1,
+    }
 
 
 def test_what_an_earlier_report_wrote_is_removed_and_nothing_else(tmp_path: Path) -> None:

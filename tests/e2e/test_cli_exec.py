@@ -314,6 +314,31 @@ def assert_har(document: Any, paths: list[str]) -> None:
             assert set(sent["postData"]) == {"mimeType", "params", "text"}
 
 
+SAME = (
+    CLIENT
+    + """
+for _ in range(2):
+    urllib.request.urlopen(urllib.request.Request(sim + "?id=same", YAML, {"Content-Type": "application/yaml"}))
+    call("same", "GET", "/v2/balance")
+    ask("DELETE", "/same")
+"""
+)
+
+
+def test_sandboxes_of_one_id_are_told_apart_and_those_without_a_file_have_none(tmp_path: Path) -> None:
+    text = "extends: default\nexpect: [{ name: looked, calls: { path: /v2/balance, status: 401 }, count: 2 }]\n"
+    as_json = tmp_path / "r.json"
+    script = f"YAML = {text.encode()!r}\n{SAME}"
+    done = run("exec", "--format", "github", "--json", str(as_json), "--", sys.executable, "-c", script)
+    assert done.status == 1, done.err
+    assert "file=" not in done.out
+    suites = json.loads(as_json.read_text())["suites"]
+    assert [one["name"] for one in suites] == ["sandbox same, deleted", "sandbox same, 2nd, deleted"]
+    [case] = suites[0]["cases"]
+    assert (case["file"], case["line"]) == ("", 0)
+    assert case["details"] == ["nearest: 1 call with status 200"]
+
+
 def test_a_refid_counts_also_in_a_request_that_a_fault_answered_unread(tmp_path: Path) -> None:
     scenario = tmp_path / "mine.yaml"
     scenario.write_text(

@@ -1,7 +1,7 @@
 """The folder of a run: what each of its sandboxes did, as files, and all of it on one page."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -47,24 +47,34 @@ class Folder:
         self._notes: list[str] = []
         self.error = ""
 
-    def add(self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case]) -> None:
-        """Write what a sandbox has done by now."""
+    def masks(self, live: LiveSandbox) -> dict[str, Mask]:
+        """What hides the secrets in a sandbox's exchanges, by their `owner`."""
+        owners = dict.fromkeys(one.owner for one in live.life_journal if one.owner)
+        others = {owner: mask_of(live, self._sandboxes, [self._sandboxes.find(owner)]) for owner in owners}
+        return {"": mask_of(live, self._sandboxes), **others}
+
+    def add(
+        self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case], masks: Mapping[str, Mask]
+    ) -> None:
+        """Write what a sandbox has done, which nothing changes meanwhile."""
         self._added += 1
         if self._added > SANDBOXES_MAX or self._bytes > BYTES_MAX or self.error:
             return
         try:
-            self._add(live, label, found, cases)
+            self._add(live, label, found, cases, masks)
         except OSError as error:
             self.error = f"{error.filename or self._folder} cannot be written: {error.strerror}"
 
-    def _add(self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case]) -> None:
+    def _add(
+        self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case], masks: Mapping[str, Mask]
+    ) -> None:
         name = f"{self._added:03d}-{live.id}"
         (self._folder / name).mkdir(exist_ok=True)
-        state, journal, mask = live.core.state, live.life_journal, mask_of(live, self._sandboxes)
+        state, journal, mask = live.core.state, live.life_journal, masks[""]
         coverage = rendered_coverage(live.coverage())
         transactions = list(islice(reversed(state.transactions.values()), PAYMENTS_MAX))[::-1]
         parts: tuple[Iterable[bytes], ...] = (
-            map(mask.answer, har(self._base(live), self._exchanges(live, journal, mask))),
+            map(mask.answer, har(self._base(live), _exchanges(live.id, journal, masks))),
             _listed(mask, _stories(state, transactions, journal, mask)),
             [mask.answer(encode(coverage))],
             [mask.answer(encode(rendered_verdicts(found)))],
@@ -98,13 +108,6 @@ class Folder:
     def _base(self, live: LiveSandbox) -> str:
         return self._url if live.id == DEFAULT else f"{self._url}/s/{live.id}"
 
-    def _exchanges(self, live: LiveSandbox, journal: Journal, mask: Mask) -> Iterator[dict[str, Any]]:
-        masks = {"": mask}
-        for one in journal:
-            if one.owner not in masks:
-                masks[one.owner] = mask_of(live, self._sandboxes, [self._sandboxes.find(one.owner)])
-            yield whole(live.id, one, masks[one.owner])
-
     def _write(self, name: str, parts: Iterable[bytes]) -> bool:
         """Write a file, unless the folder is full; one that has been begun is finished."""
         if self._bytes > BYTES_MAX:
@@ -125,6 +128,11 @@ class Folder:
             (self._folder / INDEX).write_text(page(self._sections, self._notes, verdict), "utf-8")
         except OSError as error:
             self.error = self.error or f"{self._folder / INDEX} cannot be written: {error.strerror}"
+
+
+def _exchanges(sandbox: str, journal: Journal, masks: Mapping[str, Mask]) -> Iterator[dict[str, Any]]:
+    for one in journal:
+        yield whole(sandbox, one, masks[one.owner])
 
 
 def _listed(mask: Mask, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:

@@ -1,6 +1,8 @@
 """What `exec` says at the end of a run about all of its sandboxes."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +15,12 @@ if TYPE_CHECKING:
     from simulator.cli.reports.folder import Folder
     from simulator.cli.reports.lives import Lives
     from simulator.cli.running import Running
+    from simulator.control.masking import Mask
     from simulator.runtime.live_sandbox import LiveSandbox
+
+
+WAITING_MAX = 16
+"""How many sandboxes that have ended may wait for being judged and written: they are kept in memory until then."""
 
 
 class Judge:
@@ -24,6 +31,8 @@ class Judge:
         self._reports = reports
         self._path = folder
         self._folder: Folder | None = None
+        self._worker = ThreadPoolExecutor(1, "report")
+        self._pending: deque[Future[None]] = deque()
 
     def follow(self, running: "Running", scenario: str) -> None:
         """Judge the sandboxes of a server that is about to start from this scenario."""
@@ -40,12 +49,23 @@ class Judge:
         running.app.sandboxes.on_ended = self._add
 
     def _add(self, live: "LiveSandbox", ending: str = "") -> None:
-        from simulator.cli.reports.lives import cases_of, label_of
+        """Judge and write a sandbox beside the event loop, since that takes seconds when it has thousands of payments.
+        Nothing changes any more in what it was until now, and that is kept by a copy of the object."""
+        label = self._lives.label(live, ending)
+        if self._folder is None and not live.counters.expected:
+            return
+        life = live.life()
+        masks = self._folder.masks(life) if self._folder is not None else {}
+        self._pending.append(self._worker.submit(self._add_life, life, label, masks))
+        if len(self._pending) > WAITING_MAX:
+            self._pending.popleft().result()
 
-        label = label_of(live, ending)
-        found = self._lives.add(live, label)
+    def _add_life(self, life: "LiveSandbox", label: str, masks: "Mapping[str, Mask]") -> None:
+        from simulator.cli.reports.lives import cases_of
+
+        found = self._lives.add(life, label)
         if self._folder is not None:
-            self._folder.add(live, label, found, cases_of(found, live.secrets))
+            self._folder.add(life, label, found, cases_of(found, life.secrets), masks)
 
     def exit_code(self, status: int) -> int:
         """Judge what is left, write all reports; returns our exit code for the command's `status`. The sandboxes are
@@ -53,6 +73,8 @@ class Judge:
         sandboxes = self._running.app.sandboxes
         for live in sandboxes:
             self._add(live)
+        while self._pending:
+            self._pending.popleft().result()
         suites = self._lives.suites(sandboxes.secrets)
         is_written = self._is_written(suites, Run(status, self._scenario, self._seed, self._began))
         if self._reports.is_text:
