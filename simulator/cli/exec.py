@@ -13,6 +13,7 @@ import click
 
 from simulator.cli.flags import CannotStart, ServerFlags, option, server_flags, verb
 from simulator.cli.output import print_to_stderr
+from simulator.cli.reports import earlier
 from simulator.cli.reports.flags import Reports, report_flags
 from simulator.cli.reports.judge import Judge
 
@@ -78,11 +79,23 @@ def command(ctx: click.Context, /, coverage: bool, report: Path | None, **flags:
     to_run: list[str] = ctx.obj
     own = {name: flags.pop(name) for name in ("junit", "json_file", "format", "tap")}
     reports = Reports(title="reseller-sim exec", **own)
+    try:
+        return _reported(to_run, reports, report, ServerFlags(**flags), coverage=coverage)
+    except CannotStart as refused:
+        reports.not_run(refused.message)
+        if report is not None:
+            earlier.not_run(report, refused.message)
+        raise
+
+
+def _reported(to_run: list[str], reports: Reports, report: Path | None, flags: ServerFlags, *, coverage: bool) -> int:
     if shutil.which(to_run[0]) is None:
         raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: check its name and PATH")
-    reports.refuse_unwritable()
+    reports.begin()
+    if report is not None:
+        earlier.begin(report)
     judge = Judge(reports, report)
-    running, thread = _serve_in_thread(ServerFlags(**flags), judge, keeps_coverage=coverage)
+    running, thread = _serve_in_thread(flags, judge, keeps_coverage=coverage)
     try:
         status = _run(to_run, environment(running))
     finally:
@@ -122,7 +135,7 @@ def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) 
 
     answers_or_ended = threading.Event()
     running = prepare(flags, lambda _: answers_or_ended.set(), keeps_coverage=keeps_coverage)
-    judge.follow(running)
+    judge.follow(running, flags.scenario)
 
     def serve() -> None:
         try:

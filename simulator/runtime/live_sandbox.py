@@ -1,6 +1,7 @@
 """A running sandbox: the state machine with its clock, driver, journal and inboxes, and the one door into it."""
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -113,11 +114,14 @@ class LiveSandbox:
     def secrets(self) -> tuple[Secrets, ...]:
         """What must not be shown of it: the secrets that it has, those that it had, the server's, and those of former
         lives, of whatever sandbox."""
+        self._follow_secrets()
+        return self._secrets, *self.former_secrets.generations
+
+    def _follow_secrets(self) -> None:
         log = self.core.state.secrets
         if self._secrets_version != log.version:
             self._secrets = followed(self._secrets, (*log, *self.server_secrets))
             self._secrets_version = log.version
-        return self._secrets, *self.former_secrets.generations
 
     def retire_secrets(self, kept: Iterable[str] = ()) -> None:
         """Let the secrets of this life be those of a former one, but for those `kept`."""
@@ -227,6 +231,14 @@ class LiveSandbox:
             self.retire_secrets(kept=first[1].state.secrets)
             self._begin(first)
             self.start()
+
+    def life(self) -> "LiveSandbox":
+        """What it has done until now, when this life is about to end: nothing changes in it after that, so that it may
+        be read beside the event loop. It answers no commands."""
+        self._follow_secrets()  # so that reading them there changes nothing
+        life = copy(self)
+        life.journal = self.life_journal
+        return life
 
     async def wait_until(
         self, is_true: Callable[[], bool], timeout_s: float, notifier: Notifier, *others: Notifier

@@ -88,8 +88,8 @@ def test_a_case_that_was_not_looked_at_is_ok_and_says_why() -> None:
 
 def test_a_page_holds_texts_as_texts_and_needs_nothing_else() -> None:
     rows = dict.fromkeys(("trxid", "refid", "product", "account", "amount", "status", "updated"), HOSTILE)
-    made = section(HOSTILE, {HOSTILE: HOSTILE}, SUITES[1].cases, ([rows], 1), ([], 0), HOSTILE, [HOSTILE])
-    whole = page([made], [HOSTILE])
+    made = section(HOSTILE, {HOSTILE: HOSTILE}, SUITES[1].cases, ([rows], 1), ([], 0), ([], 0), HOSTILE, [HOSTILE])
+    whole = page([made], [HOSTILE], HOSTILE)
     assert "<b>" not in whole
     assert "<script" not in whole
     assert "\x1b" not in whole

@@ -7,6 +7,7 @@ import shlex
 import signal
 import sys
 from datetime import datetime
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -249,6 +250,8 @@ def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tm
     done = run("exec", str(scenario), *flags, "--", sys.executable, "-c", SEVERAL)
     assert done.status == 1, done.err
     result = json.loads(as_json.read_text())
+    assert (result["command_exit"], result["scenario"]) == (0, str(scenario))
+    assert datetime.fromisoformat(result["began"]).tzinfo is not None
     assert {suite["name"]: [case["ok"] for case in suite["cases"]] for suite in result["suites"]} == {
         "sandbox gone, deleted": [False, True],
         "sandbox kept, before its 1st reset": [False, False],
@@ -259,7 +262,12 @@ def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tm
     assert "not ok 3 - sandbox kept, before its 1st reset: looked" in done.out
     root = ElementTree.parse(junit).getroot()  # noqa: S314  # written by us
     assert (root.get("tests"), root.get("failures")) == ("8", "4")
+    for suite in root:
+        properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
+        assert properties == {name: str(result[name]) for name in ("command_exit", "scenario", "seed", "began")}
     page = (folder / "index.html").read_text()
+    about = f"scenario {scenario}, seed {result['seed']}, {result['began']}"
+    assert f"4 of 8 expectations not met; COMMAND exited with 0; {about}" in page
     for link in re.findall(r'href="([^"]+)"', page):
         assert (folder / link).is_file()
     assert page.index("sandbox gone, deleted") < page.index("sandbox kept, before its 1st reset")
@@ -306,6 +314,31 @@ def assert_har(document: Any, paths: list[str]) -> None:
             assert set(sent["postData"]) == {"mimeType", "params", "text"}
 
 
+SAME = (
+    CLIENT
+    + """
+for _ in range(2):
+    urllib.request.urlopen(urllib.request.Request(sim + "?id=same", YAML, {"Content-Type": "application/yaml"}))
+    call("same", "GET", "/v2/balance")
+    ask("DELETE", "/same")
+"""
+)
+
+
+def test_sandboxes_of_one_id_are_told_apart_and_those_without_a_file_have_none(tmp_path: Path) -> None:
+    text = "extends: default\nexpect: [{ name: looked, calls: { path: /v2/balance, status: 401 }, count: 2 }]\n"
+    as_json = tmp_path / "r.json"
+    script = f"YAML = {text.encode()!r}\n{SAME}"
+    done = run("exec", "--format", "github", "--json", str(as_json), "--", sys.executable, "-c", script)
+    assert done.status == 1, done.err
+    assert "file=" not in done.out
+    suites = json.loads(as_json.read_text())["suites"]
+    assert [one["name"] for one in suites] == ["sandbox same, deleted", "sandbox same, 2nd, deleted"]
+    [case] = suites[0]["cases"]
+    assert (case["file"], case["line"]) == ("", 0)
+    assert case["details"] == ["nearest: 1 call with status 200"]
+
+
 def test_a_refid_counts_also_in_a_request_that_a_fault_answered_unread(tmp_path: Path) -> None:
     scenario = tmp_path / "mine.yaml"
     scenario.write_text(
@@ -322,7 +355,17 @@ def test_annotations_of_unmet_expectations_have_file_and_line(tmp_path: Path) ->
     scenario = expecting(tmp_path)
     done = run("exec", str(scenario), "--format", "github", "--", "true")
     assert (done.status, done.err) == (1, "")
-    assert done.out == f"::error file={scenario},line=3,title=expectation::looked: expected 1, got 0\n"
+    assert done.out == f"\n::error file={scenario},line=3,title=expectation::looked: expected 1, got 0\n"
+
+
+@pytest.mark.parametrize(("flags", "line"), [(("--tap",), "TAP version 14"), (("--format", "github"), "::error file=")])
+def test_a_result_on_stdout_begins_a_line_whatever_the_command_printed(
+    flags: tuple[str, ...], line: str, tmp_path: Path
+) -> None:
+    done = run("exec", str(expecting(tmp_path)), *flags, "--", "printf", "no line end")
+    first, second = done.out.splitlines()[:2]
+    assert first == "no line end"
+    assert second.startswith(line)
 
 
 @pytest.mark.parametrize("flag", ["--junit", "--json", "--report"])
@@ -377,3 +420,36 @@ def test_the_command_starts_sandboxes_from_a_folder_of_scenarios(tmp_path: Path,
     variable = str(tmp_path) if is_variable else ""
     done = run("exec", *flags, "--", sys.executable, "-c", script, RESELLER_SIM_SCENARIOS=variable)
     assert (done.status, json.loads(done.out)["scenario"]) == (0, "mine")
+
+
+@pytest.mark.parametrize("kind", ["scenario", "command", "port"])
+def test_a_run_that_cannot_start_leaves_no_result_of_an_earlier_one(kind: str, tmp_path: Path) -> None:
+    junit, as_json, folder = tmp_path / "result.xml", tmp_path / "result.json", tmp_path / "report"
+    (tmp_path / "bad.yaml").write_text("sed: 1\nclok: manual\n")
+    flags = ("--junit", str(junit), "--json", str(as_json), "--report", str(folder))
+    assert run("exec", *flags, "--", "true").status == 0
+    arguments = {
+        "scenario": (str(tmp_path / "bad.yaml"), *flags, "--tap", "--", "true"),
+        "command": (*flags, "--tap", "--", "no-such-command"),
+        "port": ("--host", "192.0.2.1", *flags, "--tap", "--", "true"),
+    }[kind]
+    done = run("exec", *arguments)
+    assert done.status == 3
+    [suite] = json.loads(as_json.read_text())["suites"]
+    [case] = suite["cases"]
+    assert (suite["ok"], case["ok"], case["code"]) == (False, False, "not_run")
+    assert "\n".join((case["message"], *case["details"])) == done.err.strip()
+    root = ElementTree.parse(junit).getroot()  # noqa: S314  # written by us
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("1", "0", "1")
+    assert [one.get("message") for one in root.iter("error")] == [case["message"]]
+    assert "not ok 1 - reseller-sim exec: start" in done.out
+    assert [path.name for path in folder.iterdir()] == ["index.html"]
+    assert all(escape(line) in (folder / "index.html").read_text() for line in done.err.splitlines())
+
+
+def test_a_result_says_that_the_run_has_not_ended_until_it_has(tmp_path: Path) -> None:
+    as_json = tmp_path / "result.json"
+    done = run("exec", "--json", str(as_json), "--", "cat", str(as_json))
+    assert done.status == 0
+    assert json.loads(done.out)["suites"][0]["cases"][0]["message"] == "the run has not ended"
+    assert json.loads(as_json.read_text())["ok"] is True

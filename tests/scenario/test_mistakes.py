@@ -22,6 +22,37 @@ def test_the_table_of_mistakes_is_complete_and_long() -> None:
     assert len({row[0] for row in MISTAKES}) == len(MISTAKES)
 
 
+SECRETS = [
+    (
+        "resellers: [{code: A, api_keys: [{key: k, secret: hunter2-live-secret!!}]}]\n",
+        "a secret of 21 characters must be",
+    ),
+    (
+        "resellers: [{code: A, api_keys: [{key: k, secret: hunter2}]}]\n",
+        "a secret of 7 characters must be Base64 such as",
+    ),
+    (
+        "resellers: [{code: A, api_keys: [{key: k, secret: 7272727}]}]\n",
+        "must be Base64 such as c2VjcmV0LWZvci10ZXN0cw==, not a num",
+    ),
+    ("resellers: [{code: A, users: [{username: k, password: 7272727}]}]\n", "not a number; write it in quotes"),
+    (
+        f"resellers: [{{code: A, users: [{{username: k, password: {'hunter2' * 99}}}]}}]\n",
+        "a password of 693 characters",
+    ),
+    ("webhooks: {catalog: {url: 'inbox:a', secret: hunter2}}\n", "a secret of 7 characters must be 64 hexadecimal"),
+    ("schedule: [{at: 1s, webhook: {reseller: A, secret: hunter2}}]\n", "a secret of 7 characters must be 64 hex"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), SECRETS)
+def test_no_message_shows_a_secret(text: str, said: str) -> None:
+    found = "\n".join(problems(text))
+    assert said in found
+    assert "hunter2" not in found
+    assert "7272727" not in found
+
+
 SUGGESTIONS = [
     ("extnds: default\n", "'extends'"),
     ("extends: slow-provder\n", "'slow-provider'"),

@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+NOT_RUN = "not_run"
+"""The code of a case that says why nothing was examined."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -19,6 +22,11 @@ class Case:
     line: int = 0
     column: int = 0
     skipped: str = ""
+
+    @property
+    def is_error(self) -> bool:
+        """True when it says why nothing was examined, false for what was examined and is not as expected."""
+        return self.code == NOT_RUN
 
     @property
     def size(self) -> int:
@@ -42,6 +50,22 @@ class Suite:
     def skipped(self) -> int:
         """How many of its cases were not looked at."""
         return sum(1 for case in self.cases if case.skipped)
+
+    @property
+    def errors(self) -> int:
+        """How many of its cases are errors, which are among the failures."""
+        return sum(1 for case in self.cases if case.is_error)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What `exec` has run: COMMAND's exit code, the scenario, the seed of the default sandbox, and the wall time at
+    which COMMAND began, in ISO 8601."""
+
+    command_exit: int
+    scenario: str
+    seed: int
+    began: str
 
 
 def all_ok(suites: Iterable[Suite]) -> bool:

@@ -1,21 +1,23 @@
 """The folder of a run: what each of its sandboxes did, as files, and all of it on one page."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from simulator.cli.coverage import text as coverage_text
-from simulator.cli.flags import CannotStart
-from simulator.cli.output import one_line
 from simulator.cli.reports.cases import Case
+from simulator.cli.reports.earlier import FILES, INDEX
 from simulator.cli.reports.har import har
-from simulator.cli.reports.page import ROWS_MAX, page, section
+from simulator.cli.reports.page import ROWS_MAX, Rows, page, section
+from simulator.control.callbacks import callback as rendered_callback
 from simulator.control.coverage import rendered as rendered_coverage
 from simulator.control.expectations import rendered as rendered_verdicts
 from simulator.control.masking import Mask, mask_of
 from simulator.control.requests import row, whole
 from simulator.control.transactions import SHOWN_MAX, story
+from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Verdict
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.state import State
@@ -28,11 +30,10 @@ SANDBOXES_MAX = 200
 PAYMENTS_MAX = 5_000
 BYTES_MAX = 256 * 1024 * 1024
 PAGE_BYTES_MAX = 16 * 1024 * 1024
-INDEX = "index.html"
 
 
 class Folder:
-    """Writes files below a folder, which may have others: only those of the same names are replaced. An error is kept
+    """Writes files below a folder that `earlier` has begun, which may have files of others. An error is kept
     for the end, since a sandbox is deleted whether or not it can be written."""
 
     def __init__(self, folder: Path, sandboxes: Sandboxes, url: str) -> None:
@@ -46,39 +47,40 @@ class Folder:
         self._notes: list[str] = []
         self.error = ""
 
-    @staticmethod
-    def begin(folder: Path) -> None:
-        """Create the folder. Raises `CannotStart` when it cannot be written."""
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / INDEX).open("ab").close()
-        except OSError as error:
-            text = f"reseller-sim exec: the folder {folder} cannot be written: {error.strerror}"
-            raise CannotStart(one_line(text)) from None
+    def masks(self, live: LiveSandbox) -> dict[str, Mask]:
+        """What hides the secrets in a sandbox's exchanges, by their `owner`."""
+        owners = dict.fromkeys(one.owner for one in live.life_journal if one.owner)
+        others = {owner: mask_of(live, self._sandboxes, [self._sandboxes.find(owner)]) for owner in owners}
+        return {"": mask_of(live, self._sandboxes), **others}
 
-    def add(self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case]) -> None:
-        """Write what a sandbox has done by now."""
+    def add(
+        self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case], masks: Mapping[str, Mask]
+    ) -> None:
+        """Write what a sandbox has done, which nothing changes meanwhile."""
         self._added += 1
         if self._added > SANDBOXES_MAX or self._bytes > BYTES_MAX or self.error:
             return
         try:
-            self._add(live, label, found, cases)
+            self._add(live, label, found, cases, masks)
         except OSError as error:
             self.error = f"{error.filename or self._folder} cannot be written: {error.strerror}"
 
-    def _add(self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case]) -> None:
+    def _add(
+        self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case], masks: Mapping[str, Mask]
+    ) -> None:
         name = f"{self._added:03d}-{live.id}"
         (self._folder / name).mkdir(exist_ok=True)
-        state, journal, mask = live.core.state, live.life_journal, mask_of(live, self._sandboxes)
+        state, journal, mask = live.core.state, live.life_journal, masks[""]
         coverage = rendered_coverage(live.coverage())
         transactions = list(islice(reversed(state.transactions.values()), PAYMENTS_MAX))[::-1]
-        contents: dict[str, Iterable[bytes]] = {
-            "journal.har": map(mask.answer, har(self._base(live), self._exchanges(live, journal, mask))),
-            "payments.json": _listed(mask, _stories(state, transactions, journal, mask)),
-            "coverage.json": [mask.answer(encode(coverage))],
-            "expectations.json": [mask.answer(encode(rendered_verdicts(found)))],
-        }
-        files = {file: f"{name}/{file}" for file, parts in contents.items() if self._write(f"{name}/{file}", parts)}
+        parts: tuple[Iterable[bytes], ...] = (
+            map(mask.answer, har(self._base(live), _exchanges(live.id, journal, masks))),
+            _listed(mask, _stories(state, transactions, journal, mask)),
+            [mask.answer(encode(coverage))],
+            [mask.answer(encode(rendered_verdicts(found)))],
+        )
+        contents = dict(zip(FILES, parts, strict=True))
+        files = {file: f"{name}/{file}" for file, one in contents.items() if self._write(f"{name}/{file}", one)}
         notes = _left_out(journal, len(transactions), len(state.transactions))
         notes += [f"not written, as the report is full: {file}" for file in contents if file not in files]
         made = section(
@@ -89,6 +91,7 @@ class Folder:
                 [_masked(mask, _payment(story(state, one))) for one in transactions[-ROWS_MAX:]],
                 len(state.transactions),
             ),
+            callbacks=_latest_attempts(state, mask),
             exchanges=(
                 [_masked(mask, row(one, mask)) for one in islice(reversed(journal), ROWS_MAX)][::-1],
                 journal.last_n,
@@ -105,13 +108,6 @@ class Folder:
     def _base(self, live: LiveSandbox) -> str:
         return self._url if live.id == DEFAULT else f"{self._url}/s/{live.id}"
 
-    def _exchanges(self, live: LiveSandbox, journal: Journal, mask: Mask) -> Iterator[dict[str, Any]]:
-        masks = {"": mask}
-        for one in journal:
-            if one.owner not in masks:
-                masks[one.owner] = mask_of(live, self._sandboxes, [self._sandboxes.find(one.owner)])
-            yield whole(live.id, one, masks[one.owner])
-
     def _write(self, name: str, parts: Iterable[bytes]) -> bool:
         """Write a file, unless the folder is full; one that has been begun is finished."""
         if self._bytes > BYTES_MAX:
@@ -121,17 +117,22 @@ class Folder:
                 self._bytes += file.write(part)
         return True
 
-    def end(self) -> None:
-        """Write the page."""
+    def end(self, verdict: str) -> None:
+        """Write the page, with the result of the run in one line."""
         left_out = self._added - SANDBOXES_MAX
         if left_out > 0:
             self._notes.append(f"{left_out} more sandboxes are left out: a report has at most {SANDBOXES_MAX}")
         if self._bytes > BYTES_MAX:
             self._notes.append(f"the report is full: no file was begun beyond {BYTES_MAX} bytes")
         try:
-            (self._folder / INDEX).write_text(page(self._sections, self._notes), "utf-8")
+            (self._folder / INDEX).write_text(page(self._sections, self._notes, verdict), "utf-8")
         except OSError as error:
             self.error = self.error or f"{self._folder / INDEX} cannot be written: {error.strerror}"
+
+
+def _exchanges(sandbox: str, journal: Journal, masks: Mapping[str, Mask]) -> Iterator[dict[str, Any]]:
+    for one in journal:
+        yield whole(sandbox, one, masks[one.owner])
 
 
 def _listed(mask: Mask, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
@@ -167,6 +168,24 @@ def _left_out(journal: Journal, written: int, payments: int) -> list[str]:
 def _payment(one: dict[str, Any]) -> dict[str, Any]:
     names = ("trxid", "refid", "product", "account", "amount", "status", "updated")
     return {name: one[name] for name in names}
+
+
+def _latest_attempts(state: State, mask: Mask) -> Rows:
+    """The attempts of the latest callbacks; a callback without one is a row, too."""
+    latest = deque(state.callbacks, ROWS_MAX)
+    rows = [_masked(mask, row) for one in latest for row in _attempts(one)]
+    others = len(state.callbacks) - len(latest) + state.callbacks.left_out
+    return rows[-ROWS_MAX:], len(rows) + others
+
+
+def _attempts(one: Callback) -> Iterator[dict[str, Any]]:
+    shown = rendered_callback(one)
+    about = {"refid": one.transaction.refid, "status": shown["payment_status"], "state": shown["state"]}
+    for tried in shown["attempts"]:
+        answer = tried["status"] or tried["error"] or tried["ending"] or "not yet"
+        yield about | {"at": tried["at"], "attempt": tried["number"], "answer": answer}
+    if not shown["attempts"]:
+        yield about | {"at": "", "attempt": "", "answer": ""}
 
 
 def _masked(mask: Mask, one: dict[str, Any]) -> dict[str, Any]:

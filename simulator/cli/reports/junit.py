@@ -1,21 +1,24 @@
-"""JUnit XML, in the shape that CI servers read: testsuites, testsuite, testcase, failure."""
+"""JUnit XML, in the shape that CI servers read: testsuites, testsuite, testcase, failure or error."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from xml.etree import ElementTree as ET
 
 from simulator.cli.output import one_line, printable
-from simulator.cli.reports.cases import Case, Suite
+from simulator.cli.reports.cases import Case, Run, Suite
 
 _NOT_IN_XML = re.compile("[\ufffe\uffff]")  # the control characters are escaped as everywhere
 
 
-def junit(title: str, suites: Sequence[Suite]) -> bytes:
-    """The document. Control characters, which XML cannot hold, are written as their escapes."""
-    tests, failures = sum(len(one.cases) for one in suites), sum(one.failures for one in suites)
-    root = ET.Element("testsuites", _counts(title, tests, failures, sum(one.skipped for one in suites)))
+def junit(title: str, suites: Sequence[Suite], run: Run | None = None) -> bytes:
+    """The document; `run` is in the properties of each suite. Control characters, which XML cannot hold, are
+    written as their escapes."""
+    root = ET.Element("testsuites", _counts(title, suites))
     for suite in suites:
-        part = ET.SubElement(root, "testsuite", _counts(suite.name, len(suite.cases), suite.failures, suite.skipped))
+        part = ET.SubElement(root, "testsuite", _counts(suite.name, [suite]))
+        if run is not None:
+            _add_properties(part, asdict(run))
         for case in suite.cases:
             _add(part, suite, case)
     ET.indent(root)
@@ -23,15 +26,22 @@ def junit(title: str, suites: Sequence[Suite]) -> bytes:
     return document + b"\n"
 
 
-def _counts(name: str, tests: int, failures: int, skipped: int) -> dict[str, str]:
+def _counts(name: str, suites: Sequence[Suite]) -> dict[str, str]:
+    errors = sum(one.errors for one in suites)
     return {
         "name": _line(name),
-        "tests": str(tests),
-        "failures": str(failures),
-        "errors": "0",
-        "skipped": str(skipped),
+        "tests": str(sum(len(one.cases) for one in suites)),
+        "failures": str(sum(one.failures for one in suites) - errors),
+        "errors": str(errors),
+        "skipped": str(sum(one.skipped for one in suites)),
         "time": "0",
     }
+
+
+def _add_properties(part: ET.Element, values: Mapping[str, object]) -> None:
+    properties = ET.SubElement(part, "properties")
+    for name, value in values.items():
+        ET.SubElement(properties, "property", {"name": name, "value": _line(str(value))})
 
 
 def _add(part: ET.Element, suite: Suite, case: Case) -> None:
@@ -44,7 +54,8 @@ def _add(part: ET.Element, suite: Suite, case: Case) -> None:
     if case.skipped:
         ET.SubElement(element, "skipped", {"message": _line(case.skipped)})
     if not case.ok:
-        failure = ET.SubElement(element, "failure", {"message": _line(case.message), "type": _line(case.code)})
+        kind = "error" if case.is_error else "failure"
+        failure = ET.SubElement(element, kind, {"message": _line(case.message), "type": _line(case.code)})
         failure.text = _text("\n".join((case.message, *case.details)))
 
 

@@ -1,5 +1,6 @@
 """The sandboxes of a run, those included that were deleted or reset, each judged when it ended."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -7,6 +8,7 @@ from simulator.cli.reports.cases import Case, Suite
 from simulator.domain.model.expectations import Verdict
 from simulator.runtime.expectations import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.scenario.library import BODY
 from simulator.wire.secrets import Secrets, hidden
 
 CASES_MAX = 10_000
@@ -20,8 +22,11 @@ class Lives:
 
     def __init__(self) -> None:
         self._suites: list[Suite] = []
+        self._deleted: Counter[str] = Counter()
         self._cases = 0
         self._bytes = 0
+        self.total = 0
+        self.unmet = 0
         self.met_left_out = 0
         self.unmet_left_out = 0
 
@@ -33,7 +38,19 @@ class Lives:
             self._suites.append(Suite(hidden(label, live.secrets), kept))
         return found
 
+    def label(self, live: LiveSandbox, ending: str = "") -> str:
+        """What the report calls a sandbox, `ending` being `deleted`, `reset` or empty for one that still exists. To be
+        called once for each, in their order: of several with one id, all but the first are numbered."""
+        number = self._deleted[live.id] + 1
+        self._deleted[live.id] += ending == "deleted"
+        name = f"sandbox {live.id}" + (f", {_ordinal(number)}" if number > 1 else "")
+        if ending == "reset":
+            return f"{name}, before its {_ordinal(live.resets + 1)} reset"
+        return name + (f", {ending}" if ending else "")
+
     def _keep(self, case: Case) -> bool:
+        self.total += 1
+        self.unmet += not case.ok
         part = 2 if case.ok else 1  # half of the room is for what is not met
         if self._cases >= CASES_MAX // part or self._bytes + case.size > BYTES_MAX // part:
             self.met_left_out += case.ok
@@ -56,13 +73,6 @@ class Lives:
         return shown
 
 
-def label_of(live: LiveSandbox, ending: str = "") -> str:
-    """What a report calls a sandbox, `ending` being `deleted`, `reset` or empty for one that still exists."""
-    if ending == "reset":
-        return f"sandbox {live.id}, before its {_ordinal(live.resets + 1)} reset"
-    return f"sandbox {live.id}" + (f", {ending}" if ending else "")
-
-
 def _ordinal(number: int) -> str:
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
@@ -75,6 +85,7 @@ def cases_of(found: Iterable[Verdict], secrets: Iterable[Secrets]) -> tuple[Case
 
 def _case(one: Verdict) -> Case:
     place = one.expectation.place
+    place = place if place and place.file != BODY else None  # there is no such file to open
     details = [f"nearest: {line}" for line in one.nearest] + [f"pending: {line}" for line in one.pending]
     return Case(
         name=one.expectation.name,

@@ -17,6 +17,9 @@ DIGITS_MAX = 40
 _INDEX = re.compile(r"\[[0-9]+\]")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
+SECRET_KEYS = ("secret", "password")
+"""Keys whose values no message shows: it may be printed by CI, and the value is often almost right."""
+
 PROBLEMS_MAX = 100
 LINE_CHARS_MAX = 300  # of a problem as a line; the place has at most two thirds of it
 MESSAGE_CHARS_MAX = 1000
@@ -214,6 +217,14 @@ def kind_of(value: object) -> str:
     if isinstance(value, bool) or value is None:
         return shown(value)
     return shown(value) if isinstance(value, dict | list) else "text" if isinstance(value, str) else "a number"
+
+
+def shown_at(path: Path, value: object) -> str:
+    """The value at this path quoted for a message; of a secret only what it is."""
+    name = path[-1] if path else ""
+    if name not in SECRET_KEYS or value is None or isinstance(value, bool | dict | list):
+        return shown(value)
+    return f"a {name} of {len(value)} characters" if isinstance(value, str) else "a number"
 
 
 def shown(value: object, length_max: int = 60) -> str:

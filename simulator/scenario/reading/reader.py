@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from simulator.scenario.reading import values
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import Node, Path, Position, Report, child, shown
+from simulator.scenario.reading.document import Node, Path, Position, Report, child, shown_at
 
 T = TypeVar("T")
 
@@ -157,5 +157,5 @@ class Reader:
         try:
             return read(value)
         except ValueError as error:
-            self.problem(code, f"{shown(value)} {error}")
+            self.problem(code, f"{shown_at(self.path, value)} {error}")
             return None
