@@ -9,8 +9,8 @@ from simulator.cli.reports.cases import Run, Suite, all_ok
 
 
 def as_json(title: str, suites: Sequence[Suite], run: Run | None = None) -> bytes:
-    """`{title, ok, suites: [{name, ok, cases: [{name, ok, message, details, code, file, line, column, skipped}]}]}`, with
-    the members of `Run` after `ok` when there was one."""
+    """`{title, ok, suites: [{name, ok, cases: [{name, ok, message, details, code, file, line, column,
+    skipped}]}]}`, with the members of `Run` after `ok` when there was one."""
     whole = {
         "title": title,
         "ok": all_ok(suites),
