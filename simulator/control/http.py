@@ -106,7 +106,10 @@ async def on_http_error(request: Request, exc: Exception) -> Response:
         404: ("unknown_path", UNKNOWN_PATH),
         405: ("wrong_method", "this path does not take this method"),
     }.get(exc.status_code, ("http_error", exc.detail))
-    answer = error(exc.status_code, code, text)
+    path = request.url.path if exc.status_code == 404 else ""
+    if path.startswith("/_sim/_sim"):
+        text = f"/_sim is in this path twice: RESELLER_SIM_URL ends in it already; {text}"
+    answer = error(exc.status_code, code, text, path)
     answer.headers.update(exc.headers or {})
     if exc.status_code == 405:
         answer.headers["allow"] = ", ".join(_methods_of(request))
