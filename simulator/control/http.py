@@ -37,6 +37,7 @@ PAGE_DEFAULT = 100
 PAGE_BYTES_MAX = 1024 * 1024
 SLICE_BYTES = 8 * 1024  # of a page: rendered in one turn of the event loop, a few milliseconds for the costliest rows
 SLICE_ROWS = 16
+PATH_CHARS_MAX = 200
 UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `reseller-sim openapi --control`"
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400, Busy: 429}
@@ -106,7 +107,7 @@ async def on_http_error(request: Request, exc: Exception) -> Response:
         404: ("unknown_path", UNKNOWN_PATH),
         405: ("wrong_method", "this path does not take this method"),
     }.get(exc.status_code, ("http_error", exc.detail))
-    path = request.url.path if exc.status_code == 404 else ""
+    path = shortened(request.url.path, PATH_CHARS_MAX, "…") if exc.status_code == 404 else ""
     if path.startswith("/_sim/_sim"):
         text = f"/_sim is in this path twice: RESELLER_SIM_URL ends in it already; {text}"
     answer = error(exc.status_code, code, text, path)

@@ -180,7 +180,7 @@ BALANCE = f"{sys.executable} -m simulator call GET /v2/balance >/dev/null 2>&1"
         (BALANCE, 0, []),
         ("exit 0", 1, ["looked: expected 1, got 0"]),
         ("exit 7", 7, ["looked: expected 1, got 0"]),
-        (f"{BALANCE}; {BALANCE}", 1, ["looked: expected 1, got 2"]),
+        (f"{BALANCE}; {BALANCE}", 1, ["looked: expected 1, got 2 in requests 1, 2"]),
     ],
 )
 def test_a_run_fails_when_an_expectation_of_the_scenario_is_not_met(
