@@ -8,6 +8,7 @@ from bench.servers import BenchError
 from campaign import outcome
 from campaign.faults import callbacks, retried, webhooks
 from campaign.floods import floods
+from campaign.imports import imports
 from campaign.load import mixed, mutated
 from campaign.outcome import Outcome
 from campaign.races import races
@@ -19,6 +20,7 @@ PARTS: dict[str, Callable[[float], list[Outcome]]] = {
     "floods": floods,
     "faults": lambda scale: [webhooks(scale), callbacks(scale), retried(scale)],
     "races": races,
+    "imports": imports,
     "soak": lambda scale: [soak(scale)],
 }
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 SANDBOX_PREFIX = "/s/"
 CONTROL_PREFIX = CONTROL_PATH + "/"
+DOCUMENT_PATH = "/openapi.json"
 
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 
@@ -55,7 +56,7 @@ class App:
             return
         # Other servers than ours may have left blanks around values (RFC 9110 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        if scope["path"].startswith(CONTROL_PREFIX) or scope["path"] == CONTROL_PATH:
+        if _is_ours(scope["path"]):
             await self._controlled(scope, receive, send)
         else:
             client = scope.get("client")
@@ -76,7 +77,7 @@ class App:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
         raw_path, _, query = whole.target.partition(b"?")
         path = raw_path.decode("ascii")
-        if path.startswith(CONTROL_PREFIX) or path == CONTROL_PATH:
+        if _is_ours(path):
             return None
         request = Incoming(
             method=whole.method,
@@ -114,10 +115,11 @@ class App:
             from simulator.control.guard import Guard
 
             guard = Guard(self.options.control_token, self.options.allowed_hosts)
-            self._control = ControlApp(self.sandboxes, self.scenario, guard)
+            self._control = ControlApp(self.sandboxes, self.scenario, guard, self.options.scenarios)
         responder = responder_of(scope)
         if responder is not None:
             scope["cancel_when_left"] = responder.cancel_when_left
+            scope["abort"] = responder.abort
             if scope["method"] == "GET":  # it changes nothing, but may wait for minutes
                 responder.cancel_when_left()
         await self._control(scope, receive, send)
@@ -145,6 +147,11 @@ class App:
         if isinstance(self._sender, HttpSender):
             await self._sender.close()
         await send({"type": "lifespan.shutdown.complete"})
+
+
+def _is_ours(path: str) -> bool:
+    """True for what is not the service's: the control API, and the contract as a document."""
+    return path.startswith(CONTROL_PREFIX) or path in (CONTROL_PATH, DOCUMENT_PATH)
 
 
 async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:

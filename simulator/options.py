@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 DEFAULT_PORT = 8080
 LOOPBACK = "127.0.0.1"
@@ -13,7 +14,8 @@ class Options:
     """`scenario` is a path or a bundled name. `mode`, `rate`, `start` and `seed` override the scenario's values.
 
     `control_token` None leaves the control API open, which is safe on a loopback address only. `url` is the address
-    that clients see. `keeps_coverage` preserves the figures of former sandboxes.
+    that clients see. `keeps_coverage` preserves the figures of former sandboxes. `scenarios` is the folder whose files
+    clients may start sandboxes from.
     """
 
     scenario: str = "default"
@@ -28,3 +30,4 @@ class Options:
     trust_forwarded: bool = False
     sandbox_ttl_s: float | None = None
     keeps_coverage: bool = False
+    scenarios: Path | None = None

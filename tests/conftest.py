@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 from simulator.scenario.sections.people import person_pools
 from tests.support.longest_turn import LIMIT_S, LONGEST_TURN
 from tests.support.slow_rows import slow_rows
+from tests.support.tools import not_run
 
 # How long an example takes is the machine's affair: no deadlines. Every run has the same examples, so that a failure is
 # one of the change under test, and nothing is remembered in the checkout; `--hypothesis-profile random` draws others.
@@ -47,3 +48,9 @@ def pytest_collection_finish() -> None:
     tests themselves and the modules."""
     person_pools()
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line what did not run for want of a program."""
+    if line := not_run([report.longrepr for report in terminalreporter.stats.get("skipped", [])]):
+        terminalreporter.write_line(line)

@@ -21,8 +21,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "shortened": set(),
     "auth": {"shortened"},
     "contract": {"shortened"},
+    "upstream": {"auth"},
+    "importer": {"upstream", "scenario", "wire", "domain"},
     "server": set(),
     "wire": {"domain", "shortened"},
+    "conform": {"contract", "auth", "upstream", "wire", "domain", "shortened"},
     "scenario": {"domain", "contract", "wire"},
     "delivery": {"domain"},
     "tape": {"domain"},
@@ -63,15 +66,16 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions",
     },
     "control": {
-        "app", "clock", "guard", "http", "masked_send", "masking", "meta", "probes", "render", "requests",
+        "api_docs", "app", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "probes", "render",
+        "requests",
         "sandboxes",
     },
     "runtime": {
-        "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "inbox_budget", "journal",
-        "known_secrets", "lanes", "live_sandbox", "probes", "ring", "rule_names", "sandboxes", "unexpected", "waiting",
-        "watch",
+        "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "evicted", "facts",
+        "inbox_budget", "journal", "known_secrets", "lanes", "live_sandbox", "near_misses", "probes", "ring",
+        "rule_names", "sandboxes", "unexpected", "upcoming", "value_counts", "waiting", "watch",
     },
-    "scenario/sections": {"assumptions", "changes", "form_fields", "matchers", "templates"},
+    "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
         "billers", "diagnoses", "errors", "headers", "json", "legacy", "outbound", "paging", "secrets", "signing",
         "timestamps", "tokens", "unescaped",
@@ -127,7 +131,7 @@ def _imported_from_above(path: Path) -> set[str]:
     if part not in MAY_IMPORT:
         return set()
     ours = {name.split(".")[1] for name in imports(path) if name.startswith("simulator.")}
-    return ours - MAY_IMPORT[part] - {part} - ({"__version__"} if part in ("control", "api") else set())
+    return ours - MAY_IMPORT[part] - {part} - ({"__version__"} if part in ("control", "api", "importer") else set())
 
 
 def test_the_page_draws_the_imports_without_what_other_arrows_show() -> None:

@@ -1,5 +1,6 @@
 """Docs, contract and code name the same endpoints."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,11 @@ def test_links_lead_somewhere(page: str) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
         if not target.startswith("http"):
             assert (ROOT / page).parent.joinpath(target).exists(), target
+
+
+def test_the_recipes_are_listed_with_links_in_their_order() -> None:
+    page = (ROOT / "docs" / "scenarios.md").read_text()
+    listed, *recipes = page.partition("\n## Recipes\n")[2].partition("\n## ")[0].split("\n#### ")
+    titles = [recipe.partition("\n")[0] for recipe in recipes]
+    links = [(title, re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")) for title in titles]
+    assert re.findall(r"\[([^]]+)\]\(#([^)]+)\)", listed) == links

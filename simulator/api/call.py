@@ -65,11 +65,12 @@ class Access(Enum):
 
 
 class ChosenFault(msgspec.Struct, gc=False):
-    """The fault of a call: its rule, whether the request selected it by its name, whether its delay has passed, and
-    whether that exceeded the timeout."""
+    """The fault of a call: its rule, whether the request selected it by its name, the values by which it is counted,
+    whether its delay has passed, and whether that exceeded the timeout."""
 
     rule: Rule[FaultThen]
     is_selected: bool = False
+    values: tuple[tuple[str, str], ...] = ()
     has_waited: bool = False
     timed_out: bool = False
 
@@ -84,7 +85,8 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     """One request in the pipeline. `now` is the sandbox's time, derived from the `wall` that is read once; `named` is
     the API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and
     validated body or query; `is_exact` unless a part of the body may be ignored; `is_unsigned` when no API key
-    authenticated it; `is_deprecated` when the answer must say so (SPEC 9); `prefix` is the part of the path that names
+    authenticated it; `is_deprecated` when the answer must say so (SPEC 9); `has_body` once its body was read or was too
+    large; `prefix` is the part of the path that names
     the sandbox, as `/s/mine` does."""
 
     sandbox: LiveSandbox
@@ -105,6 +107,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     is_exact: bool = True
     is_unsigned: bool = False
     is_deprecated: bool = False
+    has_body: bool = False
     prefix: str = ""
 
     @property

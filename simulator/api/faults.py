@@ -6,21 +6,27 @@ requests, and no earlier rule matches, the evaluation resumes just before the ca
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import msgspec
 
 from simulator.api.authentication import claimed_reseller
-from simulator.api.call import Call, ChosenFault, Reply
+from simulator.api.body import BodyTooLarge, read_body
+from simulator.api.call import Call, ChosenFault, Incoming, Reply
 from simulator.api.endings import ABORT, CUT, Drip
 from simulator.api.notes import note
 from simulator.auth import headers as names
+from simulator.auth.signature import BODY_BYTES_MAX
+from simulator.contract.query import decode_query
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
 from simulator.domain.model.faults import (
+    JSON,
     CutAnswer,
     DrippingAnswer,
+    ExtraHeaders,
     Failure,
     FaultThen,
     MalformedAnswer,
@@ -29,6 +35,7 @@ from simulator.domain.model.faults import (
 )
 from simulator.domain.model.http_statuses import WITHOUT_BODY
 from simulator.domain.model.rules import Fields, Rule
+from simulator.runtime.journal import CONTENT_TYPE
 from simulator.wire import errors
 from simulator.wire.json import encode
 
@@ -50,16 +57,16 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
         exchange.selected_rule,
         account,
         before_body=before_body,
-        passed=call.passed_faults,
+        passed=frozenset(call.passed_faults),
     )
     call.awaits_fault = choice.waits
     rule = choice.rule
     chosen = "" if rule is None or rule.then.after_commit else rule.id
     if choice.matched or chosen:
-        call.sandbox.apply(CountFault(choice.matched, chosen, choice.is_selected), call.now)
+        call.sandbox.apply(CountFault(choice.matched, chosen, choice.is_selected, choice.values), call.now)
         call.passed_faults = choice.matched
     if rule is not None:
-        call.fault = ChosenFault(rule, choice.is_selected)
+        call.fault = ChosenFault(rule, choice.is_selected, choice.values)
         if chosen:
             exchange.fault = rule.label
 
@@ -88,6 +95,17 @@ async def wait(call: Call) -> Reply | None:
     return Reply(TIMED_OUT, _timeout_body(limit))
 
 
+async def keep_unread(call: Call, request: Incoming, waits: bool = True) -> None:
+    """Store the body of a request that was answered without reading it; if it is not here yet, only if it `waits`, as
+    the scenario expects something of what is in it. One that is too large is not stored."""
+    if request.body is not None:
+        call.exchange.body, call.has_body = request.body, True
+    elif waits and request.receive is not None:
+        call.has_body = True
+        with suppress(BodyTooLarge):
+            call.exchange.body = await read_body(call.headers, request.receive, BODY_BYTES_MAX)
+
+
 async def with_failures(call: Call, reply: Reply) -> Reply:
     """The answer that replaces `reply`. A refusal executed nothing, so a fault after the commit leaves it unchanged."""
     met = call.fault
@@ -95,7 +113,7 @@ async def with_failures(call: Call, reply: Reply) -> Reply:
     if met.rule.then.after_commit:
         if reply.status >= REFUSED_FROM:
             return reply
-        call.sandbox.apply(CountFault((), met.rule.id, met.is_selected), call.now)
+        call.sandbox.apply(CountFault((), met.rule.id, met.is_selected, met.values), call.now)
         call.exchange.fault = met.rule.label
     if timed_out := await wait(call):
         return timed_out
@@ -107,6 +125,12 @@ async def with_failures(call: Call, reply: Reply) -> Reply:
 
 def _scripted(call: Call, reply: Reply, failure: ScriptedAnswer) -> Reply:
     return _answer(failure)
+
+
+def _with_headers(call: Call, reply: Reply, failure: ExtraHeaders) -> Reply:
+    added = {name.lower() for name, _ in failure.headers}
+    kept = tuple(header for header in reply.headers if header[0].lower() not in added)
+    return msgspec.structs.replace(reply, headers=kept + failure.headers)
 
 
 def _closed(call: Call, reply: Reply, failure: NoAnswer) -> Reply:
@@ -132,6 +156,7 @@ def _dripping(call: Call, reply: Reply, failure: DrippingAnswer) -> Reply:
 
 _FAILURES: Mapping[type[Failure], Callable[[Call, Reply, Any], Reply]] = {
     ScriptedAnswer: _scripted,
+    ExtraHeaders: _with_headers,
     NoAnswer: _closed,
     CutAnswer: _cut,
     MalformedAnswer: _malformed,
@@ -141,7 +166,10 @@ _FAILURES: Mapping[type[Failure], Callable[[Call, Reply, Any], Reply]] = {
 
 def _answer(scripted: ScriptedAnswer) -> Reply:
     body = scripted.body if scripted.body is not None else _error_body(scripted.status)
-    return Reply(scripted.status, body.encode() if isinstance(body, str) else body)
+    type_ = (
+        () if scripted.type == JSON or scripted.status in WITHOUT_BODY else ((CONTENT_TYPE, scripted.type.encode()),)
+    )
+    return Reply(scripted.status, body.encode() if isinstance(body, str) else body, headers=type_)
 
 
 def _broken(content: bytes) -> bytes:
@@ -165,9 +193,14 @@ def _facts(call: Call) -> Fields:
     key = call.headers.get(names.API_KEY, b"").decode("latin-1")
     owner = call.sandbox.core.state.keys.get(key)
     facts: dict[str, object] = {
+        "now": call.now,
+        "start": call.sandbox.core.state.started,
         "method": exchange.method,
         "path": exchange.path,
         "reseller": owner[0].code if owner else claimed_reseller(call),
+        "key": key,
+        "address": exchange.client,
+        "query": _query(exchange.query),
         "headers": {name.decode("latin-1"): value.decode("latin-1") for name, value in call.headers.items()},
     }
     for name in ("product", "account", "refid", "amount", "extras"):
@@ -177,9 +210,15 @@ def _facts(call: Call) -> Fields:
     return facts
 
 
+def _query(raw: bytes) -> Mapping[str, str]:
+    """The first value of each parameter. What is not encoded as it has to be is left out."""
+    values = decode_query(raw)[0] if raw else {}
+    return {name: sent if isinstance(sent, str) else sent[0] for name, sent in values.items()}
+
+
 def _delay(call: Call, rule: Rule[FaultThen]) -> timedelta:
     assert rule.then.delay is not None, "only a fault with a delay waits"
     low, high = rule.then.delay
     sandbox = call.sandbox
     chosen = sandbox.core.state.faults.times_chosen(rule)
-    return low + (high - low) * draw.fraction(sandbox.seed, rule.id, "delay", chosen)
+    return low + (high - low) * draw.fraction(sandbox.seed, rule.label, "delay", chosen)

@@ -23,7 +23,7 @@ from simulator.api.authentication import (
 from simulator.api.body import BodyTooLarge, ClientGone, read_body
 from simulator.api.call import Call, EncodedReply, Endpoint, Incoming, Problems, Reply
 from simulator.api.endings import GONE
-from simulator.api.faults import NO_REPLY, choose_fault, wait, with_failures
+from simulator.api.faults import NO_REPLY, choose_fault, keep_unread, wait, with_failures
 from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.notes import note_problems
 from simulator.api.routes import PathTable, Routes
@@ -88,6 +88,8 @@ class Pipeline:
         )
         try:
             reply = refusal or await self._reply(call, request)
+            if not call.has_body and (counters.needs_bodies or (anonymous and anonymous.counters.needs_bodies)):
+                await keep_unread(call, request)
             content = reply.body if type(reply.body) is bytes else encode(reply.body)
         except ClientGone:
             reply, content = Reply(0, b"", ending=GONE), b""
@@ -108,7 +110,8 @@ class Pipeline:
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not sandbox.is_deleted:
             sandbox.journal.add(exchange)
-        counters.count(exchange, "" if reply.ending is None else reply.ending.name, self._documented)
+            if counters is sandbox.counters:  # those of a life that has ended are being read beside the event loop
+                counters.count(exchange, "" if reply.ending is None else reply.ending.name, self._documented)
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
 
     async def _reply(self, call: Call, request: Incoming) -> Reply:
@@ -116,14 +119,15 @@ class Pipeline:
 
         Only a fault, or a body that is still arriving, makes a call wait.
         """
-        reply = (
-            self._admit(call)
-            or self._find_endpoint(call)
-            or claim(call)
-            or (await read(call, request) if call.fault or request.body is None else None)
-            or check(call, request)
-            or (await handle(call) if call.fault else call.endpoint.handle(call))
-        )
+        reply = self._admit(call) or self._find_endpoint(call) or claim(call)
+        if reply is None:
+            reply = (
+                (await read(call, request) if call.fault or request.body is None else None)
+                or check(call, request)
+                or (await handle(call) if call.fault else call.endpoint.handle(call))
+            )
+        elif call.fault is not None:
+            await keep_unread(call, request, waits=call.sandbox.counters.needs_bodies)
         if not call.is_exact:
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
@@ -185,6 +189,7 @@ async def read(call: Call, request: Incoming) -> Reply | None:
     if request.body is not None:
         return await _identify_again(call, "the delay has passed") if waits else None
     assert request.receive is not None, "a body that is not here yet comes from somewhere"
+    call.has_body = True
     is_form = call.endpoint.source == "form"
     try:
         call.exchange.body = await read_body(
@@ -212,7 +217,7 @@ def check(call: Call, request: Incoming) -> Reply | None:
     """Verify the signature, spend the nonce, and validate the input against the contract. Find the fault that matches
     now that everything is known, unless one was found before."""
     if request.body is not None:
-        call.exchange.body = request.body
+        call.exchange.body, call.has_body = request.body, True
     met, endpoint = call.fault, call.endpoint
     fault = None if met is None else met.rule.then
     if refusal := authenticate(call, endpoint, call.claim, fault) or _check_fields(call, endpoint):

@@ -7,6 +7,7 @@ the register's choices select the accepted ones.
 The command line signs with it, so it imports nothing that is slow to import, such as the signature check does.
 """
 
+import hmac
 from binascii import b2a_base64
 from dataclasses import dataclass
 from hashlib import sha256
@@ -31,6 +32,11 @@ def body_hash(body: bytes) -> bytes:
 def canonical_string(timestamp: bytes, nonce: bytes, method: bytes, query: bytes, hashed: bytes) -> bytes:
     """The string to sign, from a canonical query."""
     return b":".join((b"v1", timestamp, nonce, method, query, hashed))
+
+
+def signature(secret: bytes, canonical: bytes) -> str:
+    """The value of X-Signature: `v1=` and the Base64 of the HMAC-SHA256. `secret` is decoded."""
+    return "v1=" + b2a_base64(hmac.digest(secret, canonical, "sha256"), newline=False).decode()
 
 
 def canonical_query(raw: bytes) -> bytes:

@@ -12,10 +12,10 @@ from simulator.cli.curl import curl_command
 from simulator.cli.output import one_line, printable_json
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.running import Running
-from simulator.cli.signing import Credentials, sign
 from simulator.control.render import moment
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.upstream.signing import Credentials, sign
 from simulator.wire.json import encode
 
 # The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.

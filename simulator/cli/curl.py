@@ -3,7 +3,7 @@
 from shlex import quote
 
 from simulator.cli.output import printable
-from simulator.cli.signing import SignedRequest
+from simulator.upstream.signing import SignedRequest
 
 # Linux limits one argument of a command to 128 KiB.
 ARGUMENT_BYTES_MAX = 100_000

@@ -5,13 +5,17 @@ import shutil
 import signal
 import subprocess
 import threading
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from simulator.cli.flags import CannotStart, ServerFlags, option, server_flags, verb
-from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.output import print_to_stderr
+from simulator.cli.reports import earlier
+from simulator.cli.reports.flags import Reports, report_flags
+from simulator.cli.reports.judge import Judge
 
 if TYPE_CHECKING:
     from simulator.cli.running import Running
@@ -42,17 +46,27 @@ class WithCommand(click.Command):
 @verb("exec", cls=WithCommand)
 @server_flags(port=0, port_variable=False)
 @option("--coverage", is_flag=True, help="Report at the end, on stderr, what was exercised and what was not.")
+@report_flags
+@click.option(
+    "--report",
+    allow_from_autoenv=False,
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write what every sandbox did to this folder, as files and as a page.",
+)
 @click.pass_context
-def command(ctx: click.Context, /, coverage: bool, **flags: Any) -> int:
+def command(ctx: click.Context, /, coverage: bool, report: Path | None, **flags: Any) -> int:
     """Run a command against a simulator of its own.
 
     The simulator selects a free port, runs COMMAND, and ends with it. The exit code is COMMAND's; 128+N when signal N
-    ended it; 3 when it cannot be run; 1 when COMMAND succeeded but an expectation of the scenario is not met. COMMAND
-    reads RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
-    RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and, when there is a
-    token, RESELLER_SIM_CONTROL_TOKEN from its environment.
+    ended it; 3 when it cannot be run, or when it succeeded and a report cannot be written; 1 when it succeeded but an
+    expectation is not met, of whatever sandbox, deleted and reset ones included. COMMAND reads RESELLER_BASE_URL,
+    RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD, RESELLER_SANDBOX, RESELLER_SIM_URL (the
+    control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and, when there is a token, RESELLER_SIM_CONTROL_TOKEN from its
+    environment.
 
     With --coverage, or RESELLER_SIM_COVERAGE=1, it reports at the end which rules, endpoints and outcomes were met.
+    With --format github, or RESELLER_SIM_FORMAT=github, what is not as expected is annotated.
 
     \b
     Examples:
@@ -60,34 +74,38 @@ def command(ctx: click.Context, /, coverage: bool, **flags: Any) -> int:
       reseller-sim exec mine.yaml --clock manual -- pytest -x
       reseller-sim exec --coverage -- pytest
       reseller-sim exec -- sh -c 'reseller-sim call GET /v2/balance'
+      reseller-sim exec mine.yaml --junit result.xml --report result -- pytest
     """
     to_run: list[str] = ctx.obj
+    own = {name: flags.pop(name) for name in ("junit", "json_file", "format", "tap")}
+    reports = Reports(title="reseller-sim exec", **own)
+    try:
+        return _reported(to_run, reports, report, ServerFlags(**flags), coverage=coverage)
+    except CannotStart as refused:
+        reports.not_run(refused.message)
+        if report is not None:
+            earlier.not_run(report, refused.message)
+        raise
+
+
+def _reported(to_run: list[str], reports: Reports, report: Path | None, flags: ServerFlags, *, coverage: bool) -> int:
     if shutil.which(to_run[0]) is None:
         raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: check its name and PATH")
-    running, thread = _serve_in_thread(ServerFlags(**flags), keeps_coverage=coverage)
+    reports.begin()
+    if report is not None:
+        earlier.begin(report)
+    judge = Judge(reports, report)
+    running, thread = _serve_in_thread(flags, judge, keeps_coverage=coverage)
     try:
         status = _run(to_run, environment(running))
     finally:
         running.server.should_exit = True
         thread.join(STOP_TIMEOUT_S)
-    return _report(running, status, with_coverage=coverage)
-
-
-def _report(running: "Running", status: int, *, with_coverage: bool) -> int:
-    """Print the coverage, if requested, and the unmet expectations; returns our exit code. The sandboxes are idle by
-    now."""
-    from simulator.runtime.expectations import verdicts
-    from simulator.wire.secrets import hidden
-
-    if with_coverage:
+    if coverage:
         from simulator.cli.coverage import page
 
         print_to_stderr(page(running))
-    unmet = [verdict.message for verdict in verdicts(running.sandbox) if not verdict.ok]
-    for message in unmet:
-        shown = hidden(message, running.app.sandboxes.secrets)
-        print_to_stderr(one_line(f"reseller-sim exec: not as expected: {shown}"))
-    return 1 if unmet and status == 0 else status
+    return judge.exit_code(status)
 
 
 def environment(running: "Running") -> dict[str, str]:
@@ -111,12 +129,13 @@ def environment(running: "Running") -> dict[str, str]:
     return kept | {name: value for name, value in wanted.items() if value is not None}
 
 
-def _serve_in_thread(flags: ServerFlags, *, keeps_coverage: bool) -> "tuple[Running, threading.Thread]":
+def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) -> "tuple[Running, threading.Thread]":
     """Start a server. A thread ends with this process, however that ends, unlike a child process."""
     from simulator.cli.running import prepare
 
     answers_or_ended = threading.Event()
     running = prepare(flags, lambda _: answers_or_ended.set(), keeps_coverage=keeps_coverage)
+    judge.follow(running, flags.scenario)
 
     def serve() -> None:
         try:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import click
@@ -43,6 +44,7 @@ class ServerFlags:
     callbacks: str
     trust_forwarded: bool
     sandbox_ttl: float | None
+    scenarios: Path | None
 
 
 def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Callable[[Decorated], Decorated]:
@@ -100,6 +102,12 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             metavar="SECONDS",
             callback=values.seconds,
             help="Delete a sandbox after this many idle seconds.",
+        ),
+        option(
+            "--scenarios",
+            metavar="DIR",
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            help="The folder of scenario files that POST /_sim/sandboxes may name; nothing outside it is read.",
         ),
     ]
     return _all_of(decorators)

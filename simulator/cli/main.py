@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any, NoReturn
 
 import click
@@ -20,8 +21,10 @@ VERBS = {
     "exec": "Run a command against a simulator of its own.",
     "call": "Send one signed request and print the response.",
     "sign": "Print a request's canonical string, headers and curl command.",
+    "import": "Print a scenario that serves a real account's catalog.",
     "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
     "check": "Report the problems of scenario files.",
+    "conform": "Check a deployment of the service against its contract.",
     "assumptions": "Print what the specification leaves open, and what we chose.",
     "openapi": "Print the contract as one OpenAPI 3.1 document.",
 }
@@ -38,7 +41,8 @@ class Verbs(click.Group):
         """Import a verb; None for an unknown name."""
         if cmd_name not in VERBS:
             return None
-        command: click.Command = import_module(f"simulator.cli.{cmd_name}").command
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command: click.Command = import_module(f"simulator.cli.{module}").command
         return command
 
     def resolve_command(

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from simulator.cli.flags import CannotStart
-from simulator.cli.signing import CannotSign, Credentials, SignedRequest, sign
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
+from simulator.upstream.signing import CannotSign, Credentials, SignedRequest, sign
 
 DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
 
@@ -29,7 +29,7 @@ def signed_request(
     """
     base_url = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
     try:
-        return sign(method, base_url, path, read_body(data), _credentials(key, secret), timestamp, nonce)
+        return sign(method, base_url, path, read_body(data), credentials(key, secret), timestamp, nonce)
     except CannotSign as wrong:
         raise click.UsageError(str(wrong), click.get_current_context()) from None
 
@@ -49,16 +49,17 @@ def read_body(data: str | None) -> bytes:
         raise click.UsageError(text, click.get_current_context()) from None
 
 
-def _credentials(key: str | None, secret: str | None) -> Credentials:
+def credentials(key: str | None, secret: str | None) -> Credentials:
+    """The given key and secret, or those of the default scenario. One without the other is a usage error."""
     if key is not None and secret is not None:
         return Credentials(key, secret)
     if key is not None or secret is not None:
         missing = "--secret" if secret is None else "--key"
         raise click.UsageError(f"{missing} is missing: give both, or neither", click.get_current_context())
-    return default_credentials()
+    return defaultcredentials()
 
 
-def default_credentials() -> Credentials:
+def defaultcredentials() -> Credentials:
     """The first active key of the default scenario."""
     from simulator.scenario.library import load_scenario
 

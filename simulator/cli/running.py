@@ -102,6 +102,7 @@ def _options(flags: ServerFlags) -> Options:
         public_callbacks_only=flags.callbacks == "public",
         trust_forwarded=flags.trust_forwarded,
         sandbox_ttl_s=flags.sandbox_ttl,
+        scenarios=flags.scenarios,
     )
 
 

@@ -5,32 +5,35 @@ import json as json_module
 import click
 
 from simulator.cli.flags import json_flag, verb
-from simulator.cli.output import echo, echo_json, one_line
+from simulator.cli.output import echo, echo_json, one_line, print_to_stderr
 
 
 @verb("scenarios")
-@click.argument("action", metavar="[show NAME | magic | schema]", nargs=-1)
+@click.argument("action", metavar="[show NAME|FILE | magic | schema]", nargs=-1)
 @json_flag(
-    help="Print JSON: the list, the table, the schema, or with show the scenario as POST /_sim/sandboxes accepts it."
+    help="Print JSON: the list, the table, the schema, or with show the scenario merged with all that it extends, as "
+    "POST /_sim/sandboxes accepts it."
 )
 @click.pass_context
-def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> None:
+def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> int:
     """Print bundled scenarios, magic accounts or the JSON Schema.
 
     Without arguments it lists the bundled scenarios. `show` prints one, to start your own file from; with
-    `extends: NAME` your file inherits everything from it.
+    `extends: NAME` your file inherits everything from it. `show FILE --json` prints what your file starts a sandbox
+    from. Exit code 1 means that it cannot be used; stderr says why, as `check` does.
 
     \b
     Examples:
       reseller-sim scenarios
       reseller-sim scenarios show default > mine.yaml
+      reseller-sim scenarios show mine.yaml --json
       reseller-sim scenarios magic
       reseller-sim scenarios schema > scenario.schema.json
     """
     if not action:
         _list(json)
     elif action[0] == "show" and len(action) == 2:
-        _show(action[1], json)
+        return _show(action[1], json)
     elif action == ("magic",):
         _magic(json)
     elif action == ("schema",):
@@ -39,10 +42,11 @@ def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> None:
         echo((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"), nl=False)
     else:
         usage = (
-            "write `scenarios` for the list, `scenarios show NAME` for one, `scenarios magic` for the magic accounts, "
-            "`scenarios schema` for the JSON Schema of scenario files"
+            "write `scenarios` for the list, `scenarios show NAME` or `show FILE` for one, `scenarios magic` for the "
+            "magic accounts, `scenarios schema` for the JSON Schema of scenario files"
         )
         raise click.UsageError(usage, ctx)
+    return 0
 
 
 def _list(json: bool) -> None:
@@ -58,21 +62,22 @@ def _list(json: bool) -> None:
         echo(one_line(f"{name:<{width}}  {description}"))
 
 
-def _show(name: str, json: bool) -> None:
-    from simulator.scenario.library import text
+def _show(wanted: str, json: bool) -> int:
+    from simulator.scenario.library import load_scenario, text
     from simulator.scenario.reading.document import ScenarioError
-    from simulator.scenario.reading.load import load_text
 
     try:
-        written = text(name)
-    except ScenarioError as error:
-        raise click.ClickException(f"reseller-sim scenarios: {error.problems[0].message}") from None
-    if json:
-        from simulator.wire.json import encode
+        if json:
+            from simulator.wire.json import encode
 
-        echo_json(encode(load_text(written, name).data).decode())
-    else:
-        echo(written, nl=False)
+            echo_json(encode(load_scenario(wanted).document).decode())
+        else:
+            echo(text(wanted), nl=False)
+    except ScenarioError as error:
+        for problem in error.problems:
+            print_to_stderr(one_line(problem if problem.line else f"reseller-sim scenarios: {problem.message}"))
+        return 1
+    return 0
 
 
 def _magic(json: bool) -> None:

@@ -8,7 +8,7 @@ from simulator.cli.curl import curl_command
 from simulator.cli.flags import json_flag, option, request_flags, verb
 from simulator.cli.output import echo, echo_json
 from simulator.cli.request import signed_request
-from simulator.cli.signing import SignedRequest
+from simulator.upstream.signing import SignedRequest
 
 
 @verb("sign")

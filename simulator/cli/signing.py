@@ -1,122 +1,13 @@
-"""Signs one request by SPEC 5.1, with a fresh nonce, and builds its URL."""
+"""The name under which other tools import what signs a request: it is in `upstream/signing`."""
 
-import binascii
-import hmac
-import secrets
-import time
-from base64 import b64decode, b64encode
-from dataclasses import dataclass, replace
-from urllib.parse import SplitResult, urlsplit
-
-from simulator.auth import headers as names
-from simulator.auth.canonical import body_hash, canonical_query, canonical_string
-
-SIGNING_HEADERS = (
-    names.WRITTEN_API_KEY,
-    names.WRITTEN_TIMESTAMP,
-    names.WRITTEN_NONCE,
-    names.WRITTEN_SIGNATURE,
+from simulator.upstream.signing import (
+    SIGNING_HEADERS,
+    CannotSign,
+    Credentials,
+    SignedRequest,
+    sign,
+    split_base,
+    with_bearer,
 )
 
-
-class CannotSign(Exception):
-    """The request cannot be signed or sent; the text says what to change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """An API key and its secret, in Base64 as the integrator holds it."""
-
-    key: str
-    secret: str
-
-
-@dataclass(frozen=True, slots=True)
-class SignedRequest:
-    """A request to send: `url` is complete, `canonical` is the signed string, `headers` are the four of SPEC 5.1 and,
-    with a body, its type."""
-
-    method: str
-    url: str
-    body: bytes
-    canonical: str
-    headers: dict[str, str]
-
-
-def sign(
-    method: str,
-    base_url: str,
-    target: str,
-    body: bytes,
-    credentials: Credentials,
-    timestamp: int | None = None,
-    nonce: str | None = None,
-) -> SignedRequest:
-    """Sign now, or as of `timestamp` in Unix seconds; `target` is a path with its query. Raises `CannotSign`.
-
-    A path in `base_url` is prepended to `target`; no path is part of the signature.
-    """
-    method = _checked_method(method)
-    base = split_base(base_url)
-    _check_target(target)
-    moment = str(int(time.time()) if timestamp is None else timestamp)
-    nonce = secrets.token_urlsafe(24) if nonce is None else nonce
-    if not _is_visible(credentials.key) or not _is_visible(nonce):
-        raise CannotSign("a key and a nonce are made of visible ASCII characters")
-    query = target.partition("?")[2].encode()
-    canonical = canonical_string(
-        moment.encode(), nonce.encode(), method.encode(), canonical_query(query), body_hash(body)
-    )
-    mac = hmac.digest(_secret_bytes(credentials.secret), canonical, "sha256")
-    headers = {
-        names.WRITTEN_API_KEY: credentials.key,
-        names.WRITTEN_TIMESTAMP: moment,
-        names.WRITTEN_NONCE: nonce,
-        names.WRITTEN_SIGNATURE: f"v1={b64encode(mac).decode()}",
-    }
-    if body:
-        headers["Content-Type"] = "application/json"
-    url = f"{base.scheme}://{base.netloc}{base.path.rstrip('/')}{target}"
-    return SignedRequest(method, url, body, canonical.decode(), headers)
-
-
-def with_bearer(request: SignedRequest, token: str) -> SignedRequest:
-    """The same request with a bearer token in place of the key and the signature (SPEC 5.4)."""
-    headers = {name: value for name, value in request.headers.items() if name not in SIGNING_HEADERS}
-    return replace(request, headers=headers | {names.WRITTEN_AUTHORIZATION: f"Bearer {token}"})
-
-
-def split_base(base_url: str) -> SplitResult:
-    """The parts of a base URL. Raises `CannotSign` for an invalid one."""
-    try:
-        parts = urlsplit(base_url)
-        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_usable = False
-    if not is_usable or parts.query or parts.fragment or "@" in parts.netloc or not _is_visible(base_url):
-        raise CannotSign(f"{base_url!r} is not a base URL such as http://127.0.0.1:8080 or https://host/s/mine")
-    return parts
-
-
-def _checked_method(method: str) -> str:
-    if not (method.isascii() and method.isalpha()):
-        raise CannotSign(f"{method!r} is not an HTTP method such as GET or POST")
-    return method.upper()
-
-
-def _check_target(target: str) -> None:
-    if not target.startswith("/"):
-        raise CannotSign(f"the path {target!r} must begin with / (the address goes to --url)")
-    if not _is_visible(target) or "#" in target:
-        raise CannotSign(f"the path {target!r} must be percent-encoded: a blank is %20, # is %23")
-
-
-def _is_visible(text: str) -> bool:
-    return bool(text) and all("!" <= character <= "~" for character in text)
-
-
-def _secret_bytes(secret: str) -> bytes:
-    try:
-        return b64decode(secret, validate=True)
-    except (binascii.Error, ValueError):
-        raise CannotSign("the secret is not Base64; give it as it was shown when the key was made") from None
+__all__ = ["SIGNING_HEADERS", "CannotSign", "Credentials", "SignedRequest", "sign", "split_base", "with_bearer"]

@@ -94,3 +94,18 @@ def _header(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str,
     if not value.isprintable():
         raise click.BadParameter(f"the header {name} has control characters", ctx, param)
     return name, value
+
+
+def account_numbers(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
+    """`PRODUCT=NUMBER` each: the numbers of each product, in their order."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        product, _, number = text.partition("=")
+        if not product or not number:
+            raise click.BadParameter(
+                f"{text!r} is not a product and an account number such as DATA=0123456789", ctx, param
+            )
+        numbers = found.setdefault(product, [])
+        if number not in numbers:
+            numbers.append(number)
+    return found

@@ -14,11 +14,12 @@ METHODS = ("get", "put", "post", "delete", "patch")
 @dataclass(frozen=True, slots=True, eq=False)
 class Endpoint:
     """A method of a path; there is one object of each. A path may have parameters in braces; `fields` are the members
-    of its query or body."""
+    of its query or body, `query` those of its query."""
 
     method: str
     path: str
     fields: frozenset[str]
+    query: frozenset[str]
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -40,14 +41,17 @@ class Endpoint:
 def endpoints() -> tuple[Endpoint, ...]:
     """Every endpoint, in the order of the contract."""
     return tuple(
-        Endpoint(method.upper(), path, frozenset(_fields(item[method])))
+        Endpoint(method.upper(), path, _query(item[method]) | frozenset(_body(item[method])), _query(item[method]))
         for path, item in load(OPENAPI)["paths"].items()
         for method in METHODS
         if method in item
     )
 
 
-def _fields(operation: Mapping[str, Any]) -> Iterator[str]:
-    yield from (one["name"] for one in operation.get("parameters", ()) if one.get("in") == "query")
+def _query(operation: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(one["name"] for one in operation.get("parameters", ()) if one.get("in") == "query")
+
+
+def _body(operation: Mapping[str, Any]) -> Iterator[str]:
     for content in operation.get("requestBody", {}).get("content", {}).values():
         yield from schema_at(BASE_URI + content["schema"]["$ref"]).get("properties", ())

@@ -1,10 +1,10 @@
 """The OpenAPI documents of `contracts/`: loaded, and bundled into one object with their schemas."""
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from simulator.contract.files import data_dir
-from simulator.contract.schemas import Schema, schema
+from simulator.contract.schemas import Schema, at_pointer, schema
 
 OPENAPI = "openapi"  # the reseller API
 CONTROL = "control"  # the control API under /_sim
@@ -23,40 +23,72 @@ def load(document: str) -> dict[str, Any]:
 
 @cache
 def bundled(document: str = OPENAPI) -> dict[str, Any]:
-    """The document as one self-contained JSON object, with the schema files in its components. Do not modify it."""
-    inlined: dict[str, Schema] = {}
-    waiting: set[str] = set()
+    """The document as one self-contained JSON object, with the schema files in its components. Do not modify it.
+
+    What a reference names is a component of its own, since code generators follow no reference into another schema:
+    each schema file, and each of its `$defs`. A single property that is referred to is copied.
+    """
+    components: dict[str, Schema] = {}
+    waiting: set[_Part] = set()
+    done: set[_Part] = set()
     whole: dict[str, Any] = _rebased(load(document), "", waiting)
     while waiting:
-        name = waiting.pop()
-        if name not in inlined:
-            own = {key: value for key, value in schema(name).items() if key not in ("$schema", "$id")}
-            inlined[name] = _rebased(own, name, waiting)
-    components = {"schemas": {_component(name): inlined[name] for name in sorted(inlined)}}
-    return whole | {"components": components | whole.get("components", {})}
+        part = waiting.pop()
+        if part not in done:
+            done.add(part)
+            assert part.component not in components, f"two parts are called {part.component}"
+            components[part.component] = _rebased(part.schema, part.file, waiting)
+    schemas = {"schemas": {name: components[name] for name in sorted(components)}}
+    return whole | {"components": schemas | whole.get("components", {})}
 
 
-def _rebased(part: Any, within: str, waiting: set[str]) -> Any:
-    """A copy whose references point into the bundle; adds the schema files that it references to `waiting`."""
+class _Part(NamedTuple):
+    """A component of the bundle: a schema file, or one of its definitions."""
+
+    file: str
+    definition: str = ""
+
+    @property
+    def component(self) -> str:
+        """Its name: `PaymentResult` of payment-result.json, `CatalogProduct` of `product` in catalog-answer.json."""
+        words = self.file.split("-")
+        if self.definition:
+            subject = words[:-1] if words[-1] in ("answer", "query", "request") else words
+            words = [*subject, *self.definition.split("_")]
+        return "".join(word.capitalize() for word in words)
+
+    @property
+    def schema(self) -> Schema:
+        """What stands there, without what only a file has."""
+        source = schema(self.file)
+        if self.definition:
+            return source["$defs"][self.definition]  # type: ignore[no-any-return]
+        return {key: value for key, value in source.items() if key not in ("$schema", "$id", "$defs")}
+
+
+def _rebased(part: Any, within: str, waiting: set[_Part]) -> Any:
+    """A copy whose references point into the bundle; adds the parts that it references to `waiting`."""
     if isinstance(part, list):
         return [_rebased(each, within, waiting) for each in part]
     if not isinstance(part, dict):
         return part
     copy = {key: _rebased(value, within, waiting) for key, value in part.items()}
-    if isinstance(part.get("$ref"), str):
-        copy["$ref"] = _rebased_ref(part["$ref"], within, waiting)
+    if isinstance(ref := part.get("$ref"), str):
+        del copy["$ref"]
+        return _resolved(ref, within, waiting) | copy
     return copy
 
 
-def _rebased_ref(ref: str, within: str, waiting: set[str]) -> str:
+def _resolved(ref: str, within: str, waiting: set[_Part]) -> dict[str, Any]:
+    """A reference to a component, or a copy of what it names."""
     file, _, pointer = ref.partition("#")
     if not file and not within:
-        return ref
+        return {"$ref": ref}
     name = file.removeprefix("schemas/").removesuffix(".json") if file else within
-    waiting.add(name)
-    return f"#/components/schemas/{_component(name)}{pointer}"
-
-
-def _component(name: str) -> str:
-    """The component name for code generators: `payment-result` becomes `PaymentResult`."""
-    return "".join(word.capitalize() for word in name.split("-"))
+    kind, _, rest = pointer.removeprefix("/").partition("/")
+    if kind == "properties":
+        copied: dict[str, Any] = _rebased(at_pointer(schema(name), pointer), name, waiting)
+        return copied
+    part = _Part(name, rest if kind == "$defs" else "")
+    waiting.add(part)
+    return {"$ref": f"#/components/schemas/{part.component}"}

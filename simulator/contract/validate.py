@@ -48,15 +48,15 @@ class Validator:
         self._errors = checker.iter_errors
         self.is_valid = checker.is_valid
 
-    def problems(self, value: Any) -> dict[str, list[str]]:
+    def problems(self, value: Any, *, explain_large: bool = False) -> dict[str, list[str]]:
         """Readable texts by where they apply: a member's name, dotted when nested, "" for the whole value.
 
         A text continues the name: `amount` "is required". Values are never repeated, and there are at most
-        `PROBLEMS_MAX` of them.
+        `PROBLEMS_MAX` of them. A large value is not explained unless `explain_large`.
         """
         if self.is_valid(value):
             return {}
-        if _is_large(value):
+        if not explain_large and _is_large(value):
             return {"": ["is not acceptable, and too large to say why"]}
         found: dict[str, list[str]] = {}
         explained = (pair for error in self._errors(value) for pair in self._explained(error))

@@ -1,6 +1,7 @@
 """The control API as one application: its route table, behind the guard."""
 
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -9,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from simulator.control import (
+    api_docs,
     callbacks,
     catalog,
     clock,
@@ -35,9 +37,14 @@ from simulator.domain.model.scenario import Scenario
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
+from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.files import ScenariosFolder
 
 HEALTH_PATH = "/_sim/health"
+DOCS_PATH = "/_sim/docs"
+OPEN_PATHS = (HEALTH_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH)
+OPEN_PREFIXES = (INBOX_PATH, DOCS_PATH + "/")
 SANDBOXES_PATH = "/_sim/sandboxes/"
 ONE = SANDBOXES_PATH + "{sandbox}"
 
@@ -52,6 +59,8 @@ class AnyMethod(Route):
 
 ROUTES = [
     Route(HEALTH_PATH, meta.health, methods=["GET"]),
+    Route("/openapi.json", meta.reseller_document, methods=["GET"]),
+    Route("/_sim/openapi.json", meta.control_document, methods=["GET"]),
     Route("/_sim/assumptions", meta.register, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.list_all, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.create, methods=["POST"]),
@@ -92,15 +101,24 @@ ROUTES = [
     AnyMethod(INBOX_PATH + "{sandbox}/{name}", inboxes.receive),
 ]
 
+# Files of web pages, which are no part of the API.
+PAGES = [
+    Route(DOCS_PATH, api_docs.page, methods=["GET"]),
+    Route(DOCS_PATH + "/{name}", api_docs.asset, methods=["GET"]),
+]
+
 
 class ControlApp:
-    """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none."""
+    """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, `scenarios`
+    the folder whose files new sandboxes may name."""
 
-    def __init__(self, sandboxes_: Sandboxes, default_scenario: Scenario, guard: Guard) -> None:
+    def __init__(
+        self, sandboxes_: Sandboxes, default_scenario: Scenario, guard: Guard, scenarios: Path | None = None
+    ) -> None:
         self._guard = guard
         self._answers = count(1)
         self._app = Starlette(
-            routes=ROUTES,
+            routes=[*ROUTES, *PAGES],
             exception_handlers={
                 DomainError: on_domain_error,
                 ScenarioError: on_scenario_error,
@@ -112,6 +130,8 @@ class ControlApp:
         self._app.router.redirect_slashes = False
         self._app.state.sandboxes = sandboxes_
         self._app.state.default_scenario = default_scenario
+        files = None if scenarios is None else ClientFiles(ScenariosFolder.at(scenarios))
+        self._app.state.client_files = files
 
     @property
     def default_scenario(self) -> Scenario:
@@ -133,7 +153,7 @@ class ControlApp:
             await send(message)
 
         masked: Any = send_with_id
-        if scope["path"] != HEALTH_PATH and not scope["path"].startswith(INBOX_PATH):
+        if scope["path"] not in OPEN_PATHS and not scope["path"].startswith(OPEN_PREFIXES):
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
                 answer = error(refusal.status, refusal.code, refusal.message)

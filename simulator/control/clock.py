@@ -7,23 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
+from simulator.control.fired import fired
 from simulator.control.http import InvalidInput, body_of, parse_time, reply, sandbox_of
-from simulator.domain.due import (
-    CallbackDue,
-    CaseDue,
-    DeliveryDue,
-    DepositDue,
-    Fired,
-    ProductDue,
-    StepDue,
-    TreeDue,
-)
-from simulator.domain.model.cases import Case
 from simulator.domain.model.instants import LATEST
 from simulator.runtime.advance import Advance
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire.json import number
-from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 SECONDS_MAX = 100 * 366 * 86_400
 
@@ -85,57 +73,10 @@ async def advance(request: Request) -> Response:
 def _report(live: LiveSandbox, done: Advance) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "now": render.moment(live.clock.now()),
-        "fired": [_fired(one) for one in done.fired],
+        "fired": [fired(one) for one in done.fired],
         "left_out": done.left_out,
         "idle": done.is_idle,
     }
     if done.stopped:
         fields["reason"] = done.stopped
-    return fields
-
-
-def _fired(one: Fired) -> dict[str, Any]:
-    fields: dict[str, Any] = {"at": render.moment(one.at)}
-    match one.item:
-        case StepDue(transaction, step):
-            fields |= {"kind": "status", "trxid": transaction.trxid, "refid": transaction.refid}
-            result = next(result for result in transaction.results if result.status is step.status)
-            fields |= {"status": STATUS_NAMES[step.status], "status_code": result.code}
-        case CallbackDue(callback):
-            assert one.send is not None
-            ended = one.send.attempt.result
-            fields |= {"kind": "callback", "callback": callback.id, "attempt": one.send.attempt.number}
-            fields |= {"trxid": callback.transaction.trxid, "refid": callback.transaction.refid}
-            fields |= {"status": CALLBACK_STATUS_NAMES[callback.result.status], "state": one.send.attempt.state}
-            fields |= {"url": callback.url, "ending": ended.kind.value if ended else None}
-            fields |= {"answered": ended.status if ended else None}
-        case DeliveryDue(delivery):
-            tried = one.send.attempt if one.send is not None else None
-            ended = tried.result if tried is not None else None
-            fields |= {"kind": "webhook", "delivery": delivery.id, "attempt": tried.number if tried else None}
-            fields |= {"event": delivery.event.id, "type": delivery.event.type, "reseller": delivery.reseller}
-            fields |= {"state": tried.state if tried else delivery.state.value, "url": delivery.url}
-            fields |= {"ending": ended.kind.value if ended else None}
-            fields |= {"answered": ended.status if ended else None}
-        case CaseDue(case, is_refund):
-            fields |= _case_ended(case, is_refund)
-        case DepositDue(deposit):
-            assert one.entry is not None
-            fields |= {"kind": "deposit", "reseller": deposit.reseller, "amount": number(deposit.amount)}
-            fields |= {"balance": number(one.entry.balance)}
-        case ProductDue(change):
-            fields |= {"kind": "product", "product": change.code}
-            fields |= {"reseller": change.reseller} if change.reseller else {}
-        case TreeDue(change):
-            fields |= {"kind": change.kind.value, change.kind.value: change.id}
-    return fields
-
-
-def _case_ended(case: Case, is_refund: bool) -> dict[str, Any]:
-    """A refund is a status of the transaction; a refusal changes only the case."""
-    one = case.transaction
-    fields: dict[str, Any] = {"kind": "status" if is_refund else "case", "trxid": one.trxid, "refid": one.refid}
-    fields |= {"case": case.id, "state": case.state.value}
-    if is_refund:
-        fields |= {"status": STATUS_NAMES[one.result.status], "status_code": one.result.code}
     return fields

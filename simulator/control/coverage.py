@@ -12,7 +12,9 @@ from simulator.control.http import refuse_other_parameters, reply, sandbox_of
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.reports.coverage import Coverage
 
-WRONG_METHOD = "405"
+NOT_AWAITED = frozenset({"405", "500"})
+"""Statuses that no test has to meet at an endpoint: the answer to other methods, and to a mistake of the simulator."""
+
 METHODS = ("get", "put", "post", "delete", "patch")
 
 MethodAndPath = tuple[str, str]
@@ -94,9 +96,9 @@ def _answer(answered: AnswerKind, count: int) -> dict[str, Any]:
 
 
 def _documented() -> dict[MethodAndPath, list[str]]:
-    """The statuses in the contract, by method and path; 405 is the answer to other methods."""
+    """The statuses in the contract that a test may meet, by method and path."""
     return {
-        (method.upper(), path): [status for status in operation["responses"] if status != WRONG_METHOD]
+        (method.upper(), path): [status for status in operation["responses"] if status not in NOT_AWAITED]
         for path, item in load(OPENAPI)["paths"].items()
         for method, operation in item.items()
         if method in METHODS

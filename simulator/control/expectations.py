@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control.http import in_slices, refuse_other_parameters, reply, sandbox_of
-from simulator.domain.model.expectations import Expectation, Verdict
+from simulator.domain.model.expectations import Expectation, Place, Verdict
 from simulator.runtime.expectations import verdicts_in_slices
 from simulator.wire.json import number
 
@@ -14,8 +14,12 @@ from simulator.wire.json import number
 async def show(request: Request) -> Response:
     """Every expectation of the scenario with its current verdict."""
     refuse_other_parameters(request)
-    rows = [_row(one) for one in await in_slices(verdicts_in_slices(sandbox_of(request)))]
-    return reply({"ok": all(one["ok"] for one in rows), "expectations": rows})
+    return reply(rendered(await in_slices(verdicts_in_slices(sandbox_of(request)))))
+
+
+def rendered(verdicts: list[Verdict]) -> dict[str, Any]:
+    """Verdicts in the form of the control API."""
+    return {"ok": all(one.ok for one in verdicts), "expectations": [_row(one) for one in verdicts]}
 
 
 def _row(verdict: Verdict) -> dict[str, Any]:
@@ -23,14 +27,26 @@ def _row(verdict: Verdict) -> dict[str, Any]:
     return {
         "name": expectation.name,
         "kind": expectation.kind.value,
+        "place": _place(expectation.place),
         "expected": _expected(expectation),
         "actual": actual if isinstance(actual, int) else number(actual),
         "ok": verdict.ok,
         "message": verdict.message,
+        "nearest": list(verdict.nearest),
+        "pending": list(verdict.pending),
     }
+
+
+def _place(place: Place | None) -> dict[str, Any] | None:
+    return None if place is None else {"file": place.file, "line": place.line}
 
 
 def _expected(expectation: Expectation) -> Any:
     if expectation.amount is not None:
         return number(expectation.amount)
-    return {"min": expectation.count.low, "max": expectation.count.high}
+    bounds: dict[str, Any] = {"min": expectation.count.low, "max": expectation.count.high}
+    if expectation.per:
+        bounds["per"] = expectation.per
+    if expectation.apart is not None:
+        bounds["apart"] = expectation.apart.total_seconds()
+    return bounds

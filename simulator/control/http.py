@@ -21,6 +21,7 @@ from simulator.domain.sandbox import Sandbox
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
+from simulator.scenario.library import BODY
 from simulator.scenario.reading.document import ScenarioError
 from simulator.shortened import shortened
 from simulator.wire.json import encode
@@ -36,6 +37,7 @@ PAGE_DEFAULT = 100
 PAGE_BYTES_MAX = 1024 * 1024
 SLICE_BYTES = 8 * 1024  # of a page: rendered in one turn of the event loop, a few milliseconds for the costliest rows
 SLICE_ROWS = 16
+PATH_CHARS_MAX = 200
 UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `reseller-sim openapi --control`"
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400, Busy: 429}
@@ -89,7 +91,8 @@ async def on_scenario_error(request: Request, exc: Exception) -> Response:
     """Report all problems of a scenario, the first one in front."""
     assert isinstance(exc, ScenarioError)
     problems = [
-        {"line": problem.line, "column": problem.column, "path": problem.path, "code": problem.code}
+        {"file": problem.source if problem.line and problem.source != BODY else None}
+        | {"line": problem.line, "column": problem.column, "path": problem.path, "code": problem.code}
         | {"message": problem.message}
         for problem in exc.problems
     ]
@@ -104,7 +107,10 @@ async def on_http_error(request: Request, exc: Exception) -> Response:
         404: ("unknown_path", UNKNOWN_PATH),
         405: ("wrong_method", "this path does not take this method"),
     }.get(exc.status_code, ("http_error", exc.detail))
-    answer = error(exc.status_code, code, text)
+    path = shortened(request.url.path, PATH_CHARS_MAX, "…") if exc.status_code == 404 else ""
+    if path.startswith("/_sim/_sim"):
+        text = f"/_sim is in this path twice: RESELLER_SIM_URL ends in it already; {text}"
+    answer = error(exc.status_code, code, text, path)
     answer.headers.update(exc.headers or {})
     if exc.status_code == 405:
         answer.headers["allow"] = ", ".join(_methods_of(request))
@@ -133,7 +139,7 @@ async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) 
         return decoded(raw, schema, may_be_empty)
     with place(len(raw)):
         value = await in_background(decoded, raw, schema)
-    _refuse_lost_sandbox(request)
+    refuse_lost_sandbox(request)
     return value
 
 
@@ -145,6 +151,11 @@ def decoded(raw: bytes, schema: str, may_be_empty: bool = False) -> dict[str, An
         value = decode_object(raw, reject_duplicates=True, outline_max=OUTLINE_BYTES_MAX)
     except BadJson as bad:
         raise InvalidInput(str(bad)) from None
+    return validated(value, schema)
+
+
+def validated(value: dict[str, Any], schema: str) -> dict[str, Any]:
+    """The same, when it fulfils a schema of the contract. Raises `InvalidInput`."""
     for path, texts in validator(schema).problems(value).items():
         raise InvalidInput(f"{path} {texts[0]}" if path else texts[0], path)
     return value
@@ -168,12 +179,12 @@ async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
             chunks.append(chunk)
     except ClientDisconnect:
         raise InvalidInput("the client disconnected") from None
-    _refuse_lost_sandbox(request)
+    refuse_lost_sandbox(request)
     return b"".join(chunks)
 
 
-def _refuse_lost_sandbox(request: Request) -> None:
-    """Raise `Unknown` or `Conflict` when the sandbox was deleted or reset while the body arrived."""
+def refuse_lost_sandbox(request: Request) -> None:
+    """Raise `Unknown` or `Conflict` when the sandbox was deleted or reset while the body arrived or was read."""
     looked_up: tuple[LiveSandbox, Sandbox] | None = getattr(request.state, "sandbox", None)
     if looked_up is None:
         return

@@ -1,14 +1,15 @@
 """The inbox: `/_sim/sandboxes/{id}/inbox/{name}` reads and programs it, `/_sim/inbox/{id}/{name}` receives."""
 
 import asyncio
+import re
 from collections.abc import Iterable
-from datetime import timedelta
 from itertools import accumulate, takewhile
 from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from simulator.contract.body import BadJson, decode_any
 from simulator.control import render
@@ -21,6 +22,7 @@ from simulator.control.http import (
     no_content,
     page,
     page_of,
+    refuse_lost_sandbox,
     refuse_other_parameters,
     reply,
     sandbox_of,
@@ -29,10 +31,12 @@ from simulator.control.http import (
 )
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
-from simulator.domain.model.http_statuses import WITHOUT_BODY
-from simulator.domain.model.inboxes import INBOX_SCHEME, InboxReply
+from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram
+from simulator.runtime.background import in_background, place
 from simulator.runtime.inbox_budget import Received
 from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
+from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.sections.inboxes import build_inbox
 
 PAGE_BYTES = 256 * 1024
 VALUE_BYTES = 100  # of a value, a parameter or an escaped character: what it takes to decode and encode one
@@ -43,7 +47,11 @@ JSON_VALUES_MAX = 5000
 JSON_DEPTH_MAX = 32
 PARAMETERS_MAX = 1000
 
-FRAMING_HEADERS = ("content-length", "transfer-encoding", "connection")
+# Of a program.
+LISTS = ("replies", "during")
+VALUES_AT_ONCE_MAX = 100  # making more of them takes longer than others should wait
+
+_INDEX = re.compile(r"\[([0-9]+)\]")
 
 
 def _name_of(request: Request) -> str:
@@ -135,32 +143,43 @@ def _json(body: bytes) -> Any:
 
 
 async def set_replies(request: Request) -> Response:
-    """Set the replies to the next requests."""
+    """Program the replies to the next requests, as a scenario does."""
     name = _name_of(request)
     inboxes = sandbox_of(request).inboxes
     wanted = await body_of(request, "inbox-replies-request")
-    for place, one in enumerate(wanted["replies"]):
-        _refuse_impossible(one, f"replies.{place}")
-    inboxes.set_replies(name, map(_reply, wanted["replies"]))
-    return reply({"replies": wanted["replies"]})
+    inboxes.set_program(name, await _program_of(request, wanted))
+    return reply(wanted)
 
 
-def _reply(wanted: dict[str, Any]) -> InboxReply:
-    return InboxReply(
-        status=wanted.get("status", 200),
-        delay=timedelta(seconds=float(wanted.get("delay", 0))),
-        body=wanted.get("body", ""),
-        headers=tuple(wanted.get("headers", {}).items()),
-    )
+async def _program_of(request: Request, wanted: dict[str, Any]) -> InboxProgram:
+    """The program of a body, a long one made beside the event loop. Raises `InvalidInput`, and `Busy` as `body_of`."""
+    values = sum(len(one) + len(one.get("headers", ())) for key in LISTS for one in wanted.get(key, ()))
+    if values <= VALUES_AT_ONCE_MAX:
+        return _program(wanted)
+    with place(VALUE_BYTES * values):
+        program = await in_background(_program, wanted)
+    refuse_lost_sandbox(request)
+    return program
 
 
-def _refuse_impossible(reply: dict[str, Any], path: str) -> None:
-    """Raise `InvalidInput` for a reply that HTTP cannot represent."""
-    if reply.get("status") in WITHOUT_BODY and reply.get("body"):
-        raise InvalidInput(f"an answer with status {reply['status']} has no body", f"{path}.body")
-    for name in reply.get("headers", {}):
-        if name.lower() in FRAMING_HEADERS:
-            raise InvalidInput(f"the header {name} follows from the body and cannot be set", f"{path}.headers")
+def _program(wanted: dict[str, Any]) -> InboxProgram:
+    """The program in a request's body, whose delays may be seconds. Raises `InvalidInput`."""
+    written: dict[str, Any] = {key: value for key, value in wanted.items() if value != []}
+    for key in LISTS:
+        if key in written:
+            written[key] = [_with_duration(one) for one in written[key]]
+    if not written:
+        return InboxProgram()
+    try:
+        return build_inbox(written)
+    except ScenarioError as error:
+        first = error.problems[0]
+        raise InvalidInput(first.message, _INDEX.sub(r".\1", first.path)) from None
+
+
+def _with_duration(one: dict[str, Any]) -> dict[str, Any]:
+    delay = one.get("delay", "")
+    return one if isinstance(delay, str) else one | {"delay": f"{round(delay * 1000)}ms"}
 
 
 async def clear(request: Request) -> Response:
@@ -181,4 +200,14 @@ async def receive(request: Request) -> Response:
     if taken.delay:
         request.scope.get("cancel_when_left", lambda: None)()
         await asyncio.sleep(live.clock.wall_seconds(taken.delay))
+    if taken.disconnect:
+        return Disconnect()
     return Response(taken.body, taken.status, dict(taken.headers))
+
+
+class Disconnect(Response):
+    """The connection is closed without an answer, as far as the server can do that."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Close the connection."""
+        scope.get("abort", lambda: None)()

@@ -1,14 +1,16 @@
-"""`/_sim/health` and `/_sim/assumptions`."""
+"""`/_sim/health`, `/_sim/assumptions`, and the contracts as documents."""
 
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator import __version__
+from simulator.contract.openapi import CONTROL, OPENAPI, bundled
 from simulator.contract.register import assumptions
 from simulator.control.http import reply
+from simulator.runtime.background import in_background
 from simulator.wire.json import encode
 
 
@@ -25,3 +27,19 @@ async def register(request: Request) -> Response:
 @cache
 def _register() -> bytes:
     return encode({"assumptions": [asdict(one) for one in assumptions()]})
+
+
+async def _document(name: str, request: Request) -> Response:
+    return Response(await in_background(_encoded, name), media_type="application/json")
+
+
+reseller_document = partial(_document, OPENAPI)
+"""The contract of the reseller API as one OpenAPI document."""
+
+control_document = partial(_document, CONTROL)
+"""The same of the control API."""
+
+
+@cache
+def _encoded(name: str) -> bytes:
+    return encode(bundled(name))

@@ -101,11 +101,15 @@ async def show(request: Request) -> Response:
     exchange = live.journal.find(int(number)) if is_number else None
     if exchange is None:
         return error(404, "unknown_request", "the journal has no such request, or has evicted it")
-    mask = _masks(request, live)(exchange.owner)
-    answer = row(exchange, mask) | {"sandbox": live.id}
+    return reply(whole(live.id, exchange, _masks(request, live)(exchange.owner)))
+
+
+def whole(sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[str, Any]:
+    """An exchange with its request and response, without secrets."""
+    answer = row(exchange, mask) | {"sandbox": sandbox_id}
     answer["request"] = _message(mask, exchange.path, exchange.headers, exchange.body)
-    answer["response"] = _response(mask, live.id, exchange)
-    return reply(answer)
+    answer["response"] = _response(mask, sandbox_id, exchange)
+    return answer
 
 
 def _response(mask: Mask, sandbox_id: str, exchange: Exchange) -> dict[str, Any]:

@@ -5,9 +5,25 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control.http import body_of, no_content, page, page_of, refuse_other_parameters, reply, sandbox_of
+from simulator.control.http import (
+    bytes_of,
+    decoded,
+    no_content,
+    page,
+    page_of,
+    refuse_lost_sandbox,
+    refuse_other_parameters,
+    reply,
+    sandbox_of,
+)
 from simulator.domain.commands import AddRule, RemoveRule
-from simulator.domain.model.rules import Rule, RuleCount
+from simulator.domain.model.rule_counts import RuleCount
+from simulator.domain.model.rules import Rule
+from simulator.runtime.background import in_background, place
+from simulator.scenario.compiler import COMPILER, prepared_rule
+
+AT_ONCE_BYTES_MAX = 4 * 1024
+"""A rule of patterns takes 20 ms for so many bytes; a longer one is compiled beside the event loop."""
 
 
 async def list_all(request: Request) -> Response:
@@ -26,7 +42,16 @@ def _row(section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:
 async def add(request: Request) -> Response:
     """Insert a rule before all others."""
     live = sandbox_of(request)
-    wanted = await body_of(request, "rule-request")
+    raw = await bytes_of(request)
+    if len(raw) <= AT_ONCE_BYTES_MAX:
+        wanted = decoded(raw, "rule-request")
+    else:
+        with place(len(raw)):
+            wanted = await in_background(decoded, raw, "rule-request")
+            state = live.core.state
+            known = frozenset(state.catalog.products), frozenset(state.resellers), state.scenario.timelines
+            COMPILER.remember_rule(await in_background(prepared_rule, wanted["section"], wanted["rule"], *known))
+        refuse_lost_sandbox(request)
     rule: Rule[Any] = await live.submit(AddRule(wanted["section"], wanted["rule"]))
     return reply({"id": rule.id}, 201)
 

@@ -15,13 +15,25 @@ from simulator.control.http import (
     in_slices,
     no_content,
     parse_time,
+    refuse_other_parameters,
     reply,
     sandbox_of,
     sandboxes_of,
+    validated,
 )
+from simulator.domain.errors import Unacceptable
+from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place
-from simulator.runtime.live_sandbox import LiveSandbox, SandboxSpec
-from simulator.scenario.library import load_scenario, names, scenario_from_object
+from simulator.runtime.live_sandbox import SandboxSpec
+from simulator.scenario.client_files import ClientFiles
+from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
+from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.files import ABSENT, ScenariosFolder, Unreadable
+
+YAML_TYPES = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
+BESIDE_YAML = ("id", "seed", "credentials")
+SEED_DIGITS_MAX = 19
+LISTED_MAX = 20
 
 
 def base_url(request: Request) -> str:
@@ -37,39 +49,90 @@ async def list_all(request: Request) -> Response:
 
 
 async def create(request: Request) -> Response:
-    """Create a sandbox, ready for use. Raises `Busy` when too many are being created."""
+    """Create a sandbox, ready for use, from JSON or from a scenario in YAML. Raises `Busy` when too many are being
+    created."""
     raw = await bytes_of(request)
     with place(len(raw)):
-        live = await _created(request, await in_background(decoded, raw, "sandbox-request", may_be_empty=True))
+        spec = await (_from_yaml(request, raw) if _is_yaml(request) else _from_json(request, raw))
+        live = await sandboxes_of(request).build(spec)
     live.start()
     return reply(render.sandbox(live, base_url(request)), 201)
 
 
-async def _created(request: Request, wanted: dict[str, Any]) -> LiveSandbox:
+def _is_yaml(request: Request) -> bool:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() in YAML_TYPES
+
+
+async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
+    """The body is the scenario; what it cannot say itself is in the query."""
+    refuse_other_parameters(request, *BESIDE_YAML)
+    wanted: dict[str, Any] = dict(request.query_params)
+    if (seed := wanted.get("seed", "")).isdecimal() and seed.isascii() and len(seed) <= SEED_DIGITS_MAX:
+        wanted["seed"] = int(seed)
+    validated(wanted, "sandbox-request")
+    return _spec(await in_background(scenario_from_text, raw, _files(request)), wanted)
+
+
+async def _from_json(request: Request, raw: bytes) -> SandboxSpec:
+    refuse_other_parameters(request)
+    wanted = await in_background(decoded, raw, "sandbox-request", may_be_empty=True)
     clock = wanted.get("clock", {})
     refuse_idle_rate(_mode(clock), _rate(clock))
-    return await sandboxes_of(request).build(
-        SandboxSpec(
-            scenario=await _scenario(wanted.get("scenario", request.app.state.default_scenario)),
-            id=wanted.get("id"),
-            seed=wanted.get("seed"),
-            mode=_mode(clock),
-            rate=_rate(clock),
-            start=_start(clock),
-            unique_credentials=wanted.get("credentials") == "unique",
-        )
+    default: Scenario = request.app.state.default_scenario
+    return _spec(await _scenario(request, wanted["scenario"]) if "scenario" in wanted else default, wanted)
+
+
+def _spec(scenario: Scenario, wanted: dict[str, Any]) -> SandboxSpec:
+    clock = wanted.get("clock", {})
+    return SandboxSpec(
+        scenario=scenario,
+        id=wanted.get("id"),
+        seed=wanted.get("seed"),
+        mode=_mode(clock),
+        rate=_rate(clock),
+        start=_start(clock),
+        unique_credentials=wanted.get("credentials") == "unique",
     )
 
 
-async def _scenario(wanted: Any) -> Any:
-    """A bundled scenario by name, or one from an object; clients may not name a path."""
-    if isinstance(wanted, str):
-        if wanted not in names():
-            raise InvalidInput(
-                f"there is no bundled scenario {wanted!r}; choose one of {', '.join(names())}", "scenario"
-            )
-        return await in_background(load_scenario, wanted)
-    return await in_background(scenario_from_object, wanted) if isinstance(wanted, dict) else wanted
+async def _scenario(request: Request, wanted: str | dict[str, Any]) -> Scenario:
+    """A bundled scenario by name, one from an object, or from a file of `--scenarios`; nothing else has a path."""
+    if isinstance(wanted, dict):
+        if "file" in wanted:
+            return await _scenario_in_file(request, wanted)
+        return await in_background(scenario_from_object, wanted, _files(request))
+    if wanted not in names():
+        raise InvalidInput(f"there is no bundled scenario {wanted!r}; choose one of {', '.join(names())}", "scenario")
+    return await in_background(load_scenario, wanted)
+
+
+async def _scenario_in_file(request: Request, wanted: dict[str, Any]) -> Scenario:
+    name, files = wanted["file"], _files(request)
+    if len(wanted) > 1 or not isinstance(name, str):
+        raise InvalidInput('a scenario of a file is {"file": NAME}, and nothing beside it', "scenario")
+    if files is None:
+        text = "start the server with --scenarios DIR to use files; without it send the scenario itself"
+        raise Unacceptable("no_scenarios_folder", text, "scenario.file")
+    try:
+        return await in_background(scenario_in, files, name)
+    except Unreadable as error:
+        text = f"{error.reason}: {name!r}"
+        if error.reason == ABSENT:
+            known = await in_background(_known, files.folder, name)
+            text = f"there is no file {name!r} in the folder of --scenarios{known}"
+        raise Unacceptable("unknown_file", text, "scenario.file") from None
+
+
+def _known(folder: ScenariosFolder, name: str) -> str:
+    """What there is instead."""
+    found = [one for one in folder.names() if one != name]
+    listed = ", ".join(found[:LISTED_MAX]) + (", …" if len(found) > LISTED_MAX else "")
+    return suggestion(name, found) or (f"; it has {listed}" if found else ", which has none")
+
+
+def _files(request: Request) -> ClientFiles | None:
+    found: ClientFiles | None = request.app.state.client_files
+    return found
 
 
 def _mode(clock: dict[str, Any]) -> str | None:

@@ -68,11 +68,12 @@ async def show(request: Request) -> Response:
         return error(404, "unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
     mask = mask_of(live, sandboxes_of(request))
     of_it = [each for each in live.journal if each.trxid == one.trxid]
-    details = _details(live.core.state, one) | {"requests_left_out": max(0, len(of_it) - SHOWN_MAX)}
+    details = story(live.core.state, one) | {"requests_left_out": max(0, len(of_it) - SHOWN_MAX)}
     return reply(details | {"requests": await lines(of_it[-SHOWN_MAX:], lambda each: request_row(each, mask))})
 
 
-def _details(state: State, one: Transaction) -> dict[str, Any]:
+def story(state: State, one: Transaction) -> dict[str, Any]:
+    """A payment with all that belongs to it, but for its requests, which are in the journal."""
     wallet = state.resellers[one.reseller].wallet
     callbacks = state.callbacks.of(one.trxid)
     return {

@@ -221,11 +221,12 @@ class ReturnNonce(Command, frozen=True):
 
 class CountFault(Command, frozen=True):
     """Count the ids of the faults that a request `matched`, and the `chosen` one, "" for none; `is_selected` when
-    the request selected it by its name."""
+    the request selected it by its name. `values` are the faults that count per value, each with the request's."""
 
     matched: tuple[str, ...]
     chosen: str = ""
     is_selected: bool = False
+    values: tuple[tuple[str, str], ...] = ()
 
 
 class EndAttempt(Command, frozen=True):

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Scenario
+from simulator.domain.model.transactions import Step
 
 
 class Compiler(Protocol):
@@ -18,8 +19,10 @@ class Compiler(Protocol):
         rule_id: str,
         products: Collection[str],
         resellers: Collection[str],
+        timelines: Mapping[str, tuple[Step, ...]],
     ) -> Rule[Any]:
-        """Compile a rule of a section; `rule_id` is its id when the document has none."""
+        """Compile a rule of a section; `rule_id` is its id when the document has none. It may name these products,
+        resellers and timelines."""
         ...
 
     def scenario(self, document: Mapping[str, Any], name: str) -> Scenario:

@@ -7,7 +7,7 @@ import msgspec
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.effects import Send
-from simulator.domain.model.scenario import Scheduled, ScheduledChange, ScheduledDeposit, ScheduledTreeChange
+from simulator.domain.model.schedule import Scheduled
 from simulator.domain.model.transactions import Step, Transaction
 from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import Delivery
@@ -33,10 +33,10 @@ class DeliveryDue(msgspec.Struct, frozen=True):
     delivery: Delivery
 
 
-class DepositDue(msgspec.Struct, frozen=True):
-    """Agenda: a credit scheduled by the scenario."""
+class ScheduleDue(msgspec.Struct, frozen=True):
+    """Agenda: a change scheduled by the scenario."""
 
-    planned: ScheduledDeposit
+    planned: Scheduled
 
 
 class CaseDue(msgspec.Struct, frozen=True):
@@ -46,40 +46,15 @@ class CaseDue(msgspec.Struct, frozen=True):
     is_refund: bool
 
 
-class ProductDue(msgspec.Struct, frozen=True):
-    """Agenda: a product change scheduled by the scenario."""
-
-    planned: ScheduledChange
-
-
-class TreeDue(msgspec.Struct, frozen=True):
-    """Agenda: a change of a category or group, scheduled by the scenario."""
-
-    planned: ScheduledTreeChange
-
-
-AgendaItem = StepDue | CallbackDue | DeliveryDue | DepositDue | CaseDue | ProductDue | TreeDue
+AgendaItem = StepDue | CallbackDue | DeliveryDue | CaseDue | ScheduleDue
 
 
 class Fired(msgspec.Struct, frozen=True):
     """An agenda item that happened `at` this time. `send` is the attempt it requires, `entry` the ledger entry it
-    wrote."""
+    wrote; `skipped` says why it could not be carried out."""
 
     at: datetime
     item: AgendaItem
     send: Send | None = None
     entry: Entry | None = None
-
-
-ScheduleDue = DepositDue | ProductDue | TreeDue
-
-
-def due_of(one: Scheduled) -> ScheduleDue:
-    """The agenda item for an item of the scenario's schedule."""
-    match one:
-        case ScheduledDeposit():
-            return DepositDue(one)
-        case ScheduledChange():
-            return ProductDue(one)
-        case ScheduledTreeChange():
-            return TreeDue(one)
+    skipped: str = ""

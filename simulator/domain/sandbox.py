@@ -42,7 +42,7 @@ from simulator.domain.commands import (
     SpendNonce,
 )
 from simulator.domain.compiler import Compiler
-from simulator.domain.due import due_of
+from simulator.domain.due import ScheduleDue
 from simulator.domain.handlers import (
     agenda,
     alerts,
@@ -50,14 +50,17 @@ from simulator.domain.handlers import (
     cases,
     catalog,
     deliveries,
+    network,
     payments,
     reload,
     resellers,
     rules,
     webhooks,
 )
+from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.scenario import Scenario
-from simulator.domain.queries import product_of
+from simulator.domain.model.schedule import due
+from simulator.domain.model.webhooks import Delivery
 from simulator.domain.reports import invariants
 from simulator.domain.state import State
 
@@ -73,7 +76,15 @@ class Sandbox:
         for reseller in scenario.resellers:
             resellers.create_reseller(self.state, reseller)
         for one in scenario.schedule:
-            self.state.agenda.add(started + one.at, due_of(one))
+            self.state.agenda.add(due(one, started), ScheduleDue(one))
+
+    def watch_evicted(
+        self, callbacks: Callable[[Callback], None] | None, deliveries: Callable[[Delivery], None] | None
+    ) -> None:
+        """Tell these of each record that a log evicts, so that somebody else may count it; None for nobody. Whatever
+        they do, nothing here depends on it."""
+        self.state.callbacks.on_evicted = callbacks
+        self.state.deliveries.on_evicted = deliveries
 
     @property
     def next_due(self) -> datetime | None:
@@ -121,11 +132,6 @@ def _return_nonce(state: State, command: ReturnNonce, now: datetime) -> None:
     state.nonces.take_back(command.reseller if state.nonces_by_reseller else command.api_key, command.nonce)
 
 
-def _set_network(state: State, command: SetNetwork, now: datetime) -> None:
-    """Set a product's network status from now on (SPEC 2.7). Raises `Unknown`."""
-    state.network.set(product_of(state, command.product).code, command.status)
-
-
 _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     CreatePayment: payments.pay,
     SetCallback: resellers.set_callback,
@@ -142,7 +148,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     ReplayDelivery: deliveries.replay,
     OpenCase: cases.open_case,
     LookUpBill: bills.look_up,
-    SetNetwork: _set_network,
+    SetNetwork: network.set_network,
     ChangeProduct: catalog.change_product,
     ChangeTree: catalog.change_tree,
     AddRule: rules.add_rule,

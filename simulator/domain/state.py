@@ -21,7 +21,8 @@ from simulator.domain.model.network import Network
 from simulator.domain.model.notifications import NotificationLog
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.resellers import ApiKey, Reseller, User
-from simulator.domain.model.rules import RuleBook
+from simulator.domain.model.rule_counts import RuleCount, ValueBudget
+from simulator.domain.model.rules import Rule, RuleBook
 from simulator.domain.model.scenario import (
     Limits,
     Scenario,
@@ -57,6 +58,7 @@ class State:
         self.faults: RuleBook[FaultThen]
         rule_books(self, scenario)
         self.rules_added = 0
+        self.chosen_before: Counter[str] = Counter()  # of rules that left their book, by id and name
         self.network = Network(scenario.network, started)
         self.cases: dict[str, list[Case]] = {}
         self.cases_made = 0
@@ -101,6 +103,20 @@ class State:
         """The names of all rules that a request may select."""
         return (name for book in self.books.values() for name in book.names())
 
+    def times_chosen(self, label: str) -> int:
+        """How often the rule of this id or name was chosen, those included that a reload replaced and those that were
+        removed. A magic rule may be in several sections."""
+        counts = [0]
+        for book in self.books.values():
+            if (rule := book.named(label)) is not None:
+                counts.append(book.times_chosen(rule) or book.magic_chosen[rule.id])
+        return self.chosen_before[label] + max(counts)
+
+    def retire_rule(self, rule: Rule[Any], count: RuleCount) -> None:
+        """Remember how often a rule was chosen that leaves its book."""
+        for label in dict.fromkeys(filter(None, (rule.id, rule.name))):
+            self.chosen_before[label] += count.chosen
+
     def is_magic(self, account: str) -> bool:
         """True when the account's last digits select a magic rule."""
         return self.payments.is_magic(account) or self.faults.is_magic(account)
@@ -112,12 +128,12 @@ class State:
 
 def rule_books(state: State, scenario: Scenario) -> None:
     """Install the rules of a scenario with fresh counts."""
-    seed, magic = state.seed, scenario.magic
-    state.payments = RuleBook(seed, scenario.payments, magic.of("payments"))
-    state.voids = RuleBook(seed, scenario.voids, magic.of("voids"))
-    state.disputes = RuleBook(seed, scenario.disputes, magic.of("disputes"))
-    state.bills = RuleBook(seed, scenario.bills, magic.of("bills"))
-    state.faults = RuleBook(seed, scenario.faults, magic.of("faults"))
+    seed, magic, budget = state.seed, scenario.magic, ValueBudget()
+    state.payments = RuleBook(seed, scenario.payments, magic.of("payments"), budget)
+    state.voids = RuleBook(seed, scenario.voids, magic.of("voids"), budget)
+    state.disputes = RuleBook(seed, scenario.disputes, magic.of("disputes"), budget)
+    state.bills = RuleBook(seed, scenario.bills, magic.of("bills"), budget)
+    state.faults = RuleBook(seed, scenario.faults, magic.of("faults"), budget)
 
 
 def request_rates(limits: Limits) -> RequestRates | None:

@@ -1,34 +1,83 @@
-"""A sandbox's counters of answers: each kind, and the calls that its scenario expects. The journal is bounded; these
-are complete, since there are few kinds and few expectations."""
+"""A sandbox's counters: each kind of answer, and what its scenario expects of calls, callbacks and webhooks. Journal
+and logs are bounded; these are complete, since there are few kinds and few expectations."""
 
 from collections.abc import Callable, Iterable
 
-from simulator.domain.model.expectations import Expectation, ExpectationKind
+from simulator.domain.model.expectations import Expectation, ExpectationKind, continued
 from simulator.domain.model.rules import Fields
-from simulator.runtime.journal import Exchange
+from simulator.domain.state import State
+from simulator.runtime import facts
+from simulator.runtime.evicted import EvictedRecords
+from simulator.runtime.journal import Exchange, Journal
+from simulator.runtime.value_counts import SHOWN_MAX, Request, ValueBudget, ValueCounts
 
 # Method, path as the contract writes it, status, error, ending of the connection; the domain's `AnswerKind`.
 AnswerKey = tuple[str, str, int, str, str]
 
 
 class Counters:
-    """Counters updated where the journal is written: `answers` by kind, `calls` by the index of their expectation in
-    `expected`. When `calls` is empty no request needs to be tested."""
+    """Counters updated where the journal is written and where logs evict: `answers` by kind, `calls` by the index of
+    their expectation in `expected`, with the `first` requests, `values` of those that tell calls apart, and `notes` on
+    what a count misses. When `calls` is empty no request needs to be tested; `needs_bodies` when calls are told apart
+    by what is in them."""
 
-    def __init__(self, expected: Iterable[Expectation] = ()) -> None:
+    def __init__(self, expected: Iterable[Expectation] = (), state: State | None = None) -> None:
         self.answers: dict[AnswerKey, int] = {}
         self.calls: dict[int, int] = {}
+        self.values: dict[int, ValueCounts] = {}
+        self.notes: dict[int, str] = {}
+        self.first: dict[int, list[int]] = {}
+        self._budget = ValueBudget()
         self.expected: tuple[Expectation, ...] = ()
+        self._state = state
+        self.evicted = {
+            ExpectationKind.CALLBACKS: EvictedRecords(lambda one: facts.of_callback(one, one.state)),
+            ExpectationKind.WEBHOOKS: EvictedRecords(lambda one: facts.of_webhook(one, one.state)),
+        }
         self.follow(expected)
 
-    def follow(self, expected: Iterable[Expectation]) -> None:
-        """Count calls for these expectations from now on; counts of the same name continue."""
-        before = {self.expected[place].name: count for place, count in self.calls.items()}
+    def follow(self, expected: Iterable[Expectation], journal: Journal | None = None) -> None:
+        """Count for these expectations from now on. Counts of an unchanged statement continue; a new one begins with
+        what the journal and the logs still have."""
+        old, calls, values, notes = self._of(ExpectationKind.CALLS), self.calls, self.values, self.notes
+        first = self.first
         self.expected = tuple(expected)
+        self.calls, self.values, self.notes, self.first = {}, {}, {}, {}
+        self.needs_bodies = any(one.per in facts.SENT for one in self.expected)
         self._tests = [
             (place, one.test) for place, one in enumerate(self.expected) if one.kind is ExpectationKind.CALLS
         ]
-        self.calls = {place: before.get(self.expected[place].name, 0) for place, _ in self._tests}
+        new = self._of(ExpectationKind.CALLS)
+        goes_on = continued(old, new)
+        self._budget.taken = sum(values[before].size for before in goes_on.values() if before in values)
+        for place, one in new.items():
+            before = goes_on.get(place)
+            if before is not None:
+                self.calls[place], self.first[place] = calls[before], first[before]
+                self.notes |= {place: notes[before]} if before in notes else {}
+                if before in values:
+                    self.values[place] = values[before]
+                    values[before].expectation = one  # whose place in the file may be another
+            else:
+                self._begin(place, one, journal)
+        if self._state is not None:
+            for kind, log in ((ExpectationKind.CALLBACKS, self._state.callbacks),
+                              (ExpectationKind.WEBHOOKS, self._state.deliveries)):  # fmt: skip
+                self.evicted[kind].follow(self._of(kind), log.left_out)
+
+    def _of(self, kind: ExpectationKind) -> dict[int, Expectation]:
+        return {place: one for place, one in enumerate(self.expected) if one.kind is kind}
+
+    def _begin(self, place: int, one: Expectation, journal: Journal | None) -> None:
+        """Begin to count the calls of an expectation, with those that are in the journal."""
+        self.calls[place], self.first[place] = 0, []
+        if one.has_values:
+            self.values[place] = ValueCounts(one, self._budget)
+        for exchange in journal or ():
+            self._note(place, one.test, facts.of_call(exchange), exchange)
+        if journal is not None and journal.left_out:
+            first = journal.last_n - len(journal) + 1
+            self.notes[place] = f"counted from request {first} on, since it was added while the sandbox ran"
 
     def count(self, exchange: Exchange, ending: str, documented: Callable[[str, str], tuple[str, str]]) -> None:
         """Count one answer. `documented` finds the method and path of the contract; unknown ones share one key, so that
@@ -41,22 +90,31 @@ class Counters:
             count = answers.get(key, 0)
         answers[key] = count + 1
         if self.calls:
-            self.note_call(_facts(exchange))
+            self.note_call(facts.of_call(exchange), exchange)
 
-    def note_call(self, facts: Fields) -> None:
+    def note_call(self, about: Fields, exchange: Exchange | None = None) -> None:
         """Count a call for each expectation that it matches."""
         for place, test in self._tests:
-            if test(facts):
-                self.calls[place] += 1
+            self._note(place, test, about, exchange)
 
+    def _note(self, place: int, test: Callable[[Fields], bool], about: Fields, exchange: Exchange | None) -> None:
+        if not test(about):
+            return
+        self.calls[place] += 1
+        if exchange is None:
+            return
+        if len(first := self.first[place]) < SHOWN_MAX:
+            first.append(exchange.n)
+        if (values := self.values.get(place)) is not None:
+            per = self.expected[place].per
+            if per in facts.SENT and facts.is_unseen(exchange):
+                values.add_unseen()
+                return
+            values.add(facts.sent_value(exchange, per), Request(exchange.at, exchange.n), self._sender(exchange, per))
 
-def _facts(exchange: Exchange) -> Fields:
-    """The facts that an expectation may test; a connection closed without an answer has the status 0."""
-    return {
-        "method": exchange.method,
-        "path": exchange.path,
-        "status": str(exchange.status),
-        "error": str(exchange.error),
-        "reseller": exchange.reseller,
-        "refid": exchange.refid,
-    }
+    def _sender(self, exchange: Exchange, per: str) -> str:
+        """Whose value it is: a refid is one of a reseller, who names a key also in a refused request. "" otherwise."""
+        if per != "refid" or exchange.reseller or self._state is None:
+            return exchange.reseller if per == "refid" else ""
+        owner = self._state.keys.get(facts.api_key(exchange).decode("latin-1"))
+        return owner[0].code if owner else ""

@@ -105,4 +105,6 @@ class Courier:
             await asyncio.sleep(min(delay_s, timeout_s))
         if delay_s >= timeout_s:
             return AttemptResult(AttemptEnd.TIMEOUT, error=f"no answer within {timeout_s:g} s")
+        if reply.disconnect:
+            return AttemptResult(AttemptEnd.CONNECTION, error="the connection was closed before an answer came")
         return AttemptResult(AttemptEnd.ANSWERED, reply.status, reply.body, headers=reply.headers)

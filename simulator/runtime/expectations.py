@@ -1,12 +1,13 @@
-"""Compares a sandbox with its scenario's expectations: calls from counters, everything else from the current state."""
+"""Compares a sandbox with its scenario's expectations: what happens is counted as it happens, what has a state is
+looked at as it stands, and what a log has evicted was counted then."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from simulator.domain.model.callbacks import Callback, CallbackState
 from simulator.domain.model.expectations import (
     Expectation,
     ExpectationKind,
@@ -15,14 +16,19 @@ from simulator.domain.model.expectations import (
     judge_count,
 )
 from simulator.domain.model.rules import Fields
-from simulator.domain.model.transactions import Result, Transaction
-from simulator.domain.model.webhooks import Delivery, DeliveryState
 from simulator.domain.state import State
+from simulator.runtime import facts
+from simulator.runtime.counters import Counters
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
+from simulator.runtime.near_misses import NearMisses, of_rule
+from simulator.runtime.upcoming import upcoming
+from simulator.runtime.value_counts import in_requests
 
 SLICE = 500
 """How many records are tested in one go, which takes about two milliseconds."""
+
+NEAR_MAX = 2_000
+"""How many records, the latest ones, are searched for what came nearest to an expectation that is not met."""
 
 
 def verdicts(live: LiveSandbox) -> list[Verdict]:
@@ -35,102 +41,41 @@ def verdicts_in_slices(live: LiveSandbox) -> Iterator[list[Verdict]]:
     Every verdict is about the moment at which this begins."""
     expected, state = live.counters.expected, live.core.state
     outcomes = live.coverage().outcomes if any(one.kind is ExpectationKind.OUTCOME for one in expected) else Counter()
-    scans = [_Scan(kind, state, expected) for kind in _SOURCES if any(one.kind is kind for one in expected)]
+    scans = [
+        _Scan(source, kind, live) for kind, source in _SOURCES.items() if any(one.kind is kind for one in expected)
+    ]
     made = {place: _counted(live, place, outcomes) for place, one in enumerate(expected) if one.kind not in _SOURCES}
     for scan in scans:
         while scan.advance():
             yield []
         made |= scan.verdicts()
+    for place, one in made.items():
+        if not one.ok:
+            explained = _nearest(live, one, {scan.kind: scan for scan in scans})
+            for lines in explained:
+                if lines is None:
+                    yield []
+                else:
+                    made[place] = replace(one, nearest=lines, pending=upcoming(state, one.expectation))
     yield [made[place] for place in range(len(expected))]
 
 
 def _counted(live: LiveSandbox, place: int, outcomes: Counter[str]) -> Verdict:
     """The verdict of an expectation that needs no scan."""
-    state, one = live.core.state, live.counters.expected[place]
+    state, counters = live.core.state, live.counters
+    one = counters.expected[place]
     match one.kind:
         case ExpectationKind.CALLS:
-            return judge_count(one, live.counters.calls[place])
+            note = counters.notes.get(place, "")
+            if place in counters.values:
+                return counters.values[place].verdict(note)
+            count = counters.calls[place]
+            return judge_count(one, count, note, in_requests(counters.first[place], count))
         case ExpectationKind.OUTCOME:
             return judge_count(one, outcomes[one.label])
         case ExpectationKind.BALANCE:
             return judge_balance(one, state.resellers[one.label].wallet.balance)
-    return judge_count(one, _chosen(state, one.label))
-
-
-class _Scan:
-    """Counts, for each expectation of one kind, the records that match it as they were when the scan began."""
-
-    def __init__(self, kind: ExpectationKind, state: State, expected: Sequence[Expectation]) -> None:
-        source = _SOURCES[kind]
-        self._facts = source.facts
-        self._records = list(source.records(state))
-        self._moments = list(map(source.moment, self._records))
-        self._evicted = _evicted(state, kind)
-        self._done = 0
-        self._expected = {place: one for place, one in enumerate(expected) if one.kind is kind}
-        self._counts = dict.fromkeys(self._expected, 0)
-
-    def advance(self) -> bool:
-        """Test the next records; False when they were the last."""
-        begin, end = self._done, self._done + SLICE
-        for record, moment in zip(self._records[begin:end], self._moments[begin:end], strict=True):
-            facts = self._facts(record, moment)
-            for place, one in self._expected.items():
-                if one.test(facts):
-                    self._counts[place] += 1
-        self._done = end
-        return end < len(self._records)
-
-    def verdicts(self) -> dict[int, Verdict]:
-        """The verdicts by the index of their expectation, after all records were tested."""
-        return {place: judge_count(one, self._counts[place], self._evicted) for place, one in self._expected.items()}
-
-
-def _chosen(state: State, label: str) -> int:
-    """How often a rule decided; a magic rule may be in several sections."""
-    counts = [0]
-    for book in state.books.values():
-        if (rule := book.named(label)) is not None:
-            counts.append(book.times_chosen(rule) or book.magic_chosen[rule.id])
-    return max(counts)
-
-
-def _evicted(state: State, kind: ExpectationKind) -> str:
-    logs: Mapping[ExpectationKind, int] = {
-        ExpectationKind.CALLBACKS: state.callbacks.left_out,
-        ExpectationKind.WEBHOOKS: state.deliveries.left_out,
-    }
-    count = logs.get(kind, 0)
-    return f"the sandbox stores only the latest ones and has evicted {count} older ones" if count else ""
-
-
-def _payment(one: Transaction, results: tuple[Result, ...]) -> Fields:
-    return {
-        "reseller": one.reseller,
-        "product": one.product,
-        "account": one.account,
-        "amount": one.amount,
-        "refid": one.refid,
-        "extras": one.extras,
-        "status": STATUS_NAMES[results[-1].status],
-        "statusCode": str(results[-1].code),
-    }
-
-
-def _callback(one: Callback, state: CallbackState) -> Fields:
-    return {
-        "reseller": one.transaction.reseller,
-        "product": one.transaction.product,
-        "account": one.transaction.account,
-        "refid": one.transaction.refid,
-        "status": CALLBACK_STATUS_NAMES[one.result.status],
-        "statusCode": str(one.result.code),
-        "state": state.value,
-    }
-
-
-def _webhook(one: Delivery, state: DeliveryState) -> Fields:
-    return {"reseller": one.reseller, "type": one.event.type, "state": state.value}
+    return judge_count(one, state.times_chosen(one.label))
 
 
 class _Source(NamedTuple):
@@ -142,7 +87,82 @@ class _Source(NamedTuple):
 
 
 _SOURCES: Mapping[ExpectationKind, _Source] = {
-    ExpectationKind.PAYMENTS: _Source(lambda state: state.transactions.values(), attrgetter("results"), _payment),
-    ExpectationKind.CALLBACKS: _Source(lambda state: state.callbacks, attrgetter("state"), _callback),
-    ExpectationKind.WEBHOOKS: _Source(lambda state: state.deliveries, attrgetter("state"), _webhook),
+    ExpectationKind.PAYMENTS: _Source(
+        lambda state: state.transactions.values(), attrgetter("results"), facts.of_payment
+    ),
+    ExpectationKind.CALLBACKS: _Source(lambda state: state.callbacks, attrgetter("state"), facts.of_callback),
+    ExpectationKind.WEBHOOKS: _Source(lambda state: state.deliveries, attrgetter("state"), facts.of_webhook),
 }
+
+
+class _Scan:
+    """Counts, for each expectation of one kind, the records that match it as they were when the scan began."""
+
+    def __init__(self, source: _Source, kind: ExpectationKind, live: LiveSandbox) -> None:
+        self.kind = kind
+        self._facts = source.facts
+        self._records = list(source.records(live.core.state))
+        self._moments = list(map(source.moment, self._records))
+        self._done = 0
+        expected: Sequence[Expectation] = live.counters.expected
+        self._expected = {place: one for place, one in enumerate(expected) if one.kind is kind}
+        self._counts = {place: _evicted(live.counters, kind, place) for place in self._expected}
+        self._notes = {place: _note(live.counters, kind, place) for place in self._expected}
+
+    def advance(self) -> bool:
+        """Test the next records; False when they were the last."""
+        begin, end = self._done, self._done + SLICE
+        for about in self._about(begin, end):
+            for place, one in self._expected.items():
+                if one.test(about):
+                    self._counts[place] += 1
+        self._done = end
+        return end < len(self._records)
+
+    def verdicts(self) -> dict[int, Verdict]:
+        """The verdicts by the index of their expectation, after all records were tested."""
+        return {
+            place: judge_count(one, self._counts[place], self._notes[place]) for place, one in self._expected.items()
+        }
+
+    def latest(self) -> Iterator[list[Fields]]:
+        """The facts of the latest records, in slices."""
+        for end in range(len(self._records), max(0, len(self._records) - NEAR_MAX), -SLICE):
+            yield list(self._about(max(0, end - SLICE), end))
+
+    def _about(self, begin: int, end: int) -> Iterator[Fields]:
+        return map(self._facts, self._records[begin:end], self._moments[begin:end])
+
+
+def _evicted(counters: Counters, kind: ExpectationKind, place: int) -> int:
+    return counters.evicted[kind].count(place) if kind in counters.evicted else 0
+
+
+def _note(counters: Counters, kind: ExpectationKind, place: int) -> str:
+    return counters.evicted[kind].note(place) if kind in counters.evicted else ""
+
+
+def _nearest(
+    live: LiveSandbox, one: Verdict, scans: Mapping[ExpectationKind, _Scan]
+) -> Iterator[tuple[str, ...] | None]:
+    """None after each slice, then the lines about what came nearest to an expectation."""
+    expected = one.expectation
+    high = expected.count.high
+    found = NearMisses(expected, too_many=high is not None and one.actual > high)
+    if expected.kind in scans:
+        slices: Iterable[list[Fields]] = scans[expected.kind].latest()
+    elif expected.kind is ExpectationKind.CALLS and not expected.has_values:
+        slices = _latest_calls(live)
+    else:
+        yield of_rule(live.core.state, expected)
+        return
+    for part in slices:
+        found.add(part)
+        yield None
+    yield found.lines()
+
+
+def _latest_calls(live: LiveSandbox) -> Iterator[list[Fields]]:
+    calls = list(live.journal)[-NEAR_MAX:]
+    for end in range(len(calls), 0, -SLICE):
+        yield [{**facts.of_call(each), "request": each.n} for each in calls[max(0, end - SLICE) : end]]

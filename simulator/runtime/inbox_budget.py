@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from simulator.domain.model.inboxes import InboxReply
+from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.runtime.journal import unpacked
 
 # Measured: a message beside its texts, with its places in an inbox and in two budgets; an inbox without messages; and a
@@ -16,10 +16,12 @@ from simulator.runtime.journal import unpacked
 MESSAGE_BYTES = 650
 NAME_BYTES = 2500
 REPLY_BYTES = 250
+WINDOW_BYTES = 1000
 
 
 class Received(msgspec.Struct, gc=False, kw_only=True):
-    """One received request. `status` is that of the reply, `n` its number in its inbox, `serial` that in the server."""
+    """One received request. `status` is that of the reply, 0 when there was none; `n` its number in its inbox, `serial`
+    that in the server."""
 
     serial: int
     at: datetime
@@ -41,7 +43,13 @@ class Received(msgspec.Struct, gc=False, kw_only=True):
         return MESSAGE_BYTES + len(self.method) + len(self.query) + len(self.packed_headers) + len(self.body)
 
 
-def reply_size(reply: InboxReply) -> int:
+def program_size(program: InboxProgram) -> int:
+    """The memory of a program that was set, in bytes."""
+    timed = (WINDOW_BYTES + _reply_size(one.reply) for one in program.during)
+    return sum(map(_reply_size, program.replies)) + sum(timed)
+
+
+def _reply_size(reply: InboxReply) -> int:
     """The memory of a reply that was set, in bytes."""
     texts = chain((reply.body,), chain.from_iterable(reply.headers))
     return REPLY_BYTES * (1 + len(reply.headers)) + sum(map(getsizeof, texts))

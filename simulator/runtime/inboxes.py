@@ -6,14 +6,15 @@ longest ago. An inbox goes with its last message unless somebody waits for it or
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import count, islice
+from types import MappingProxyType
 
 from simulator.domain.errors import Conflict
-from simulator.domain.model.inboxes import InboxReply
+from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Limits
-from simulator.runtime.inbox_budget import InboxBudget, Received, reply_size
+from simulator.runtime.inbox_budget import InboxBudget, Received, program_size
 from simulator.runtime.journal import packed
 from simulator.runtime.ring import Notifier
 
@@ -28,6 +29,8 @@ SERVER_BYTES_MAX = 256 * 1024 * 1024
 SERVER_NAMES_MAX = 20_000
 """The number of their names; `limits.inboxes` is that of one sandbox."""
 
+NO_PROGRAMS: Mapping[str, InboxProgram] = MappingProxyType({})
+
 _serials = count(1)
 
 
@@ -37,7 +40,7 @@ def server_budget() -> "InboxBudget[Inbox]":
 
 
 class Inbox:
-    """The requests received under one name, and the replies queued for the next ones; the last reply repeats.
+    """The requests received under one name, and the program of its replies.
 
     The numbers of the requests have no gaps. `waiters` is how many tasks wait for more of them.
     """
@@ -52,23 +55,31 @@ class Inbox:
         self.left_out_before = left_out_before
         self.waiters = 0
         self.notifier = Notifier()
-        self.set_replies(())
+        self.set_program(InboxProgram())
 
     @property
     def left_out(self) -> int:
         """How many were evicted: its own, and those of inboxes that were dropped before this one was created."""
         return self.left_out_before + self.evicted
 
-    def set_replies(self, replies: Iterable[InboxReply]) -> None:
-        """Queue these for the next requests, in order; the last one repeats. Without any it is 200."""
-        self.replies = deque(replies)
-        self.has_set_replies = bool(self.replies)
-        self.reply_bytes = sum(map(reply_size, self.replies))
-        self.replies = self.replies or deque([InboxReply()])
+    def set_program(self, program: InboxProgram) -> None:
+        """Reply by this program, from its beginning."""
+        self.program = program
+        self.program_bytes = program_size(program)
+        self._replied = 0
 
-    def next_reply(self) -> InboxReply:
-        """The reply to the next request."""
-        return self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
+    @property
+    def is_programmed(self) -> bool:
+        """True when somebody has set its replies."""
+        return not self.program.is_empty
+
+    def next_reply(self, now: datetime, start: datetime) -> InboxReply:
+        """The reply to a request at `now`; one that the time decides does not use up the others."""
+        timed = self.program.timed(now, start)
+        if timed is not None:
+            return timed
+        self._replied += 1
+        return self.program.reply(self._replied - 1)
 
     def count_after(self, n: int) -> int:
         """How many of the kept ones have a number above `n`."""
@@ -80,9 +91,11 @@ class Inbox:
 
 
 class Inboxes:
-    """A sandbox's inboxes by name, created on first use. `server` is the budget of all sandboxes."""
+    """A sandbox's inboxes by name, created on first use. `server` is the budget of all sandboxes; `started` is when the
+    sandbox started."""
 
-    def __init__(self, limits: Limits, server: InboxBudget[Inbox]) -> None:
+    def __init__(self, limits: Limits, server: InboxBudget[Inbox], started: datetime) -> None:
+        self._started = started
         self._count_max = limits.inbox
         self._bytes_max = limits.inbox_bytes
         self.budget: InboxBudget[Inbox] = InboxBudget(limits.inboxes_bytes, limits.inboxes)
@@ -112,7 +125,7 @@ class Inboxes:
     ) -> InboxReply:
         """Record a request and return the reply."""
         inbox = self._used(name)
-        reply = inbox.next_reply()
+        reply = inbox.next_reply(at, self._started)
         if not self._is_closed:
             inbox.last_n += 1
             message = Received(
@@ -122,7 +135,7 @@ class Inboxes:
                 query=query,
                 packed_headers=packed(headers),
                 body=body,
-                status=reply.status,
+                status=0 if reply.disconnect else reply.status,
                 n=inbox.last_n,
             )
             self._keep(inbox, message)
@@ -135,7 +148,7 @@ class Inboxes:
             inbox.notifier.close()
             return inbox
         self._by_name[name] = inbox
-        if not inbox.has_set_replies:
+        if not inbox.is_programmed:
             for budget in self._budgets:
                 budget.use(inbox)
         return inbox
@@ -168,7 +181,7 @@ class Inboxes:
             budget.remove(message)
 
     def _drop_if_useless(self, inbox: Inbox) -> None:
-        is_useless = not (inbox.received or inbox.waiters or inbox.has_set_replies)
+        is_useless = not (inbox.received or inbox.waiters or inbox.is_programmed)
         if is_useless and self._by_name.get(inbox.name) is inbox:
             self._drop(inbox)
 
@@ -203,29 +216,32 @@ class Inboxes:
             self._drop_if_useless(inbox)
         return inbox, complete
 
-    def set_replies(self, name: str, replies: Iterable[InboxReply]) -> None:
-        """Queue replies of an inbox. Raises `Conflict` when too many others have replies, or these have too many bytes
-        with theirs: they may have as many as the messages."""
-        replies = tuple(replies)
-        others = [one for one in self._by_name.values() if one.has_set_replies and one.name != name]
-        if replies and len(others) >= self.budget.names_max:
+    def set_program(self, name: str, program: InboxProgram) -> None:
+        """Program an inbox. Raises `Conflict` when too many others are programmed, or the programs of all have too many
+        bytes: they may have as many as the messages."""
+        others = [one for one in self._by_name.values() if one.is_programmed and one.name != name]
+        is_more = not program.is_empty
+        if is_more and len(others) >= self.budget.names_max:
             text = f"{len(others)} other inboxes have replies; delete some first"
             raise Conflict("too_many_inboxes", text, "name")
-        if replies and sum(one.reply_bytes for one in others) + sum(map(reply_size, replies)) > self.budget.bytes_max:
+        if is_more and sum(one.program_bytes for one in others) + program_size(program) > self.budget.bytes_max:
             text = f"the replies of all inboxes would take over {self.budget.bytes_max} bytes; delete some first"
             raise Conflict("too_many_replies", text, "replies")
-        self._set_replies(name, replies)
+        self._set_program(name, program)
 
-    def follow(self, replies: Mapping[str, tuple[InboxReply, ...]], before: Iterable[str] = ()) -> None:
-        """Answer as a scenario says; inboxes of `before` that it omits answer 200 again."""
-        for name in {*before, *replies}:
-            self._set_replies(name, replies.get(name, ()))
+    def follow(self, programs: Mapping[str, InboxProgram], before: Mapping[str, InboxProgram] = NO_PROGRAMS) -> None:
+        """Answer as a scenario says, where that differs from `before`: the others go on where they are. Inboxes of
+        `before` that it omits answer 200 again."""
+        for name in {**before, **programs}:
+            wanted = programs.get(name, InboxProgram())
+            if wanted != before.get(name, InboxProgram()):
+                self._set_program(name, wanted)
 
-    def _set_replies(self, name: str, replies: tuple[InboxReply, ...]) -> None:
+    def _set_program(self, name: str, program: InboxProgram) -> None:
         inbox = self._used(name)
-        inbox.set_replies(replies)
+        inbox.set_program(program)
         for budget in self._budgets:
-            if inbox.has_set_replies:
+            if inbox.is_programmed:
                 budget.release(inbox)
             else:
                 budget.use(inbox)

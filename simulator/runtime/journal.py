@@ -71,6 +71,8 @@ def unpacked(headers: bytes) -> list[tuple[bytes, bytes]]:
 
 
 NO_CONTENT = 204
+CONTENT_TYPE = b"content-type"
+_JSON_LINE = b"content-type: application/json\r\n"
 
 
 def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
@@ -93,6 +95,8 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
     if exchange.diagnosis:
         lines += b"x-sim-diagnosis: %b\r\n" % _plain(exchange.diagnosis)
     for name, value in exchange.own_headers:
+        if name.lower() == CONTENT_TYPE:
+            lines = lines.replace(_JSON_LINE, b"", 1)
         lines += b"%b: %b\r\n" % (name, value)
     return lines
 

@@ -1,6 +1,7 @@
 """A running sandbox: the state machine with its clock, driver, journal and inboxes, and the one door into it."""
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -56,7 +57,8 @@ def first_state(id_: str, spec: SandboxSpec, wall: Wall) -> FirstState:
 
 
 class LiveSandbox:
-    """A running sandbox: the state machine with its clock, driver, journal and inboxes."""
+    """A running sandbox: the state machine with its clock, driver, journal and inboxes. `life_journal` is that of the
+    life which a reset is about to end, while `journal` is that of the next one already."""
 
     def __init__(
         self,
@@ -77,6 +79,7 @@ class LiveSandbox:
         self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
         self.on_reset: Callable[[LiveSandbox], None] = lambda _: None
         self.is_deleted = False
+        self.resets = 0
         self.server_secrets: tuple[str, ...] = ()
         self.former_secrets = FormerSecrets()  # of all sandboxes of a server
         self._begin_journal()
@@ -93,9 +96,11 @@ class LiveSandbox:
         self.scenario = scenario = self.core.state.scenario
         self._secrets = Secrets()
         self._secrets_version = 0
-        self.inboxes = Inboxes(scenario.limits, self._inbox_budget)
+        self.inboxes = Inboxes(scenario.limits, self._inbox_budget, self.core.state.started)
         self.inboxes.follow(scenario.inboxes)
-        self.counters = Counters(scenario.expect)
+        self.counters = Counters(scenario.expect, self.core.state)
+        self._watch_evicted()
+        self.life_journal = self.journal
         self.courier = Courier(self.id, scenario, self.inboxes, self._sender)
         self._agenda = self.core.state.agenda
         self.driver = Driver(self.apply, self._agenda, self.clock, self.courier)
@@ -109,11 +114,14 @@ class LiveSandbox:
     def secrets(self) -> tuple[Secrets, ...]:
         """What must not be shown of it: the secrets that it has, those that it had, the server's, and those of former
         lives, of whatever sandbox."""
+        self._follow_secrets()
+        return self._secrets, *self.former_secrets.generations
+
+    def _follow_secrets(self) -> None:
         log = self.core.state.secrets
         if self._secrets_version != log.version:
             self._secrets = followed(self._secrets, (*log, *self.server_secrets))
             self._secrets_version = log.version
-        return self._secrets, *self.former_secrets.generations
 
     def retire_secrets(self, kept: Iterable[str] = ()) -> None:
         """Let the secrets of this life be those of a former one, but for those `kept`."""
@@ -193,12 +201,16 @@ class LiveSandbox:
 
     def _follow(self, scenario: Scenario) -> None:
         """Do the same with what surrounds the state machine, which learns of it only by the commands that come."""
-        if scenario.inboxes != self.scenario.inboxes:
-            self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
+        self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario
         self.courier.follow(scenario)
-        self.counters.follow(scenario.expect)
+        self.counters.follow(scenario.expect, self.journal)
+        self._watch_evicted()
+
+    def _watch_evicted(self) -> None:
+        """Count what the logs evict, if anything expects it."""
+        self.core.watch_evicted(*(one.add if one.is_needed else None for one in self.counters.evicted.values()))
 
     async def reset(self) -> None:
         """Return to the start of the scenario. Raises `Conflict` during an advance, `Unknown` if deleted meanwhile.
@@ -215,9 +227,18 @@ class LiveSandbox:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
         if self.driver is ended:  # else a reset that came at the same time has begun the new life
             self.on_reset(self)
+            self.resets += 1
             self.retire_secrets(kept=first[1].state.secrets)
             self._begin(first)
             self.start()
+
+    def life(self) -> "LiveSandbox":
+        """What it has done until now, when this life is about to end: nothing changes in it after that, so that it may
+        be read beside the event loop. It answers no commands."""
+        self._follow_secrets()  # so that reading them there changes nothing
+        life = copy(self)
+        life.journal = self.life_journal
+        return life
 
     async def wait_until(
         self, is_true: Callable[[], bool], timeout_s: float, notifier: Notifier, *others: Notifier

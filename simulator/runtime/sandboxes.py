@@ -23,7 +23,8 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 class Sandboxes:
-    """All sandboxes by id. With `keeps_coverage` the coverage of deleted and reset ones is kept."""
+    """All sandboxes by id. With `keeps_coverage` the coverage of deleted and reset ones is kept. `on_ended` is told of
+    a sandbox that is about to be `deleted` or `reset`, as it is then."""
 
     def __init__(self, wall: Wall, sender: Sender, ttl_s: float | None = None, *, keeps_coverage: bool = False) -> None:
         self._wall = wall
@@ -32,6 +33,7 @@ class Sandboxes:
         self._waiting = WaitingRoom(SERVER_WAITERS_MAX)
         self._ttl_s = ttl_s
         self._past = Coverage() if keeps_coverage else None
+        self.on_ended: Callable[[LiveSandbox, str], None] = lambda sandbox, ending: None
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
@@ -121,7 +123,7 @@ class Sandboxes:
         await sandbox.close()
 
     def _forget(self, sandbox: LiveSandbox) -> None:
-        self._remember(sandbox)
+        self._remember(sandbox, "deleted")
         sandbox.retire_secrets()
         sandbox.is_deleted = True
         sandbox.stop()
@@ -129,9 +131,10 @@ class Sandboxes:
         self.unique_keys = {key: owner for key, owner in self.unique_keys.items() if owner is not sandbox}
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
 
-    def _remember(self, sandbox: LiveSandbox) -> None:
+    def _remember(self, sandbox: LiveSandbox, ending: str = "reset") -> None:
         if self._past is not None:
             self._past.add(sandbox.coverage())
+        self.on_ended(sandbox, ending)
 
     def coverage(self) -> Coverage:
         """Coverage of all sandboxes together; with `keeps_coverage`, including former ones."""

@@ -56,7 +56,7 @@ class Watch:
         if has_settled and now != self._acted_on:
             self._acted_on = now  # also when what follows fails: a change is acted on once
             # Stamps from before the read: a file saved meanwhile is detected by the next poll.
-            self._acted_on = self._seen = self._stamps(files_behind(self._wanted))
+            self._acted_on = self._seen = self._stamps(await in_background(files_behind, self._wanted))
             self._report(await self._read())
 
     async def _read(self) -> list[str]:

@@ -2,36 +2,27 @@
 
 from collections.abc import Collection, Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
-from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.magic import Magic
-from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.scenario import (
-    ResellerStart,
-    Scenario,
-    Scheduled,
-    ScheduledDeposit,
-)
-from simulator.domain.model.tree import TreeKind
-from simulator.domain.model.wallet import EntryType
+from simulator.domain.model.scenario import ResellerStart, Scenario
+from simulator.domain.model.transactions import Step
+from simulator.scenario.possible import refuse_impossible
 from simulator.scenario.reading.check import check
-from simulator.scenario.reading.document import Document, Node, Report
+from simulator.scenario.reading.document import Document, Report
 from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections import resellers, rules
 from simulator.scenario.sections.assumptions import assumptions
 from simulator.scenario.sections.catalog import catalog
-from simulator.scenario.sections.changes import scheduled_change, scheduled_tree_change
 from simulator.scenario.sections.expectations import KnownNames, expectations, labels
 from simulator.scenario.sections.inboxes import inboxes
 from simulator.scenario.sections.limits import clock, limits, refuse_too_many
 from simulator.scenario.sections.magic import magic
 from simulator.scenario.sections.network import network
+from simulator.scenario.sections.schedule import Start, added_labels, schedule
+from simulator.scenario.sections.timeline import NO_TIMELINES, timelines
 from simulator.scenario.sections.webhooks import refuse_plain_addresses, webhooks
-
-_CATALOGS: WeakKeyDictionary[Node, Catalog] = WeakKeyDictionary()
 
 # The sections of rules, each with its definition in the schema.
 DEFINITIONS = {
@@ -41,9 +32,6 @@ DEFINITIONS = {
     "bills": "bill_rule",
     "faults": "fault_rule",
 }
-
-# The kinds of scheduled items, besides `at`.
-SCHEDULED = ("deposit", "product", *(kind.value for kind in TreeKind))
 
 
 def build(document: Document, name: str) -> Scenario:
@@ -59,35 +47,48 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
     if report.is_full:  # building from a huge invalid file would block the event loop and report nothing more
         report.raise_if_any()
     root = Reader.of(document.root, report)
-    products = root["catalog"].cached(_CATALOGS, catalog)
+    if root["catalog"].is_given and not root["catalog"].is_mapping:
+        report.raise_if_any()  # without a catalog, whatever names a product would be blamed for it
+    products = root["catalog"].built_once(catalog)
     codes = products.products.keys()
     starts = resellers.resellers(root["resellers"], codes)
-    known = rules.KnownCodes(codes, {reseller.code for reseller in starts})
+    named = timelines(root["timelines"])
+    known = rules.KnownCodes(codes, {reseller.code for reseller in starts}, timelines=named)
     sections = {section: rules.rules_of(section, root[section], known) for section in DEFINITIONS}
-    accounts_with_magic = magic(root["magic"])
+    accounts_with_magic = magic(root["magic"], named)
     written = [item for section in DEFINITIONS for item in root[section].items()]
     _refuse_repeated_labels(root, written, accounts_with_magic)
     bounds = limits(root["limits"])
     refuse_too_many(root, written, bounds)
     environment = root["environment"].text("staging")
-    refuse_plain_addresses(root["resellers"].items(), environment)
+    webhooks_set = [item["balance_webhook"] for item in root["resellers"].items()]
+    refuse_plain_addresses([*webhooks_set, *(item["webhook"] for item in root["schedule"].items())], environment)
+    rule_labels = labels(sections, accounts_with_magic)
+    by_code = {reseller.code: reseller for reseller in starts}
+    expected = expectations(root["expect"], KnownNames(known, rule_labels | added_labels(root["schedule"])))
+    refuse_impossible(root)
+    clock_start = clock(root["clock"])
     return Scenario(
         name=root["scenario"].text(name),
         description=root["description"].text(),
         seed=root["seed"].integer(0),
         environment=environment,
-        clock=clock(root["clock"]),
+        clock=clock_start,
         resellers=starts,
         catalog=products,
+        timelines=named,
         **sections,
         magic=accounts_with_magic,
         network=network(root["network"], codes),
         inboxes=inboxes(root["inboxes"]),
-        schedule=tuple(_scheduled(item, products, known) for item in root["schedule"].items()),
+        schedule=schedule(
+            root["schedule"],
+            Start(products, by_code, known, rule_labels, accounts_with_magic.names(), clock_start.start),
+        ),
         limits=bounds,
         webhooks=webhooks(root["webhooks"]),
         assume=assumptions(root["assume"]),
-        expect=expectations(root["expect"], KnownNames(known, labels(sections, accounts_with_magic))),
+        expect=expected,
         written=document.root.plain,
     )
 
@@ -95,8 +96,8 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
 def _refuse_repeated_labels(root: Reader, written: list[Reader], taken_by_magic: Magic) -> None:
     """Names and ids of rules share one namespace: a request may select a rule by either."""
     labels = [item[key] for item in written for key in ("id", "name")]
-    # When an inherited rule and one of this file conflict, report the one of this file.
-    labels.sort(key=lambda label: label.position.source == root.position.source)
+    # When an inherited rule and one of this file conflict, report the one of this file; of two in one file the lower.
+    labels.sort(key=lambda label: (label.position.source == root.position.source, label.position.line))
     resellers.refuse_repeats(labels, "rule called")
     taken = {
         f"{section}-{place}"
@@ -112,41 +113,15 @@ def _refuse_repeated_labels(root: Reader, written: list[Reader], taken_by_magic:
             label.problem("duplicate", f"{label.text()!r} is the name of a magic account's rule")
 
 
-def _scheduled(item: Reader, found: Catalog, known: rules.KnownCodes) -> Scheduled:
-    if sum(item[key].is_given for key in SCHEDULED) != 1:
-        item.problem("missing_key", f"a scheduled item has one of {', '.join(map(repr, SCHEDULED))}")
-    if item["product"].is_given:
-        return scheduled_change(item, found.products, known.resellers or ())
-    for kind in TreeKind:
-        if item[kind.value].is_given:
-            return scheduled_tree_change(item, kind, found)
-    return _deposit(item, known)
-
-
-def _deposit(item: Reader, known: rules.KnownCodes) -> ScheduledDeposit:
-    deposit = item["deposit"]
-    code, amount = deposit["reseller"].text(), deposit["amount"].amount()
-    if deposit["amount"].is_given and (amount <= 0 or not is_whole_cents(amount)):
-        deposit["amount"].problem("bad_amount", f"a deposit is above 0 and in whole sen, not {amount}")
-    rules.check_codes(deposit["reseller"], known.resellers, "reseller")
-    type_ = EntryType.COMMISSION if deposit["type"].text() == "COMMISSION" else EntryType.DEPOSIT
-    return ScheduledDeposit(
-        at=item["at"].duration(),
-        reseller=code,
-        amount=amount,
-        description=deposit["description"].text(),
-        type=type_,
-    )
-
-
 def build_rule(
     section: str,
     data: Mapping[str, object],
     rule_id: str,
     products: Collection[str] | None = None,
     resellers: Collection[str] | None = None,
+    timelines: Mapping[str, tuple[Step, ...]] = NO_TIMELINES,
 ) -> Rule[Any]:
-    """A rule of a section from an object; `rule_id` is its id when it has none.
+    """A rule of a section from an object; `rule_id` is its id when it has none, and `timelines` those that it may name.
 
     Without `products` and `resellers` its `when` may name any. Raises `ScenarioError`.
     """
@@ -154,7 +129,10 @@ def build_rule(
     report = Report(document.problems)
     check(document, report, DEFINITIONS[section])
     reader = Reader.of(document.root, report)
-    known = rules.KnownCodes(products, resellers)
+    if reader["remove"].is_given:
+        text = "only a file that extends another one removes its rules; DELETE the rule of a sandbox by its id"
+        reader["remove"].problem("misplaced", text)
+    known = rules.KnownCodes(products, resellers, timelines=timelines)
     rule = rules.RULE_READERS[section](reader, rule_id, known)
     report.raise_if_any()
     return rule
@@ -170,6 +148,6 @@ def build_reseller(
     reader = Reader.of(document.root, report)
     start = resellers.reseller(reader, products)
     resellers.refuse_repeated_credentials([reader])
-    refuse_plain_addresses([reader], environment)
+    refuse_plain_addresses([reader["balance_webhook"]], environment)
     report.raise_if_any()
     return start

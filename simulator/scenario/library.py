@@ -5,24 +5,30 @@ from pathlib import Path as FilePath
 
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build
+from simulator.scenario.client_files import ClientFiles
+from simulator.scenario.compiler import encoded
 from simulator.scenario.lint.findings import lint
+from simulator.scenario.reading.bundled import Fingerprint, bundled_path, fingerprint, is_path, names
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import Problem, Report, ScenarioError
-from simulator.scenario.reading.load import load_object
-from simulator.scenario.reading.sources import (
-    Fingerprint,
-    bundled_path,
-    fingerprint,
-    is_file,
-    is_path,
-    lack,
-    names,
-    read_bundled,
-    read_file,
-    resolved,
-)
+from simulator.scenario.reading.files import Folder, is_file
+from simulator.scenario.reading.load import file_text, load_object
+from simulator.scenario.reading.sources import lack, read_bundled, read_file, read_in, read_text, resolved
 
-__all__ = ["bundled_path", "descriptions", "load_scenario", "names", "problems", "scenario_from_object", "text"]
+__all__ = [
+    "bundled_path",
+    "descriptions",
+    "load_scenario",
+    "names",
+    "problems",
+    "scenario_from_object",
+    "scenario_from_text",
+    "scenario_in",
+    "text",
+]
+
+BODY = "body"
+"""How problems name the text of `scenario_from_text`."""
 
 
 def load_scenario(wanted: str | FilePath, *, needs_resellers: bool = False) -> Scenario:
@@ -31,13 +37,9 @@ def load_scenario(wanted: str | FilePath, *, needs_resellers: bool = False) -> S
 
     Bundled ones are cached and shared, catalog included, until a bundled file changes.
     """
-    if isinstance(wanted, str) and not is_path(wanted):
-        if wanted in names():
-            return _bundled(wanted, fingerprint())
-        if not is_file(FilePath(wanted)):
-            message = f"there is no bundled scenario and no file {wanted!r}{suggestion(wanted, names())}"
-            raise ScenarioError([Problem(wanted, 0, 0, "", "unknown_scenario", message)])
-    path = FilePath(wanted)
+    if _is_bundled(wanted):
+        return _bundled(str(wanted), fingerprint())
+    path = _file(wanted, "there is no bundled scenario and no file")
     document = read_file(path)
     scenario = build(document, path.stem)
     if needs_resellers and (lacking := lack(document)) is not None:
@@ -45,9 +47,33 @@ def load_scenario(wanted: str | FilePath, *, needs_resellers: bool = False) -> S
     return scenario
 
 
-def scenario_from_object(value: object) -> Scenario:
-    """A scenario from an object of the control API. Raises `ScenarioError`."""
-    return build(resolved(load_object(value), None), "inline")
+def scenario_from_object(value: object, files: ClientFiles | None = None) -> Scenario:
+    """A scenario from an object of the control API; it may name `files`. Raises `ScenarioError`, and what
+    `ClientFiles.scenario` raises."""
+
+    def load(folder: Folder | None) -> Scenario:
+        return build(resolved(load_object(value), folder), "inline")
+
+    return load(None) if files is None else files.scenario(b"object " + encoded(value), load)
+
+
+def scenario_from_text(text: bytes, files: ClientFiles | None = None) -> Scenario:
+    """The same from YAML sent to the control API."""
+
+    def load(folder: Folder | None) -> Scenario:
+        return build(read_text(text, BODY, folder), "inline")
+
+    return load(None) if files is None else files.scenario(b"text " + text, load)
+
+
+def scenario_in(files: ClientFiles, name: str) -> Scenario:
+    """The scenario in one of these files. Raises `ScenarioError`, what `ClientFiles.scenario` raises, and `Unreadable`
+    for a file that cannot be read at all."""
+
+    def load(folder: Folder) -> Scenario:
+        return build(read_in(folder, name), FilePath(name).stem)
+
+    return files.scenario(b"file " + name.encode("utf-8", "surrogatepass"), load)
 
 
 def problems(path: FilePath) -> list[Problem]:
@@ -74,13 +100,24 @@ def descriptions() -> dict[str, str]:
     return {name: load_scenario(name).description for name in names()}
 
 
-def text(name: str) -> str:
-    """The YAML of a bundled scenario. Raises `ScenarioError` for an unknown name."""
-    if name not in names():
-        hint = suggestion(name, names()) or f"; choose one of {', '.join(names())}"
-        message = f"there is no bundled scenario {name!r}{hint}"
-        raise ScenarioError([Problem(name, 0, 0, "", "unknown_scenario", message)])
-    return bundled_path(name).read_text("utf-8")
+def text(wanted: str) -> str:
+    """The YAML of a bundled scenario or of a file, as it is. Raises `ScenarioError`."""
+    if _is_bundled(wanted):
+        return bundled_path(wanted).read_text("utf-8")
+    return file_text(_file(wanted, "there is no bundled scenario", f"; choose one of {', '.join(names())}"))
+
+
+def _is_bundled(wanted: str | FilePath) -> bool:
+    return isinstance(wanted, str) and not is_path(wanted) and wanted in names()
+
+
+def _file(wanted: str | FilePath, absent: str, hint: str = "") -> FilePath:
+    """The file of this path. Raises `ScenarioError` for what looks like a name and is no file."""
+    path = FilePath(wanted)
+    if isinstance(wanted, str) and not is_path(wanted) and not is_file(path):
+        message = f"{absent} {wanted!r}{suggestion(wanted, names()) or hint}"
+        raise ScenarioError([Problem(wanted, 0, 0, "", "unknown_scenario", message)])
+    return path
 
 
 @lru_cache(maxsize=64)

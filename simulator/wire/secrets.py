@@ -26,7 +26,9 @@ _BLOCK: Final = 4
 _SOUGHT_MAX: Final = 20
 _PLAIN: Final = re.compile(r"[!-$&-~]+")
 _ISSUED_BY_US: Final = b"eyJpc3MiOiJyZXNlbGxlci1zaW0i"  # how every payload begins: {"iss":"reseller-sim"
-_TOKEN: Final = re.compile(rb"eyJ[\w-]{8,}\.%b[\w-]*(\.[\w-]*)?" % _ISSUED_BY_US)
+# A run is looked at once, whole: begun anew at each `eyJ`, a text of them would take the square of its length.
+_TOKEN: Final = re.compile(rb"(?<![\w-])([\w-]++)\.%b[\w-]*+(\.[\w-]*+)?" % _ISSUED_BY_US)
+_TOKEN_BEGINNING: Final = re.compile(rb"eyJ[\w-]{8}")
 _WORD: Final = re.compile(rb"\w")
 _BASE64: Final = re.compile(rb"[A-Za-z0-9+/_-]{11,}")  # the shortest secret in Base64
 _FROM_URL: Final = bytes.maketrans(b"-_", b"+/")
@@ -106,8 +108,11 @@ def _is_there(text: bytes, start: int, needle: bytes, *, strong_only: bool) -> b
     return not (_WORD.match(text, end) or (start and _WORD.match(text, start - 1)))
 
 
-def _tokens(text: bytes) -> list[Span]:
-    return [token.span() for token in _TOKEN.finditer(text)] if b"eyJ" in text else []
+def _tokens(text: bytes) -> Iterator[Span]:
+    for token in _TOKEN.finditer(text) if b"eyJ" in text else ():
+        beginning = _TOKEN_BEGINNING.search(text, token.start(), token.end(1))
+        if beginning is not None:
+            yield beginning.start(), token.end()
 
 
 def _places(text: bytes, blocks: "memoryview[int]", hits: set[int]) -> Iterable[int]:

@@ -1,6 +1,7 @@
 """Which fault a request meets, when it is decided, and what became of the request."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -48,6 +49,33 @@ def test_the_first_fault_of_the_list_wins_and_alone_is_counted(
     with running(faults(*rules)) as client:
         assert client.pay().status == met
         assert counted(client) == counts
+
+
+def test_a_fault_draws_one_of_its_entries_for_each_request_and_the_same_in_every_run() -> None:
+    early = {"name": "early", "when": {"path": "/v2/balance"}, "then": drawing({"status": 500}, {"status": 502})}
+
+    def statuses() -> list[int]:
+        with running(faults(early)) as client:
+            found = [client.call("GET", "/v2/balance").status for _ in range(20)]
+            assert counted(client) == {"early": (20, 20)}
+            return found
+
+    assert statuses() == statuses()
+    assert set(statuses()) == {500, 502}
+
+
+def drawing(*thens: dict[str, Any]) -> dict[str, Any]:
+    return {"one_of": [{"then": then} for then in thens]}
+
+
+def test_a_fault_one_of_whose_entries_comes_after_the_commit_is_evaluated_after_authentication() -> None:
+    mixed = {"name": "mixed", "then": drawing({"status": 500}, {"after_commit": True, "status": 502})}
+    with running(faults(mixed)) as client:
+        assert client.call("GET", "/v2/balance", key="nobody").status == 401
+        answers = {number: client.pay(f"r{number}").status for number in range(20)}
+        assert set(answers.values()) == {500, 502}
+        made = {row["refid"] for row in client.sim("GET", "/sandboxes/default/transactions").json["transactions"]}
+        assert made == {f"r{number}" for number, status in answers.items() if status == 502}
 
 
 def test_a_rule_that_looks_into_the_body_holds_up_only_requests_that_it_may_match() -> None:
@@ -179,3 +207,58 @@ def test_a_denial_leaves_the_nonce(then: dict[str, Any], status: int, error: str
         assert row["reseller"] == "", "a caller who was denied is nobody yet"
         assert client.pay(nonce=nonce).status == 200
         assert client.pay(nonce=nonce).json["error"] == "nonce_reused"
+
+
+@pytest.mark.parametrize(
+    ("body", "type_"),
+    [
+        ("<html><body>502 Bad Gateway</body></html>", "text/html; charset=utf-8"),
+        ("\n  <?xml version='1.0'?><e/>", "text/html; charset=utf-8"),
+        ("upstream connect error", "text/plain; charset=utf-8"),
+        ("", "text/plain; charset=utf-8"),
+        ("{'no': 'json'}", "text/plain; charset=utf-8"),
+        ('{"error": "teapot"}', "application/json"),
+        ('"a text"', "application/json"),
+        ({"error": "teapot"}, "application/json"),
+        (["<html>"], "application/json"),
+        (17, "application/json"),
+    ],
+)
+def test_the_type_of_a_scripted_body_is_what_it_looks_like(body: Any, type_: str) -> None:
+    with running(faults({"then": {"status": 502, "body": body}})) as client:
+        answer = client.call("GET", "/v2/balance")
+        assert answer.headers["content-type"] == type_
+        assert answer.body.decode() == (body if isinstance(body, str) else json.dumps(body, separators=(",", ":")))
+
+
+def test_a_scripted_answer_has_the_headers_that_it_is_given_and_the_journal_shows_them() -> None:
+    then = {"status": 429, "headers": {"Retry-After": "5", "Content-Type": "application/problem+json"}}
+    with running(faults({"then": then})) as client:
+        answer = client.call("GET", "/v2/balance")
+        assert (answer.status, answer.headers["retry-after"]) == (429, "5")
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json["error"] == "scripted_fault"
+        shown = client.sim("GET", f"/sandboxes/default/requests/{answer.headers['x-sim-request-id']}").json
+        names = [name.lower() for name, _ in shown["response"]["headers"]]
+        assert ["Retry-After", "5"] in shown["response"]["headers"]
+        assert names.count("content-type") == 1
+
+
+def test_headers_are_added_to_the_services_own_answer_too() -> None:
+    with running(faults({"then": {"headers": {"Via": "1.1 proxy"}}})) as client:
+        answer = client.call("GET", "/v2/balance")
+        assert (answer.status, answer.headers["via"], answer.data) == (
+            200,
+            "1.1 proxy",
+            {"balance": 5000, "currency": "MYR"},
+        )
+    with running(faults({"then": {"headers": {"Content-TYPE": "text/html"}, "malformed": True}})) as client:
+        refused = client.pay(amount="7")
+        assert (refused.status, refused.headers["content-type"]) == (400, "text/html")
+
+
+def test_an_answer_without_a_body_has_no_type_but_the_headers_that_it_is_given() -> None:
+    with running(faults({"then": {"status": 204, "body": "text", "headers": {"Age": "1"}}})) as client:
+        answer = client.call("DELETE", "/v2/balance-webhook")
+        assert (answer.status, answer.body, answer.headers["age"]) == (204, b"", "1")
+        assert "content-type" not in answer.headers

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 
 import pytest
 
+from simulator.contract import responses
 from simulator.contract.openapi import OPENAPI, load
-from tests.support import responses
 from tests.support.client import Client, running
 from tests.support.webhooks import put
 

@@ -10,6 +10,7 @@ from tests.support.bad_requests import (
     said,
 )
 from tests.support.client import Client
+from tests.support.contract_check import is_of_control
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +27,7 @@ def by_template() -> dict[str, tuple[str, set[str]]]:
 @pytest.mark.parametrize("template", by_template())
 def test_every_path_refuses_every_other_method_and_names_its_own(client: Client, template: str) -> None:
     path, own = by_template()[template]
-    is_control = path.startswith("/_sim")
+    is_control = is_of_control(path)
     for method in METHODS:
         if method in own or (is_control and method == "HEAD" and "GET" in own):
             continue

@@ -1,6 +1,7 @@
 """The bundled scenarios as a set: enough of them, each introduced, played by a test and listed in the README."""
 
 import re
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,13 @@ def test_each_is_a_page_that_begins_by_saying_whom_it_is_for(name: str) -> None:
     lines = library.text(name).splitlines()
     assert len(lines) <= LINES_MAX
     assert sum(line.startswith("# ") for line in lines) >= 2
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_each_begins_by_saying_what_a_good_client_does_under_it(name: str) -> None:
+    opening = list(takewhile(lambda line: line.startswith("#"), library.text(name).splitlines()))
+    said = " ".join(" ".join(line.removeprefix("#") for line in opening).split())
+    assert len(re.findall(r"[.] A good client [a-z-]+s .{20,}?[.](?= |$)", said)) == 1
 
 
 @pytest.mark.parametrize("name", library.names())

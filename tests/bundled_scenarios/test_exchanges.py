@@ -1,4 +1,5 @@
-"""lost-answers, garbled-answers, bad-network, nonce-outage, rate-limit, api-key-only: what becomes of requests."""
+"""What becomes of requests: lost-answers, garbled-answers, bad-network, maintenance-window, nonce-outage, rate-limit,
+api-key-only, key-rotation."""
 
 import pytest
 
@@ -48,6 +49,7 @@ def test_a_gateway_answers_though_the_payment_was_made(ending: str, first: int) 
         refid, answer = buy(client, ending=ending)
         assert answer.status == first
         assert answer.body.startswith(b"<html>") is (first == 502)
+        assert answer.headers["content-type"].startswith("text/html") is (first == 502)
         assert buy(client, ending=ending, refid=refid)[1].data["status"] == "Accepted"
         assert balance(client) == 4990.25
 
@@ -119,3 +121,34 @@ def test_payments_want_the_api_key_and_tokens_live_ten_minutes() -> None:
         client.advance(600)
         assert pay_by_token(client, tokens["IdToken"]).status == 401
         assert refresh(client, tokens["RefreshToken"]).status == 200
+
+
+def test_an_outage_comes_on_sunday_at_noon_and_every_third_request_fails_around_midnight() -> None:
+    with running("maintenance-window") as client:
+        refid, answer = buy(client)
+        assert answer.status == 200
+        client.advance(300)
+        assert buy(client, refid=refid)[1].status == 502
+        assert client.call("GET", "/v2/balance").status == 502
+        client.advance(600)
+        assert buy(client, refid=refid)[1].data["status"] == "Succesful"
+        assert balance(client) == 4990.25
+        client.advance(11 * 3600 + 40 * 60)  # 23:50
+        assert [client.call("GET", "/v2/balance").status for _ in range(3)] == [200, 200, 502]
+        client.advance(25 * 60)
+        assert [client.call("GET", "/v2/balance").status for _ in range(6)] == [200] * 6
+
+
+def test_of_two_keys_the_second_is_good_before_the_first_is_refused_and_the_provider_is_down_meanwhile() -> None:
+    secret = "bm90LWEtc2VjcmV0LW9ubHktZm9yLXRlc3RpbmctMDM="  # of the bundled scenario
+    with running("key-rotation") as client:
+        seen: list[tuple[int, int, str | None]] = []
+        for minutes in (9, 4, 5, 3):
+            client.advance(60 * minutes)
+            first = client.call("GET", "/v2/balance").status
+            second = client.call("GET", "/v2/balance", key="test_key_RS001_next", secret=secret).status
+            refid = f"r{len(seen)}"
+            made = client.pay(refid, key="test_key_RS001_next", secret=secret).data if second == 200 else None
+            client.advance(20)
+            seen.append((first, second, made and status(client, refid)))
+        assert seen == [(200, 401, None), (200, 200, "Failed"), (200, 200, "Succesful"), (401, 200, "Succesful")]

@@ -1,4 +1,6 @@
-"""slow-provider, provider-failures, stuck-processing, refused-payments, low-balance, interruption."""
+"""slow-provider, mixed-results, provider-failures, stuck-processing, refused-payments, low-balance, interruption."""
+
+from collections import Counter
 
 import pytest
 
@@ -78,6 +80,23 @@ def test_every_tenth_ordinary_payment_fails_by_itself() -> None:
         refids = [buy(client)[0] for _ in range(20)]
         settle(client)
         assert [n for n, refid in enumerate(refids, 1) if status(client, refid) == "Failed"] == [10, 20]
+
+
+def test_of_a_hundred_payments_most_succeed_some_fail_and_a_few_are_slow_the_same_in_every_run() -> None:
+    seen: list[list[str]] = []
+    for _ in range(2):
+        with running("mixed-results") as client:
+            refids = [client.pay(f"mixed-{at}").json["data"]["refid"] for at in range(100)]
+            client.advance(10)
+            seen.append([status(client, refid) for refid in refids])
+            settle(client)
+            late = [status(client, refid) for refid, then in zip(refids, seen[0], strict=True) if then == "Processing"]
+            assert set(late) == {"Succesful"}
+    assert seen[0] == seen[1]
+    counts = Counter(seen[0])
+    assert counts["Succesful"] > 55
+    assert 10 <= counts["Failed"] <= 30
+    assert 3 <= counts["Processing"] <= 20
 
 
 def test_the_cost_of_a_stuck_payment_comes_back_a_day_late() -> None:

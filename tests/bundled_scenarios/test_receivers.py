@@ -24,6 +24,7 @@ CALLBACKS: list[tuple[str, str, str, list[str]]] = [
     ("lost-callbacks", "RELOAD", "0000000", ONCE),  # magic accounts go on working
     ("callback-storm", "RELOAD", "", ["Succesful"] * 3 + ["Processing"] * 3),
     ("callback-storm", "RELOAD", "0000006", []),
+    ("stale-callbacks", "RELOAD", "", ["Processing", "Succesful", "Succesful", "Processing"]),
 ]
 
 
@@ -34,6 +35,17 @@ def test_callbacks_arrive_as_the_scenario_says(scenario: str, product: str, endi
         settle(client)
         assert callback_statuses(client, refid) == expected
         assert status(client, refid) == "Succesful"
+
+
+def test_an_hour_after_the_first_processing_comes_again() -> None:
+    with running("stale-callbacks") as client:
+        refid, _ = buy(client, "ELECTRIC")
+        client.advance(3601)
+        assert callback_statuses(client, refid) == ["Processing", "Failed"]
+        client.advance(1)
+        assert callback_statuses(client, refid) == ["Processing", "Failed", "Processing"]
+        assert status(client, refid) == "Failed"
+        assert client.sim("GET", "/sandboxes/default/expectations").json["ok"]
 
 
 @pytest.mark.parametrize(("scenario", "product"), [("lost-callbacks", "ELECTRIC"), ("callback-storm", "RELOAD")])

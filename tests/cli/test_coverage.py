@@ -5,7 +5,7 @@ from typing import Any
 from simulator.cli.coverage import text
 from simulator.control.coverage import rendered
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
-from simulator.domain.model.rules import RuleCount
+from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
 
 

@@ -18,7 +18,7 @@ from simulator.cli.flags import ServerFlags
 from simulator.cli.main import VERBS
 from simulator.cli.output import one_line, printable, printable_body, printable_json
 from simulator.control.coverage import rendered
-from simulator.domain.model.rules import RuleCount
+from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
 from tests.support.runner import invoke
 
@@ -107,6 +107,18 @@ def test_call_escapes_the_words_of_a_connection_that_fails() -> None:
     assert_harmless(done.output + done.stderr)
 
 
+@pytest.mark.parametrize("status", [200, 500])
+def test_conform_shows_what_a_service_says_on_lines_of_its_own(status: int) -> None:
+    value = {"message": f"{UNSAFE}\nok       4.4   it is fine", "data": [{UNSAFE: 7}], "links": UNSAFE, "meta": UNSAFE}
+    head = f"HTTP/1.0 {status} OK\r\nContent-Type: application/json\r\n".encode()
+    with answering(head, json.dumps(value).encode()) as url:
+        flags = ("--only", "billers-answer", "--only", "history-limit", "--only", "balance-answer", "--rate", "1000")
+        done = invoke("conform", "--base-url", url, *flags)
+    assert done.exit_code == 1
+    assert_harmless(done.stdout + done.stderr)
+    assert not any(line.startswith("ok  ") and "fine" in line for line in done.stdout.splitlines())
+
+
 @pytest.mark.parametrize("format", ["text", "github"])
 def test_check_prints_one_harmless_line_for_a_file_and_for_each_problem(
     hostile_file: Path, tmp_path: Path, format: str
@@ -191,8 +203,14 @@ def test_sign_prints_a_body_with_control_characters_as_its_octal_bytes(tmp_path:
         ("sign", "GET", "/", "-d", f"@{UNSAFE.replace(chr(0), '')}"),
         ("call", "GET", "/", "-H", UNSAFE),
         ("call", "GET", "/", "--bearer", UNSAFE),
+        ("import", "--base-url", f"http://{UNSAFE}/", "--key", "k", "--secret", "cw=="),
+        ("import", "--base-url", "http://127.0.0.1:9", "--key", "k", "--secret", "cw==", "--account", UNSAFE),
+        ("import", "--base-url", "http://127.0.0.1:9", "--key", "k", "--secret", "cw==", "--state", f"/{C0[1:]}/x"),
         ("scenarios", UNSAFE),
         ("scenarios", "show", UNSAFE),
+        ("conform", "--base-url", f"http://{UNSAFE}/"),
+        ("conform", "--only", UNSAFE),
+        ("conform", "--pay", UNSAFE),
         ("assumptions", UNSAFE),
         ("openapi", UNSAFE),
         ("check", "--format", UNSAFE, "x"),

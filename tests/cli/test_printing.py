@@ -143,7 +143,7 @@ def test_problems_are_annotations_of_github_when_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "place"),
     [
-        (b"a" * 10_000_000, "1:1: too_big"),
+        (b"a" * 20_000_000, "1:1: too_big"),
         ("seed: 1\n".encode("utf-16"), "1:1: encoding"),
         (bytes(range(256)), "2:118: encoding"),
         (b"\x00", "1:1: syntax"),

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from simulator.cli.curl import ARGUMENT_BYTES_MAX, curl_command
-from simulator.cli.signing import CannotSign, Credentials, sign
 from simulator.scenario.library import load_scenario
+from simulator.upstream.signing import CannotSign, Credentials, sign
 from tests.support.runner import invoke, refusal
 from tests.support.shell import parse_curl
 

@@ -71,7 +71,8 @@ def test_every_operation_is_whole(document: str) -> None:
             assert re.fullmatch(r"[1-5](\d\d|XX)", status), where
             assert resolved(whole, response)["description"], f"{where} {status}"
         for content in (each for each in walk(operation) if "content" in each):
-            assert set(content["content"]) - {"application/x-www-form-urlencoded"} == {"application/json"}, where
+            others = {"application/x-www-form-urlencoded", "application/yaml"}
+            assert set(content["content"]) - others == {"application/json"}, where
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -103,6 +104,7 @@ def test_every_reference_of_a_bundle_leads_into_the_bundle(document: str) -> Non
     for ref in refs:
         assert ref.startswith("#/"), ref
         assert isinstance(at_pointer(whole, ref.removeprefix("#")), dict), ref
+        assert ref.count("/") == 3, f"{ref} points into the inside of a component, where code generators do not look"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -142,7 +144,7 @@ def test_every_component_is_used(document: str) -> None:
     written = load(document)
     refs = {part["$ref"] for part in walk(written) if isinstance(part.get("$ref"), str)}
     for kind in ("parameters", "headers", "responses"):
-        for name in set(written["components"].get(kind, {})) - {"UnknownPath", "Unexpected"}:
+        for name in set(written["components"].get(kind, {})):
             assert f"#/components/{kind}/{name}" in refs, f"{document}: {kind}/{name}"
 
 
@@ -210,4 +212,4 @@ def test_the_words_of_the_bundle_are_those_of_its_files() -> None:
     names = bundled()["components"]["schemas"]
     assert {"TopupRequest", "PaymentAnswer", "CatalogAnswer", "CallbackMessage"} <= set(names)
     assert names["TopupRequest"]["properties"]["refid"]["$ref"] == "#/components/schemas/Text"
-    assert names["CatalogQuery"]["properties"]["is_active"]["$ref"] == "#/components/schemas/CatalogQuery/$defs/flag"
+    assert names["OptionsAnswer"]["properties"]["items"]["items"]["$ref"] == "#/components/schemas/OptionsOption"

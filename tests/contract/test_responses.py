@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI
+from simulator.contract.responses import response_problems
 from tests.support.contract_check import assert_in_contract
-from tests.support.responses import response_problems
 from tests.support.shapes import PAYMENT, catalog, product
 
 JSON = "application/json"

@@ -54,6 +54,13 @@ def test_endpoints_are_counted_by_status_and_error() -> None:
     assert {"invalid-product", "invalid-api-key", "status-401", "status-400"} <= met(report)
 
 
+def test_what_only_other_methods_and_mistakes_of_ours_answer_is_not_missed() -> None:
+    with running() as client:
+        never = {status for one in coverage(client)["endpoints"] for status in one["never"]}
+    assert {"200", "400", "401"} <= never
+    assert not {"405", "500"} & never
+
+
 def test_paths_with_parameters_count_as_one_endpoint_and_unknown_paths_as_another() -> None:
     with running() as client:
         for number in range(3):

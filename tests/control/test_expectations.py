@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from simulator.scenario.library import scenario_from_object
 from tests.support.client import Client, running
 from tests.support.receivers import refused_url
 
@@ -34,13 +35,14 @@ def test_an_expectation_shows_the_expected_and_the_actual_value() -> None:
     with running({"expect": expect}) as client:
         assert verdicts(client) == [
             {
-                "name": "paid", "kind": "payments", "expected": {"min": 1, "max": 5}, "actual": 0, "ok": False,
-                "message": "paid: expected 1 to 5, got 0",
+                "name": "paid", "kind": "payments", "place": None, "expected": {"min": 1, "max": 5}, "actual": 0,
+                "ok": False, "message": "paid: expected 1 to 5, got 0", "nearest": [], "pending": [],
             },
             {
-                "name": "balance {reseller: RS001, amount: 5000.00}", "kind": "balance", "expected": 5000,
-                "actual": 5000, "ok": True,
+                "name": "balance {reseller: RS001, amount: 5000.00}", "kind": "balance", "place": None,
+                "expected": 5000, "actual": 5000, "ok": True,
                 "message": "balance {reseller: RS001, amount: 5000.00}: expected 5000.00, got 5000.00",
+                "nearest": [], "pending": [],
             },
         ]  # fmt: skip
         client.pay()
@@ -131,13 +133,202 @@ def test_callbacks_and_webhooks_count_by_their_state() -> None:
         assert counts(client) == [1, 0, 1, 1, 0, 0]
 
 
-def test_evicted_records_are_mentioned() -> None:
-    with running({"expect": [{"callbacks": {}}], "limits": {"callbacks": 1}}) as client:
+def test_callbacks_that_the_log_forgot_are_still_counted_as_they_were_last() -> None:
+    expect: list[Any] = [
+        {"callbacks": {"status": "Processing"}, "count": 0},
+        {"callbacks": {"state": "delivered"}},
+        {"callbacks": {"state": "pending"}, "count": 0},
+        {"callbacks": {"refid": "other"}},
+    ]
+    with running({"expect": expect, "limits": {"callbacks": 1}}) as client:
         client.pay()
         client.advance(until="idle")
+        client.pay("other")
+        client.advance(until="idle")
+        assert len(client.live.core.state.callbacks) == 1
+        assert counts(client) == [2, 4, 0, 2]
+        assert [one["ok"] for one in verdicts(client)] == [False, True, True, True]
+
+
+def test_a_callback_that_is_evicted_while_it_is_pending_moves_from_count_to_count() -> None:
+    """The first one is evicted when the second is made, which is before its last attempt."""
+    expect: list[Any] = [{"callbacks": {"state": state}} for state in ("pending", "failed", "delivered")]
+    with (
+        refused_url() as refused,
+        running({
+            "expect": expect, "limits": {"callbacks": 1},
+            "resellers": [{"code": "RS001", "callback": {"url": refused, "method": "POST"}}],
+        }) as client,
+    ):  # fmt: skip
+        client.pay()
+        client.advance(5)
+        assert counts(client) == [2, 0, 0]
+        client.advance(until="idle")
+        assert counts(client) == [0, 2, 0]
+
+
+def test_webhooks_that_the_log_forgot_are_still_counted() -> None:
+    with (
+        refused_url() as refused,
+        running({
+            "expect": [{"webhooks": {"state": "failed"}, "count": 0}], "limits": {"deliveries": 1},
+            "resellers": [{"code": "RS001", "balance_webhook": {"url": refused}}],
+        }) as client,
+    ):  # fmt: skip
+        for _ in range(3):
+            client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 5})
+        client.advance(until="idle")
+        assert counts(client) == [3]
+
+
+def reload(client: Client, expect: list[Any], **more: Any) -> None:
+    client.run(client.live.load(scenario_from_object({"extends": "default", "expect": expect, **more})))
+
+
+def test_a_reload_counts_what_is_still_known_and_says_where_it_begins() -> None:
+    looked = {"name": "looked", "calls": {"path": "/v2/balance"}}
+    sent = {"name": "sent", "callbacks": {}}
+    kept: dict[str, Any] = {"limits": {"callbacks": 2, "journal": 2}, "clock": "manual"}
+    with running({"expect": [looked], **kept}) as client:
+        for _ in range(3):
+            client.call("GET", "/v2/balance")
+        client.pay()
+        client.pay("ref-2")
+        client.advance(until="idle")
+        reload(client, [looked, {"name": "paid", "calls": {"path": "/v2/topup"}}, sent], **kept)
+        assert counts(client) == [3, 2, 2]
+        client.pay("ref-3")
+        client.advance(until="idle")
+        reload(client, [looked, {"name": "looked again", "calls": {"path": "/v2/balance"}}, sent], **kept)
+        assert counts(client) == [3, 0, 4]
+        _, again, callbacks = verdicts(client)
+    assert "counted from request 5 on, since it was added while the sandbox ran" in again["message"]
+    assert "when its log had evicted 2 older ones" in callbacks["message"]
+
+
+def test_a_statement_that_was_changed_under_its_name_is_counted_anew() -> None:
+    with running({"expect": [{"name": "it", "calls": {"path": "/v2/balance"}}]}) as client:
+        client.call("GET", "/v2/balance")
+        reload(client, [{"name": "it", "calls": {"path": "/v2/catalog"}, "count": 0}])
+        assert counts(client) == [0]
+        reload(client, [{"name": "it", "calls": {"path": "/v2/balance"}, "count": 0}])
+        assert counts(client) == [1]
+
+
+@pytest.mark.parametrize("by", ["reload", "removal"])
+def test_a_rule_that_left_keeps_the_count_of_its_choices(by: str) -> None:
+    rules = [{"name": "mine", "id": "mine-id", "then": [{"status": "Failed"}]}]
+    expect: list[Any] = [{"rule": {"name": label}, "count": 0} for label in ("mine", "mine-id")]
+    with running({"expect": expect, "payments": rules}) as client:
+        client.pay()
+        if by == "reload":
+            reload(client, expect, payments=rules)
+            client.pay("ref-2")
+        else:
+            client.sim("DELETE", "/sandboxes/default/rules/mine-id")
+        assert counts(client) == ([2, 2] if by == "reload" else [1, 1])
+
+
+def test_what_came_nearest_and_what_is_still_to_come_explain_an_unmet_expectation() -> None:
+    expect: list[Any] = [
+        {"payments": {"refid": "ref-1", "status": "Succesful"}},
+        {"calls": {"path": "/v2/topup", "status": 400}},
+        {"calls": {"path": "/v2/topup", "status": 200}, "count": 1},
+        {"callbacks": {"refid": "ref-1", "state": "delivered"}},
+        {"payments": {"refid": "nobody", "status": "Failed"}},
+        {"rule": {"name": "never"}},
+    ]
+    rules = [{"name": "never", "nth": 9, "when": {"account": "0123456789"}, "then": [{"status": "Failed"}]}]
+    with running({"expect": expect, "payments": rules}) as client:
+        client.pay()
+        client.pay("ref-2")
+        client.advance(3)
+        rows = verdicts(client)
+    assert [one["ok"] for one in rows] == [False] * 6 or rows[3]["ok"]
+    assert rows[0]["nearest"] == ["1 payment with status Processing"]
+    assert rows[0]["pending"] == ["payment ref-1 is Processing, next step in 3 s"]
+    assert rows[1]["nearest"] == ["2 calls with status 200"]
+    assert [line.partition(", method")[0] for line in rows[2]["nearest"]] == [
+        "call with request 1",
+        "call with request 2",
+    ]
+    assert rows[4]["nearest"] == rows[4]["pending"] == []
+    assert rows[5]["nearest"] == ["its conditions matched 2 times, and it was chosen 0 times"]
+
+
+POLLING = {"name": "polite", "calls": {"path": "/v2/topup"}, "per": "refid", "apart": "5s"}
+
+
+def test_nobody_polls_faster_than_every_five_seconds() -> None:
+    with running({"expect": [POLLING]}) as client:
+        assert counts(client) == [0]
+        for refid, after in (("a", 0), ("b", 1), ("a", 4), ("b", 2), ("a", 3)):
+            client.advance(after)
+            client.pay(refid, account="0120000004")
         [one] = verdicts(client)
-    assert one["actual"] == 1
-    assert "has evicted 1 older" in one["message"]
+    assert (one["actual"], one["ok"]) == (0, True)
+    assert one["expected"] == {"min": 0, "max": None, "per": "refid", "apart": 5}
+    assert one["message"].endswith("got 5 s for a between requests 1 and 3")
+
+
+def test_a_poll_that_comes_too_early_is_named_with_both_requests_and_their_distance() -> None:
+    fault = {"when": {"path": "/v2/topup"}, "nth": 2, "then": {"status": 500}}
+    with running({"expect": [POLLING], "faults": [fault]}) as client:
+        client.pay("a")
+        client.advance(1)
+        client.pay("a")  # refused by the fault before anybody knows its refid
+        client.advance(1.5)
+        client.pay("a")
+        client.advance(9)
+        client.pay("a")
+        [one] = verdicts(client)
+    assert (one["actual"], one["ok"]) == (2, False)
+    assert one["message"] == (
+        "polite: expected at least 5 s between two for each refid, got 1 s for a between requests 1 and 2;"
+        " too early: 2 calls"
+    )
+
+
+def test_each_refid_is_sent_once() -> None:
+    sent = {"calls": {"method": "POST", "path": "/v2/topup"}, "per": "refid", "count": 1, "name": "once"}
+    with running({"expect": [sent]}) as client:
+        client.pay("a")
+        client.pay("b")
+        assert [one["ok"] for one in verdicts(client)] == [True]
+        client.pay("b")
+        client.call("POST", "/v2/topup", {"product": "RELOAD"})
+        [one] = verdicts(client)
+    assert (one["actual"], one["ok"]) == (2, False)
+    assert one["message"] == (
+        "once: expected 1 for each refid, got 2 for b in requests 2, 3 (without refid, and not counted: 1 call)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("per", "expected"), [("account", 2), ("reseller", 3), ("key", 3), ("address", 3), ("method", 3), ("path", 3)]
+)
+def test_calls_are_told_apart_by_what_they_have(per: str, expected: int) -> None:
+    with running({"expect": [{"calls": {"path": "/v2/topup"}, "per": per, "count": {"max": 1}}]}) as client:
+        for refid, account in (("a", "0123456789"), ("b", "0123456788"), ("c", "0123456789")):
+            client.pay(refid, account=account)
+        assert counts(client) == [expected]
+
+
+def test_with_too_many_values_there_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.runtime.value_counts.VALUES_MAX", 2)
+    with running({"expect": [POLLING]}) as client:
+        for refid in ("a", "b", "c"):
+            client.pay(refid)
+        [one] = verdicts(client)
+    assert not one["ok"]
+    assert "got no verdict: there are more than 2 values of refid" in one["message"]
+
+
+def test_a_fault_with_an_error_of_its_own_can_be_expected() -> None:
+    fault = {"when": {"path": "/v2/topup"}, "then": {"status": 418, "body": {"error": "teapot"}}}
+    with running({"faults": [fault], "expect": [{"calls": {"status": 418, "error": "teapot"}}]}) as client:
+        client.pay()
+        assert counts(client) == [1]
 
 
 def test_rules_and_outcomes_count_how_often_they_were_met() -> None:
@@ -188,3 +379,144 @@ def test_others_have_their_turn_while_many_records_are_scanned(monkeypatch: pyte
         scanning = client.run(turns_of_another())
         monkeypatch.setattr("simulator.runtime.expectations.SLICE", 100)
         assert scanning == client.run(turns_of_another()) + 7 // 2
+
+
+def test_the_latest_that_match_are_shown_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.runtime.expectations.SLICE", 2)
+    expect: list[Any] = [{"payments": {}, "count": 0}, {"calls": {}, "count": {"max": 2}}]
+    with running({"expect": expect}) as client:
+        for number in range(7):
+            client.pay(f"ref-{number}")
+        payments, calls = (one["nearest"] for one in verdicts(client))
+    assert [line.partition("refid ")[2].partition(",")[0] for line in payments] == ["ref-4", "ref-5", "ref-6"]
+    assert [line.partition(",")[0] for line in calls] == [f"call with request {n}" for n in (5, 6, 7)]
+
+
+def test_a_key_that_may_be_a_secret_is_shown_by_its_beginning() -> None:
+    with running({"expect": [{"calls": {}, "per": "key", "count": 0}]}) as client:
+        client.call("GET", "/v2/balance", key="c2VjcmV0LWluLXRoZS13cm9uZy1wbGFjZQ==")
+        [one] = verdicts(client)
+    assert "for c2VjcmV0…" in one["message"]
+    assert "c2VjcmV0L" not in one["message"]
+
+
+def test_deliveries_and_deposits_that_are_due_are_pending() -> None:
+    more: dict[str, Any] = {
+        "resellers": [{"code": "RS001", "balance_webhook": {"url": "http://127.0.0.1:9/"}}],
+        "schedule": [{"at": "10m", "deposit": {"reseller": "RS001", "amount": 5}}],
+    }
+    with running({"expect": [{"webhooks": {"reseller": "RS001"}}, {"outcome": "callback-failed"}], **more}) as client:
+        client.pay()
+        webhooks, outcome = (one["pending"] for one in verdicts(client))
+    assert webhooks == ["a deposit for RS001 comes in 600 s"]
+    assert outcome[0].startswith("payment ref-1 is Accepted, next step in ")
+    assert outcome[-1] == "a deposit for RS001 comes in 600 s"
+
+
+def test_what_others_pay_and_deposit_is_not_pending_for_a_balance_or_webhook() -> None:
+    more: dict[str, Any] = {
+        "resellers": [OTHER],
+        "schedule": [{"at": "10m", "deposit": {"reseller": "RS777", "amount": 5}}],
+    }
+    expect = [
+        {"balance": {"reseller": "RS001", "amount": 1}},
+        {"balance": {"reseller": "RS777", "amount": 1}},
+        {"webhooks": {"reseller": "RS001"}},
+        {"webhooks": {"type": {"prefix": "product."}}},
+    ]
+    with running({"expect": expect, **more}) as client:
+        client.pay(key="other_key", secret="b3RoZXItc2VjcmV0LW9mLVJTNzc3")
+        pending = [one["pending"] for one in verdicts(client)]
+    assert [len(lines) for lines in pending] == [0, 2, 0, 0]
+
+
+OTHER = {
+    "code": "RS777",
+    "balance": "100.00",
+    "api_keys": [{"key": "other_key", "secret": "b3RoZXItc2VjcmV0LW9mLVJTNzc3"}],
+}
+ONCE = {"name": "once", "calls": {"path": "/v2/topup"}, "per": "refid", "count": 1}
+
+
+def test_a_refid_is_one_of_a_reseller() -> None:
+    with running({"expect": [ONCE], "resellers": [OTHER]}) as client:
+        client.pay("a")
+        client.pay("a", key="other_key", secret="b3RoZXItc2VjcmV0LW9mLVJTNzc3")
+        assert [one["ok"] for one in verdicts(client)] == [True]
+        client.pay("a", key="other_key", secret="bm90LXRoZS1zZWNyZXQ=")
+        [one] = verdicts(client)
+    assert one["message"] == "once: expected 1 for each refid, got 2 for a of RS777 in requests 2, 3"
+
+
+def test_a_request_of_an_unknown_sender_counts_with_the_first_who_has_its_refid() -> None:
+    with running({"expect": [ONCE]}) as client:
+        client.pay("a", key="nobody")
+        client.pay("a")
+        client.pay("b")
+        client.pay("b", key="nobody")
+        [one] = verdicts(client)
+    assert one["message"] == "once: expected 1 for each refid, got 2 for a in requests 1, 2; wrong for 2 of 2"
+
+
+def test_too_many_calls_are_named_by_their_requests() -> None:
+    balance = {"path": "/v2/balance"}
+    expect = [
+        {"name": "never", "calls": balance, "count": 0},
+        {"name": "rare", "calls": balance, "apart": "1s", "count": {"max": 1}},
+    ]
+    with running({"expect": expect}) as client:
+        client.pay()
+        client.call("GET", "/v2/balance")
+        assert verdicts(client)[0]["message"] == "never: expected 0, got 1 in request 2"
+        client.advance(5)
+        client.call("GET", "/v2/balance")
+        assert [one["message"] for one in verdicts(client)] == [
+            "never: expected 0, got 2 in requests 2, 3",
+            "rare: expected 0 to 1 and at least 1 s between two, got 2 in requests 2, 3 and"
+            " 5 s between requests 2 and 3",
+        ]
+
+
+def test_of_a_repeated_parameter_the_first_counts_as_in_a_condition() -> None:
+    expect = {"calls": {}, "per": "product", "count": {"max": 1}}
+    with running({"expect": [expect]}) as client:
+        for query in ("product=A&product=B", "product=A", "product=&product=A"):
+            client.call("GET", f"/v2/networkstatus?{query}")
+        [one] = verdicts(client)
+    assert "got 2 for A in requests 1, 2 (without product, and not counted: 1 call)" in one["message"]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        {"limits": {"requests_per_interval": 1}},
+        {"resellers": [{"code": "RS001", "settings": {"ip_allowlist": ["10.0.0.1"]}}]},
+        {"faults": [{"when": {"path": "/v2/topup"}, "then": {"status": 500}}]},
+        {"faults": [{"when": {"path": "/v2/topup"}, "then": {"nonce_service": "down"}}]},
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"key": "nobody"}, {"headers": {"X-Sim-Rule": "none"}}, {"timestamp": 1}])
+def test_a_refid_counts_however_early_its_request_is_refused(refused: dict[str, Any], more: dict[str, Any]) -> None:
+    with running({"expect": [ONCE], **refused}) as client:
+        statuses = [client.pay("a", **more).status for _ in range(2)]
+        [one] = verdicts(client)
+    assert statuses[1] >= 400
+    assert one["message"] == "once: expected 1 for each refid, got 2 for a in requests 1, 2"
+
+
+def test_a_refid_that_cannot_be_seen_leaves_no_verdict() -> None:
+    with running({"expect": [ONCE]}) as client:
+        client.pay("a")
+        client.pay("a", key="nobody", extras={"much": "x" * 11_000_000})
+        [one] = verdicts(client)
+    assert not one["ok"]
+    assert "got no verdict: 1 call had a body that was not seen: too large" in one["message"]
+
+
+def test_bodies_that_were_not_kept_before_a_reload_leave_no_verdict() -> None:
+    with running() as client:
+        client.pay("a", key="nobody")
+        client.run(client.app.load(scenario_from_object({"scenario": "new", "extends": "default", "expect": [ONCE]})))
+        [one] = verdicts(client)
+    assert not one["ok"]
+    assert "got no verdict: 1 call had a body that was not seen" in one["message"]

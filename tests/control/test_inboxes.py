@@ -204,3 +204,107 @@ def test_waiting_with_a_cursor_counts_the_messages_behind_it(client: Client) -> 
     assert numbers(pages[0])[0] == 3
     late = read(client, "?cursor=3&wait_for=2&timeout=0")
     assert (late["complete"], numbers(late)) == (False, [4])
+
+
+def statuses(client: Client, count: int) -> list[int]:
+    return [client.send("POST", "/_sim/inbox/default/mine").status for _ in range(count)]
+
+
+FLAPPING = {"replies": [{"status": 500}, {"disconnect": True}, {"status": 200}], "repeat": True}
+
+
+def test_an_inbox_that_repeats_begins_again_and_a_closed_connection_is_a_message_too() -> None:
+    with running({"clock": "manual", "inboxes": {"mine": FLAPPING}}) as client:
+        assert statuses(client, 7) == [500, 0, 200, 500, 0, 200, 500]
+        assert [item["status"] for item in read(client)["items"]] == [500, 0, 200, 500, 0, 200, 500]
+
+
+def test_a_list_and_an_object_of_replies_without_repeat_stay_at_the_last() -> None:
+    replies = [{"status": 500}, {"status": 404}]
+    for program in (replies, {"replies": replies}):
+        with running({"inboxes": {"mine": program}}) as client:
+            assert statuses(client, 4) == [500, 404, 404, 404]
+
+
+OUTAGES = {
+    "replies": [{"status": 201}, {"status": 202}],
+    "during": [
+        {"since": "10m", "until": "20m", "status": 503},
+        {"time": {"from": "12:15", "to": "12:30"}, "disconnect": True},
+    ],
+}
+
+
+def test_a_reply_by_time_answers_while_its_window_lasts_and_uses_up_no_other() -> None:
+    noon = {"mode": "manual", "start": "2027-01-10T12:00:00+08:00"}
+    with running({"clock": noon, "inboxes": {"mine": OUTAGES}}) as client:
+        assert statuses(client, 1) == [201]
+        client.advance(600)
+        assert statuses(client, 2) == [503, 503]
+        client.advance(599)
+        assert statuses(client, 1) == [503], "12:19:59 lies in both windows, and the first one wins"
+        client.advance(1)
+        assert statuses(client, 2) == [0, 0]
+        client.advance(600)
+        assert statuses(client, 2) == [202, 202]
+
+
+def test_a_put_programs_an_inbox_as_a_file_does(client: Client) -> None:
+    path = "/sandboxes/default/inbox/mine"
+    for program, expected in (
+        (FLAPPING, [500, 0, 200, 500]),
+        ({"during": [{"since": "0s", "status": 418, "headers": {"X-Pot": "1"}}]}, [418, 418]),
+        ({"replies": [{"status": 202, "delay": "1ms"}], "during": [{"until": "0s", "status": 418}]}, [202, 202]),
+        ({"during": []}, [200, 200]),
+        ({"repeat": True}, [200, 200]),
+    ):
+        answer = client.sim("PUT", path, program)
+        assert (answer.status, answer.json) == (200, program)
+        assert statuses(client, len(expected)) == expected
+
+
+@pytest.mark.parametrize(
+    ("program", "path"),
+    [
+        ({}, ""),
+        ({"replies": [{"disconnect": True, "status": 500}]}, "replies.0.status"),
+        ({"replies": [{"disconnect": True, "body": "b"}]}, "replies.0.body"),
+        ({"replies": [{"disconnect": False}]}, "replies.0.disconnect"),
+        ({"replies": [{}, {"headers": {"X-Sim-Rule": "a"}}]}, "replies.1.headers"),
+        ({"replies": [{"headers": {"Age": "1", "age": "2"}}]}, "replies.0.headers"),
+        ({"replies": [{"delay": "6m"}]}, "replies.0.delay"),
+        ({"replies": [{"since": "1m"}]}, "replies.0.since"),
+        ({"replies": [], "repeat": "yes"}, "repeat"),
+        ({"during": [{"status": 500}]}, "during.0"),
+        ({"during": [{"since": "soon"}]}, "during.0.since"),
+        ({"during": [{"until": "9999999d"}]}, "during.0.until"),
+        ({"during": [{"time": {"from": "25:00"}}]}, "during.0.time.from"),
+        ({"during": [{"weekday": ["Mo"]}]}, "during.0.weekday.0"),
+        ({"during": {}}, "during"),
+    ],
+)
+def test_a_put_refuses_what_a_file_may_not_say(client: Client, program: Any, path: str) -> None:
+    refused = client.sim("PUT", "/sandboxes/default/inbox/mine", program)
+    assert (refused.status, refused.json["error"], refused.json["path"]) == (400, "bad_request", path), refused.json
+    assert statuses(client, 1) == [200]
+
+
+def test_a_delivery_into_a_closed_connection_is_attempted_again() -> None:
+    callbacks = {"replies": [{"disconnect": True}, {"status": 200}]}
+    with running({"clock": "manual", "inboxes": {"callbacks": callbacks}}) as client:
+        client.pay()
+        client.advance(2)
+        client.advance(60)
+        rows = client.sim("GET", "/sandboxes/default/callbacks").json["callbacks"]
+        tried = [(one["ending"], one["status"]) for one in rows if one["callback"] == rows[0]["callback"]]
+        assert tried == [("connection", None), ("answered", 200)]
+
+
+def test_a_reset_begins_a_program_and_its_windows_again() -> None:
+    program = {"replies": [{"status": 201}, {"status": 202}], "during": [{"since": "1m", "status": 503}]}
+    with running({"clock": "manual", "inboxes": {"mine": program}}) as client:
+        assert statuses(client, 2) == [201, 202]
+        client.advance(60)
+        assert statuses(client, 1) == [503]
+        assert client.sim("POST", "/sandboxes/default/reset").status < 300
+        assert statuses(client, 2) == [201, 202]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -227,3 +228,17 @@ def test_a_secret_that_a_diagnosis_cuts_is_masked() -> None:
                 assert secret[:12] not in shown
             client.call("GET", f"/v2/catalog?{'z' * 80}{quote(secret, safe='')}=1")
             assert secret[:12] not in journaled(client)
+
+
+def test_a_refused_secret_is_not_shown_and_the_example_is() -> None:
+    with running() as client:
+        keys = [{"key": "k", "secret": "hunter2-live-secret!!"}]
+        hooks = {"catalog": {"url": "inbox:a", "secret": "hunter2"}}
+        scenario: Any = {"resellers": [{"code": "A", "api_keys": keys}], "webhooks": hooks}
+        answer = client.sim("POST", "/sandboxes", {"scenario": scenario})
+        assert answer.status == 400
+        messages = [one["message"] for one in answer.json["problems"]]
+    assert messages == [
+        "a secret of 21 characters must be Base64 such as c2VjcmV0LWZvci10ZXN0cw==",
+        "a secret of 7 characters must be 64 hexadecimal digits",
+    ]

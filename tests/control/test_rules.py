@@ -73,6 +73,15 @@ def test_a_fault_over_http_has_an_id_is_counted_and_can_be_taken_out() -> None:
         assert id_ not in counted(client)
 
 
+def test_an_added_rule_may_name_a_timeline_of_the_sandbox() -> None:
+    with running({"timelines": {"lost": [{"status": "Processing", "remarks": "hangs"}]}}) as client:
+        added(client, "payments", when={"amount": 10}, then="lost")
+        added(client, "payments", when={"amount": 20}, then={"one_of": [{"then": "lost"}, {"then": FAILED}]})
+        assert client.pay("a").json["data"]["remarks"] == "hangs"
+        assert {client.pay(f"b{n}", amount="20").json["data"]["status"] for n in range(12)} == {"Processing", "Failed"}
+        assert counted(client)["added-2"] == (12, 12)
+
+
 def test_a_rule_that_a_request_names_is_counted() -> None:
     with running({"payments": [{"name": "no", "when": {"account": "x"}, "then": FAILED}]}) as client:
         client.pay(headers={"X-Sim-Rule": "no"})
@@ -138,6 +147,9 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("payments", {"when": {"product": "RELOD"}, "then": FAILED}, "when.product", "unknown_product"),
     ("voids", {"then": {"status": "Failed", "refund_after": "1s"}}, "then.refund_after", "misplaced"),
     ("bills", {"then": {"bill": {"Name": "x"}}}, "then.bill.Name", "unknown_key"),
+    ("payments", {"then": "slow"}, "then", "unknown_timeline"),
+    ("bills", {"then": {"one_of": [{"then": {"error": "unavailable"}}]}}, "then.one_of", "out_of_range"),
+    ("payments", {"then": FAILED, "callbacks": [{"status": "Failed"}]}, "callbacks[0].status", "unreachable"),
     ("faults", {"then": {"drip": {}}}, "then.drip", "missing_key"),
     ("faults", {"then": {"malformed": True, "disconnect": True}}, "then.malformed", "misplaced"),
     ("faults", {"when": {"path": {"pattern": "("}}, "then": {"status": 500}}, "when.path.pattern", "bad_pattern"),

@@ -462,3 +462,11 @@ def test_a_reseller_with_more_keys_than_the_limit_is_not_added() -> None:
         refused = client.sim("POST", "/sandboxes/default/resellers", {"code": "B", "api_keys": keys})
         assert (refused.status, refused.json["error"]) == (409, "too_many_api_keys")
         assert list(client.live.core.state.resellers) == ["RS001"]
+
+
+def test_an_unknown_path_is_named_and_one_with_two_prefixes_explained() -> None:
+    with running() as client:
+        wrong, twice = client.sim("GET", "/sandbox").json, client.sim("GET", "/_sim/sandboxes").json
+    assert (wrong["error"], wrong["path"]) == ("unknown_path", "/_sim/sandbox")
+    assert twice["path"] == "/_sim/_sim/sandboxes"
+    assert "RESELLER_SIM_URL ends in it already" in twice["message"]

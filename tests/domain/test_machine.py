@@ -18,6 +18,7 @@ from simulator.domain.model.bills import BillKey
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
+from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.rules import Fields, Rule
 from simulator.domain.model.scenario import Limits
@@ -41,20 +42,28 @@ def ends_with(digit: str) -> Callable[[Fields], bool]:
     return lambda facts: str(facts["account"]).endswith(digit)
 
 
+SOON = (START + timedelta(minutes=5)).astimezone(SERVICE_ZONE).time()  # a time of day
+
 # By the last digit of the account: how the payment ends and when.
 ENDINGS = {
     "0": (ACCEPTED, after(2, Status.PROCESSING), after(5, Status.SUCCESSFUL)),
     "1": (ACCEPTED, after(5, Status.FAILED)),
     "2": (Step(Status.SUCCESSFUL),),
     "3": (Step(Status.FAILED),),
-    "4": (Step(Status.PROCESSING),),
+    "4": (Step(Status.PROCESSING), Step(Status.SUCCESSFUL, at=SOON)),
     "5": (ACCEPTED, Step(Status.PROCESSING, requery=1), Step(Status.FAILED, requery=2)),
     "6": (ACCEPTED, Step(Status.SUCCESSFUL, requery=2), after(30, Status.FAILED)),
     "7": (ACCEPTED, after(1, Status.SUCCESSFUL)),
-    "8": (ACCEPTED, Step(Status.PROCESSING, requery=1)),
+    "8": (ACCEPTED, Step(Status.PROCESSING, requery=1), Step(Status.PROCESSING, at=SOON)),
     "9": (Step(Status.PROCESSING), after(2, Status.PROCESSING), Step(Status.PROCESSING, requery=2)),
 }
-PLANS = {"7": Distortion(duplicates=1), "0": Distortion(reverse=True)}
+PLANS = {
+    "7": Distortion(duplicates=1),
+    "0": Distortion(reverse=True),
+    "1": Distortion(again_after=timedelta(seconds=30)),
+    "4": Distortion(by_status={Status.SUCCESSFUL: Distortion(drop=True)}),
+    "8": Distortion(by_status={Status.PROCESSING: Distortion(again_after=timedelta(minutes=2))}),
+}
 RULES = [
     rule(
         *steps,
@@ -79,12 +88,19 @@ CALLBACKS_BYTES = 12_000
 A, P, S, F = Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED
 
 
+def next_soon(one: Transaction) -> datetime:
+    """When a payment's step at a time of day is due: on the day of the start, or on a later one."""
+    first = START + timedelta(minutes=5)
+    return first + timedelta(days=max(0, (one.created - first) // timedelta(days=1) + 1))
+
+
 def outcomes_of(one: Transaction, now: datetime) -> set[Noted]:
     """The outcomes of a payment as they can be told from its records: from its statuses, and from what is to come."""
     statuses = [result.status for result in one.results]
     pairs = set(itertools.pairwise(statuses))
     is_waiting = any(
         (step.after is not None and one.created + step.after > now)
+        or (step.at is not None and next_soon(one) > now)
         or (step.requery is not None and step.requery > one.requeries)
         for step in one.steps
     )

@@ -8,7 +8,7 @@ from campaign.outcome import Outcome, complaints, table
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("part", ["load", "fuzz", "floods", "faults", "races"])
+@pytest.mark.parametrize("part", ["load", "fuzz", "floods", "faults", "races", "imports"])
 def test_a_small_campaign_breaks_no_promise(part: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--scale", "0.01", "--only", part]) == 0, capsys.readouterr().err
     rows = capsys.readouterr().out.splitlines()[2:]

@@ -2,13 +2,20 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import sys
+from datetime import datetime
+from html import escape
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
 import pytest
 
+from simulator.scenario.library import load_scenario
 from tests.support.processes import (
     PROGRAM,
     ask,
@@ -173,22 +180,216 @@ BALANCE = f"{sys.executable} -m simulator call GET /v2/balance >/dev/null 2>&1"
         (BALANCE, 0, []),
         ("exit 0", 1, ["looked: expected 1, got 0"]),
         ("exit 7", 7, ["looked: expected 1, got 0"]),
-        (f"{BALANCE}; {BALANCE}", 1, ["looked: expected 1, got 2"]),
+        (f"{BALANCE}; {BALANCE}", 1, ["looked: expected 1, got 2 in requests 1, 2"]),
     ],
 )
 def test_a_run_fails_when_an_expectation_of_the_scenario_is_not_met(
     script: str, status: int, unmet: list[str], tmp_path: Path
 ) -> None:
-    scenario = tmp_path / "mine.yaml"
+    scenario = expecting(tmp_path)
+    done = run("exec", str(scenario), "--", "sh", "-c", script)
+    assert done.status == status
+    failed = [line for line in done.err.splitlines() if "not as expected" in line]
+    place = f"sandbox default: {scenario}:3: "
+    assert failed == [f"reseller-sim exec: not as expected: {place}{message}" for message in unmet]
+    assert all("nearest: call with request" in line for line in done.err.splitlines() if line not in failed)
+
+
+def expecting(folder: Path) -> Path:
+    scenario = folder / "mine.yaml"
     scenario.write_text(
         "extends: default\n"
         "expect:\n"
         "  - { name: looked, calls: { path: /v2/balance, status: 200 }, count: 1 }\n"
         "  - { payments: {}, count: 0 }\n"
     )
-    done = run("exec", str(scenario), "--", "sh", "-c", script)
+    return scenario
+
+
+CLIENT = """
+import os, urllib.error, urllib.request
+from simulator.cli.signing import Credentials, sign
+sim = os.environ["RESELLER_SIM_URL"] + "/sandboxes"
+credentials = Credentials(os.environ["RESELLER_API_KEY"], os.environ["RESELLER_API_SECRET"])
+def ask(method, path="", body=b""):
+    urllib.request.urlopen(urllib.request.Request(sim + path, body, method=method))
+def call(sandbox, method, path, body=b""):
+    made = sign(method, os.environ["RESELLER_BASE_URL"] + "/s/" + sandbox, path, body, credentials)
+    try:
+        urllib.request.urlopen(urllib.request.Request(made.url, body or None, made.headers, method=method))
+    except urllib.error.HTTPError:
+        pass
+def pay(sandbox):
+    call(sandbox, "POST", "/v2/topup", b'{"refid":"order-1","product":"RELOAD","account":"0123456789","amount":"10"}')
+"""
+SEVERAL = (
+    CLIENT
+    + """
+call("default", "GET", "/v2/balance")
+ask("POST", "", b'{"id": "kept"}')
+ask("POST", "", b'{"id": "gone"}')
+ask("POST", "", b'{"id": "free", "scenario": "default"}')
+ask("DELETE", "/gone")
+pay("kept")
+ask("POST", "/kept/reset")
+"""
+)
+TWICE = (
+    CLIENT
+    + """
+pay("default")
+pay("default")
+"""
+)
+
+
+def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tmp_path: Path) -> None:
+    scenario = expecting(tmp_path)
+    junit, as_json, folder = tmp_path / "result.xml", tmp_path / "result.json", tmp_path / "report"
+    flags = ("--junit", str(junit), "--json", str(as_json), "--tap", "--report", str(folder))
+    done = run("exec", str(scenario), *flags, "--", sys.executable, "-c", SEVERAL)
+    assert done.status == 1, done.err
+    result = json.loads(as_json.read_text())
+    assert (result["command_exit"], result["scenario"]) == (0, str(scenario))
+    assert datetime.fromisoformat(result["began"]).tzinfo is not None
+    assert {suite["name"]: [case["ok"] for case in suite["cases"]] for suite in result["suites"]} == {
+        "sandbox gone, deleted": [False, True],
+        "sandbox kept, before its 1st reset": [False, False],
+        "sandbox default": [True, True],
+        "sandbox kept": [False, True],
+    }
+    assert "not ok 1 - sandbox gone, deleted: looked" in done.out
+    assert "not ok 3 - sandbox kept, before its 1st reset: looked" in done.out
+    root = ElementTree.parse(junit).getroot()  # noqa: S314  # written by us
+    assert (root.get("tests"), root.get("failures")) == ("8", "4")
+    for suite in root:
+        properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
+        assert properties == {name: str(result[name]) for name in ("command_exit", "scenario", "seed", "began")}
+    page = (folder / "index.html").read_text()
+    about = f"scenario {scenario}, seed {result['seed']}, {result['began']}"
+    assert f"4 of 8 expectations not met; COMMAND exited with 0; {about}" in page
+    for link in re.findall(r'href="([^"]+)"', page):
+        assert (folder / link).is_file()
+    assert page.index("sandbox gone, deleted") < page.index("sandbox kept, before its 1st reset")
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["001-gone", "002-kept", "003-default", "004-free", "005-kept", "index.html"] or (
+        names == ["001-gone", "002-kept", "003-default", "004-kept", "005-free", "index.html"]
+    )
+    [payment] = json.loads((folder / "002-kept" / "payments.json").read_text())
+    assert payment["refid"] == "order-1"
+    assert [one["path"] for one in payment["requests"]] == ["/v2/topup"]
+    assert_har(json.loads((folder / "002-kept" / "journal.har").read_text()), ["/v2/topup"])
+    assert_har(json.loads((folder / "003-default" / "journal.har").read_text()), ["/v2/balance"])
+    assert json.loads((folder / "001-gone" / "expectations.json").read_text())["ok"] is False
+    assert json.loads((folder / "002-kept" / "coverage.json").read_text())["summary"]["endpoints"]["met"] == 1
+    everything = "".join(path.read_text() for path in folder.rglob("*.*") if path.is_file())
+    assert SECRET not in everything
+
+
+SECRET = load_scenario("default").resellers[0].keys[0].secret
+
+
+def assert_har(document: Any, paths: list[str]) -> None:
+    """What the published schema of HAR 1.2 requires."""
+    log = document["log"]
+    assert log["version"] == "1.2"
+    assert set(log["creator"]) == {"name", "version"}
+    assert [urlsplit(one["request"]["url"]).path.removeprefix("/s/kept") for one in log["entries"]] == paths
+    for entry in log["entries"]:
+        assert datetime.fromisoformat(entry["startedDateTime"]).tzinfo is not None
+        assert entry["time"] == sum(entry["timings"][name] for name in ("send", "wait", "receive")) >= 0
+        assert entry["cache"] == {}
+        sent, answered = entry["request"], entry["response"]
+        assert {"method", "url", "httpVersion", "cookies", "headers", "queryString", "headersSize", "bodySize"} <= set(
+            sent
+        )
+        assert set(answered) == {
+            "status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL", "headersSize",
+            "bodySize",
+        }  # fmt: skip
+        assert {"size", "mimeType"} <= set(answered["content"])
+        for pairs in (sent["headers"], answered["headers"], sent["queryString"], sent["cookies"]):
+            assert all(set(pair) == {"name", "value"} for pair in pairs)
+        if sent["method"] == "POST":
+            assert set(sent["postData"]) == {"mimeType", "params", "text"}
+
+
+SAME = (
+    CLIENT
+    + """
+for _ in range(2):
+    urllib.request.urlopen(urllib.request.Request(sim + "?id=same", YAML, {"Content-Type": "application/yaml"}))
+    call("same", "GET", "/v2/balance")
+    ask("DELETE", "/same")
+"""
+)
+
+
+def test_sandboxes_of_one_id_are_told_apart_and_those_without_a_file_have_none(tmp_path: Path) -> None:
+    text = "extends: default\nexpect: [{ name: looked, calls: { path: /v2/balance, status: 401 }, count: 2 }]\n"
+    as_json = tmp_path / "r.json"
+    script = f"YAML = {text.encode()!r}\n{SAME}"
+    done = run("exec", "--format", "github", "--json", str(as_json), "--", sys.executable, "-c", script)
+    assert done.status == 1, done.err
+    assert "file=" not in done.out
+    suites = json.loads(as_json.read_text())["suites"]
+    assert [one["name"] for one in suites] == ["sandbox same, deleted", "sandbox same, 2nd, deleted"]
+    [case] = suites[0]["cases"]
+    assert (case["file"], case["line"]) == ("", 0)
+    assert case["details"] == ["nearest: 1 call with status 200"]
+
+
+def test_a_refid_counts_also_in_a_request_that_a_fault_answered_unread(tmp_path: Path) -> None:
+    scenario = tmp_path / "mine.yaml"
+    scenario.write_text(
+        "extends: default\n"
+        "faults: [{ when: { path: /v2/topup }, then: { status: 500 } }]\n"
+        "expect: [{ name: once, calls: { path: /v2/topup }, per: refid, count: 1 }]\n"
+    )
+    done = run("exec", str(scenario), "--", sys.executable, "-c", TWICE)
+    assert done.status == 1
+    assert "once: expected 1 for each refid, got 2 for order-1 in requests 1, 2" in done.err
+
+
+def test_annotations_of_unmet_expectations_have_file_and_line(tmp_path: Path) -> None:
+    scenario = expecting(tmp_path)
+    done = run("exec", str(scenario), "--format", "github", "--", "true")
+    assert (done.status, done.err) == (1, "")
+    assert done.out == f"\n::error file={scenario},line=3,title=expectation::looked: expected 1, got 0\n"
+
+
+@pytest.mark.parametrize(("flags", "line"), [(("--tap",), "TAP version 14"), (("--format", "github"), "::error file=")])
+def test_a_result_on_stdout_begins_a_line_whatever_the_command_printed(
+    flags: tuple[str, ...], line: str, tmp_path: Path
+) -> None:
+    done = run("exec", str(expecting(tmp_path)), *flags, "--", "printf", "no line end")
+    first, second = done.out.splitlines()[:2]
+    assert first == "no line end"
+    assert second.startswith(line)
+
+
+@pytest.mark.parametrize("flag", ["--junit", "--json", "--report"])
+def test_a_report_that_cannot_be_written_is_refused_before_the_command_runs(flag: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = run("exec", flag, str(tmp_path / "file" / "below"), "--", "sh", "-c", "echo ran")
+    assert done.status == 3
+    assert "cannot be written" in done.only_error_line
+
+
+@pytest.mark.parametrize(("script", "status"), [("", 3), ("exit 7", 7)])
+def test_a_report_that_can_no_longer_be_written_changes_the_exit_code(script: str, status: int, tmp_path: Path) -> None:
+    junit = tmp_path / "result.xml"
+    done = run("exec", "--junit", str(junit), "--", "sh", "-c", f"rm {junit}; mkdir {junit}; {script}")
     assert done.status == status
-    assert done.err.splitlines() == [f"reseller-sim exec: not as expected: {message}" for message in unmet]
+    assert "cannot be written" in done.only_error_line
+
+
+def test_what_the_folder_of_a_report_had_stays_but_for_files_of_the_same_names(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    (tmp_path / "index.html").write_text("old")
+    assert run("exec", "--report", str(tmp_path), "--", "true").status == 0
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+    assert (tmp_path / "index.html").read_text().startswith("<!doctype html>")
 
 
 def test_an_expectation_and_a_rule_that_are_called_like_a_secret_are_not_shown(tmp_path: Path) -> None:
@@ -201,6 +402,54 @@ def test_an_expectation_and_a_rule_that_are_called_like_a_secret_are_not_shown(t
     )
     done = run("exec", str(scenario), "--coverage", "--", "sh", "-c", "exit 0")
     assert done.status == 1
-    assert "not as expected: (not shown): expected 1, got 0" in done.err
+    assert "mine.yaml:3: (not shown): expected 1, got 0" in done.err
     assert "never payments: (not shown)" in done.err
     assert secret not in done.err
+
+
+@pytest.mark.parametrize("is_variable", [False, True])
+def test_the_command_starts_sandboxes_from_a_folder_of_scenarios(tmp_path: Path, is_variable: bool) -> None:
+    (tmp_path / "mine.yaml").write_text("extends: default\nscenario: mine\n")
+    script = (
+        "import os, urllib.request\n"
+        'body = b\'{"scenario": {"file": "mine.yaml"}}\'\n'
+        "url = os.environ['RESELLER_SIM_URL'] + '/sandboxes'\n"
+        "print(urllib.request.urlopen(urllib.request.Request(url, body)).read().decode())\n"
+    )
+    flags = () if is_variable else ("--scenarios", str(tmp_path))
+    variable = str(tmp_path) if is_variable else ""
+    done = run("exec", *flags, "--", sys.executable, "-c", script, RESELLER_SIM_SCENARIOS=variable)
+    assert (done.status, json.loads(done.out)["scenario"]) == (0, "mine")
+
+
+@pytest.mark.parametrize("kind", ["scenario", "command", "port"])
+def test_a_run_that_cannot_start_leaves_no_result_of_an_earlier_one(kind: str, tmp_path: Path) -> None:
+    junit, as_json, folder = tmp_path / "result.xml", tmp_path / "result.json", tmp_path / "report"
+    (tmp_path / "bad.yaml").write_text("sed: 1\nclok: manual\n")
+    flags = ("--junit", str(junit), "--json", str(as_json), "--report", str(folder))
+    assert run("exec", *flags, "--", "true").status == 0
+    arguments = {
+        "scenario": (str(tmp_path / "bad.yaml"), *flags, "--tap", "--", "true"),
+        "command": (*flags, "--tap", "--", "no-such-command"),
+        "port": ("--host", "192.0.2.1", *flags, "--tap", "--", "true"),
+    }[kind]
+    done = run("exec", *arguments)
+    assert done.status == 3
+    [suite] = json.loads(as_json.read_text())["suites"]
+    [case] = suite["cases"]
+    assert (suite["ok"], case["ok"], case["code"]) == (False, False, "not_run")
+    assert "\n".join((case["message"], *case["details"])) == done.err.strip()
+    root = ElementTree.parse(junit).getroot()  # noqa: S314  # written by us
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("1", "0", "1")
+    assert [one.get("message") for one in root.iter("error")] == [case["message"]]
+    assert "not ok 1 - reseller-sim exec: start" in done.out
+    assert [path.name for path in folder.iterdir()] == ["index.html"]
+    assert all(escape(line) in (folder / "index.html").read_text() for line in done.err.splitlines())
+
+
+def test_a_result_says_that_the_run_has_not_ended_until_it_has(tmp_path: Path) -> None:
+    as_json = tmp_path / "result.json"
+    done = run("exec", "--json", str(as_json), "--", "cat", str(as_json))
+    assert done.status == 0
+    assert json.loads(done.out)["suites"][0]["cases"][0]["message"] == "the run has not ended"
+    assert json.loads(as_json.read_text())["ok"] is True

@@ -64,6 +64,34 @@ def test_an_answer_can_be_cut_in_its_middle(server: Serving) -> None:
     assert again.startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.parametrize(
+    "more", [{}, {"drip": {"bytes_per_second": 10_000}}, {"malformed": True}, {"disconnect": "body"}]
+)
+def test_a_gateways_page_has_its_own_type_and_headers_however_it_is_sent(server: Serving, more: dict[str, Any]) -> None:
+    page = {"status": 502, "body": "<h1>Bad Gateway</h1>", "headers": {"Server": "nginx", "Retry-After": "5"}}
+    first, _, _ = answer_to(server, {"when": TOPUP, "times": 1, "then": page | more})
+    head, _, body = first.partition(b"\r\n\r\n")
+    lines = [line.lower() for line in head.split(b"\r\n")[1:]]
+    assert {b"server: nginx", b"retry-after: 5", b"content-type: text/html; charset=utf-8"} <= set(lines)
+    names = [line.partition(b":")[0] for line in lines]
+    assert [names.count(name) for name in (b"content-type", b"content-length", b"date", b"server")] == [1, 1, 1, 1]
+    assert body == b"<h1>Bad Gateway</h1>" if "drip" in more or not more else b"<h1>Bad Ga"
+
+
+def test_an_inbox_closes_the_connection_and_the_next_request_is_answered(server: Serving) -> None:
+    sandbox = sandbox_with(server, [])
+    control = f"http://127.0.0.1:{sandbox.port}/_sim/sandboxes/{sandbox.id}/inbox/mine"
+    program = {"replies": [{"disconnect": True}, {"status": 202, "headers": {"X-Pot": "1"}}], "repeat": True}
+    assert ask(control, "PUT", json.dumps(program).encode()).status == 200
+    message = (
+        b"POST /_sim/inbox/%b/mine HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx"
+    ) % sandbox.id.encode()
+    answers = [asyncio.run(sandbox.exchange(message)) for _ in range(4)]
+    assert [answer[9:12] for answer in answers] == [b"", b"202", b"", b"202"]
+    assert b"\r\nx-pot: 1\r\n" in answers[1].lower()
+    assert [item["status"] for item in ask(control).json["items"]] == [0, 202, 0, 202]
+
+
 @pytest.mark.parametrize("status", [204, 304])
 @pytest.mark.parametrize("body", [{"oops": 1}, "text"])
 @pytest.mark.parametrize("more", [{}, {"drip": {"bytes_per_second": 1000}}, {"malformed": True}])

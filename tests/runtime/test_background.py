@@ -17,6 +17,7 @@ from simulator.runtime.background import BYTES_MAX, PLACES, SMALL_BYTES, in_back
 from simulator.runtime.live_sandbox import first_state
 from simulator.runtime.watch import Watch
 from simulator.scenario import library
+from simulator.scenario.sections.inboxes import build_inbox
 from tests.support.client import Client, Response, running
 
 INLINE: dict[str, Any] = {"scenario": "inline", "extends": "default", "clock": {"mode": "manual"}}
@@ -221,6 +222,23 @@ def test_a_sandbox_that_is_deleted_while_a_long_body_is_decoded_is_not_changed(c
     replies = {"replies": [{"body": "x" * 50_000}] * 2}
     deletion = lambda: client.asim("DELETE", "/sandboxes/other")  # noqa: E731
     assert client.run(gate.around(client.asim("PUT", "/sandboxes/other/inbox/a", replies), deletion)).status == 404
+
+
+LONG_PROGRAM = {"replies": [{"status": 500}] * 1000}
+
+
+def test_requests_are_answered_while_a_long_program_of_an_inbox_is_made(client: Client, gate: Gate) -> None:
+    gate.hold("simulator.control.inboxes.build_inbox", build_inbox)
+    setting = client.asim("PUT", "/sandboxes/default/inbox/a", LONG_PROGRAM)
+    assert client.run(gate.around(setting, another(client))).status == 200
+
+
+def test_a_sandbox_that_is_deleted_while_a_long_program_is_made_is_not_changed(client: Client, gate: Gate) -> None:
+    client.sandbox(INLINE, "other")
+    gate.hold("simulator.control.inboxes.build_inbox", build_inbox)
+    deletion = lambda: client.asim("DELETE", "/sandboxes/other")  # noqa: E731
+    setting = client.asim("PUT", "/sandboxes/other/inbox/a", LONG_PROGRAM)
+    assert client.run(gate.around(setting, deletion)).status == 404
 
 
 def test_a_process_that_ends_does_not_wait_for_the_work(tmp_path: Path) -> None:

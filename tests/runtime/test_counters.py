@@ -1,7 +1,12 @@
 """Calls counted by expectation, and what stays when other expectations come."""
 
-from simulator.domain.model.expectations import Expectation, ExpectationKind
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from simulator.domain.model.expectations import Count, Expectation, ExpectationKind, Place
 from simulator.runtime.counters import Counters
+from simulator.runtime.evicted import EvictedRecords
+from simulator.runtime.journal import Exchange, packed
 
 
 def calls(name: str, path: str) -> Expectation:
@@ -27,3 +32,42 @@ def test_other_expectations_begin_anew_and_those_of_the_same_name_go_on() -> Non
     counters.follow([calls("new", "/a"), calls("a", "/x")])
     counters.note_call({"path": "/x"})
     assert counters.calls == {0: 0, 1: 2}
+
+
+def sent(n: int, refid: str = "a") -> Exchange:
+    return Exchange(
+        at=datetime(2026, 1, 1, tzinfo=UTC), method="POST", path="/a", query=f"refid={refid}".encode(),
+        packed_headers=packed([]), client="127.0.0.1", n=n,
+    )  # fmt: skip
+
+
+def each_refid(line: int) -> Expectation:
+    place = Place("mine.yaml", line)
+    return Expectation("twice", ExpectationKind.CALLS, Count(2, 2), per="refid", written={"twice": 2}, place=place)
+
+
+def test_two_equal_expectations_count_each_for_itself_after_a_reload() -> None:
+    counters = Counters([each_refid(1), each_refid(2)])
+    counters.follow([each_refid(1), each_refid(2)])
+    counters.note_call({}, sent(1))
+    assert counters.calls == {0: 1, 1: 1}
+    assert [one.verdict().actual for one in counters.values.values()] == [1, 1]
+
+
+def test_two_equal_expectations_count_each_their_evicted_records_after_a_reload() -> None:
+    expected = {place: Expectation("it", ExpectationKind.WEBHOOKS) for place in (0, 1)}
+    evicted = EvictedRecords(lambda state: {"state": state})
+    for _ in range(2):
+        evicted.follow(expected, 0)
+        evicted.add("success")
+    assert [evicted.count(place) for place in expected] == [2, 2]
+    evicted.follow({**expected, 2: replace(expected[0])}, 2)
+    assert [(evicted.count(place), bool(evicted.note(place))) for place in (0, 1, 2)] == [
+        (2, False), (2, False), (0, True),
+    ]  # fmt: skip
+
+
+def test_an_expectation_that_has_moved_in_its_file_is_shown_where_it_is_now() -> None:
+    counters = Counters([each_refid(1)])
+    counters.follow([each_refid(4)])
+    assert str(counters.values[0].verdict().expectation.place) == "mine.yaml:4"

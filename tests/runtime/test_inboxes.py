@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from simulator.domain.errors import Conflict
-from simulator.domain.model.inboxes import InboxReply
+from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Limits
 from simulator.runtime.inbox_budget import MESSAGE_BYTES, NAME_BYTES
 from simulator.runtime.inboxes import Inboxes, server_budget
@@ -20,7 +20,11 @@ BOUND = 1024 * 1024
 
 
 def inboxes(server: Any = None, **limits: int) -> Inboxes:
-    return Inboxes(Limits(**limits), server or server_budget())  # type: ignore[arg-type]  # int limits only
+    return Inboxes(Limits(**limits), server or server_budget(), NOW)  # type: ignore[arg-type]  # int limits only
+
+
+def replying(*replies: InboxReply) -> InboxProgram:
+    return InboxProgram(replies)
 
 
 def post(to: Inboxes, name: str, body: bytes = b"", query: bytes = b"", headers: int = 0) -> int:
@@ -110,7 +114,7 @@ def test_of_too_many_names_the_one_used_longest_ago_goes() -> None:
 
 def test_no_number_of_names_displaces_replies_that_were_set() -> None:
     full = inboxes(inboxes=10)
-    full.set_replies("mine", [InboxReply(500), InboxReply(503), InboxReply(404)])
+    full.set_program("mine", replying(InboxReply(500), InboxReply(503), InboxReply(404)))
     assert post(full, "mine") == 500
     for turn in range(1000):
         assert post(full, f"n{turn}", b"b" * 1000) == 200
@@ -121,7 +125,7 @@ def test_no_number_of_names_displaces_replies_that_were_set() -> None:
 
 def test_no_number_of_bytes_displaces_replies_that_were_set() -> None:
     full = inboxes(inboxes_bytes=1024)
-    full.follow({"mine": (InboxReply(500), InboxReply(404))})
+    full.follow({"mine": replying(InboxReply(500), InboxReply(404))})
     for _ in range(10):
         post(full, "other", b"b" * 5000)
     assert (post(full, "mine", b"b" * 5000), post(full, "mine")) == (500, 404)
@@ -129,10 +133,10 @@ def test_no_number_of_bytes_displaces_replies_that_were_set() -> None:
 
 def test_replies_that_are_taken_back_leave_nothing() -> None:
     full = inboxes()
-    full.set_replies("mine", [InboxReply(500)])
-    full.set_replies("mine", [])
-    full.follow({"theirs": (InboxReply(500),)})
-    full.follow({}, before=["theirs"])
+    full.set_program("mine", replying(InboxReply(500)))
+    full.set_program("mine", replying())
+    full.follow({"theirs": replying(InboxReply(500))})
+    full.follow({}, before={"theirs": replying(InboxReply(500))})
     assert full.counts() == {}
     assert post(full, "mine") == 200
 
@@ -140,10 +144,10 @@ def test_replies_that_are_taken_back_leave_nothing() -> None:
 def test_replies_are_set_for_as_many_inboxes_as_there_may_be_and_strangers_come_beside_them() -> None:
     full = inboxes(inboxes=3)
     for name in "abc":
-        full.set_replies(name, [InboxReply(500)])
-    full.set_replies("a", [InboxReply(501)])
+        full.set_program(name, replying(InboxReply(500)))
+    full.set_program("a", replying(InboxReply(501)))
     with pytest.raises(Conflict):
-        full.set_replies("d", [InboxReply(500)])
+        full.set_program("d", replying(InboxReply(500)))
     assert post(full, "d") == 200
     assert full.counts() == {"a": 0, "b": 0, "c": 0, "d": 1}
 
@@ -156,7 +160,7 @@ def test_the_replies_of_all_inboxes_take_no_more_memory_than_the_budget_says() -
     for turn in range(300):
         replies = [InboxReply(500, body="ä" * turn * 20, headers=((f"X-{turn}", f"{turn}"),)) for _ in range(turn % 4)]
         try:
-            full.set_replies(f"n{turn}", replies)
+            full.set_program(f"n{turn}", replying(*replies))
         except Conflict as conflict:
             refused.append(conflict.code)
     gc.collect()
@@ -166,9 +170,9 @@ def test_the_replies_of_all_inboxes_take_no_more_memory_than_the_budget_says() -
     assert allocated <= BOUND + names * NAME_BYTES
     assert len(refused) > 20
     assert set(refused) == {"too_many_replies"}
-    full.set_replies("n299", [])
+    full.set_program("n299", replying())
     full.forget("n3")
-    full.set_replies("small", [InboxReply(500)])
+    full.set_program("small", replying(InboxReply(500)))
 
 
 def test_the_server_has_one_budget_for_the_bytes_of_all_sandboxes() -> None:

@@ -66,6 +66,44 @@ def test_a_rule_that_was_added_gives_way_to_one_of_that_name() -> None:
         assert client.pay().data["status"] == "Failed"
 
 
+def test_a_rule_that_was_removed_stays_away_until_the_file_changes_it() -> None:
+    other = {"name": "other", "when": {"amount": 30}, "then": [{"status": "Processing"}]}
+    fails, unnamed = FAILS["payments"][0], {"when": {"amount": 20}, "then": [{"status": "Failed"}]}
+    with running({"payments": [unnamed, fails]}) as client:
+        for rule in ("payments-1", "payments-2"):
+            assert client.sim("DELETE", f"/sandboxes/default/rules/{rule}").status == 204
+        for place in range(2):
+            assert load(client, payments=[other, unnamed, fails]) == ()
+            assert [client.pay(f"r{place}-{sum_}", amount=sum_).data["status"] for sum_ in (10, 20, 30)] == [
+                "Accepted", "Accepted", "Processing",
+            ]  # fmt: skip
+        [line] = load(client, payments=[unnamed, fails | {"when": {"amount": 10}}])
+        assert line == "rule 'fails': was removed while it ran, and is back since the file changed it"
+        assert [client.pay(f"s{sum_}", amount=sum_).data["status"] for sum_ in (10, 20)] == ["Failed", "Accepted"]
+        client.sim("POST", "/sandboxes/default/reset")
+        assert client.pay("after a reset", amount=20).data["status"] == "Failed"
+
+
+def test_a_rule_that_the_schedule_removed_stays_away_and_one_added_in_its_place_stays() -> None:
+    again = {"name": "fails", "then": [{"status": "Processing"}]}
+    items = [{"at": "10s", "rule": {"remove": "fails"}}, {"at": "20s", "rule": {"add": {"payments": again}}}]
+    with running(FAILS | {"schedule": items}) as client:
+        client.advance(10)
+        assert load(client, **FAILS, schedule=items) == ()
+        assert client.pay("removed").data["status"] == "Accepted"
+        client.advance(10)
+        assert load(client, **FAILS, schedule=items) == ()
+        assert client.pay("added").data["status"] == "Processing"
+
+
+def test_of_two_equal_rules_the_one_that_was_not_removed_stays() -> None:
+    twice = [{"times": 1, "then": [{"status": "Failed"}]}] * 2
+    with running({"payments": twice}) as client:
+        client.sim("DELETE", "/sandboxes/default/rules/payments-2")
+        assert load(client, payments=twice) == ()
+        assert [client.pay(f"r{n}").data["status"] for n in (1, 2)] == ["Failed", "Accepted"]
+
+
 def test_a_reset_and_new_sandboxes_start_with_the_loaded_scenario() -> None:
     with running({}) as client:
         client.sim("GET", "/health")
@@ -122,11 +160,39 @@ def test_inboxes_follow_and_those_that_are_named_no_more_answer_200_again() -> N
         assert statuses()[4:] == [200, 200]
 
 
+def test_only_the_inboxes_that_the_file_changes_begin_anew() -> None:
+    def posted(client: Client, name: str) -> int:
+        return client.send("POST", f"/_sim/inbox/default/{name}").status
+
+    names = ("goes-on", "changes", "set", "own", "gone")
+    turns = [{"status": 401}, {"status": 402}, {"status": 403}]
+    with running({"inboxes": {"goes-on": turns, "changes": turns, "set": turns, "gone": turns}}) as client:
+        assert client.sim("PUT", "/sandboxes/default/inbox/set", {"replies": [{"status": 410}]}).status == 200
+        assert client.sim("PUT", "/sandboxes/default/inbox/own", {"replies": [{"status": 411}]}).status == 200
+        assert [posted(client, name) for name in names] == [401, 401, 410, 411, 401]
+        load(client, inboxes={"goes-on": turns, "changes": turns[1:], "set": turns})
+        assert [posted(client, name) for name in names] == [402, 402, 410, 411, 200]
+
+
 def test_a_network_status_that_was_set_stays() -> None:
     with running({}) as client:
         client.sim("PUT", "/sandboxes/default/network/WATER", {"status": "Interruption"})
         load(client)
         assert client.call("GET", "/v2/networkstatus?product=WATER").data["network_status"] == "Interruption"
+
+
+def test_a_network_status_that_was_set_gives_way_where_the_file_changes_it() -> None:
+    def status(client: Client, product: str) -> Any:
+        return client.call("GET", f"/v2/networkstatus?product={product}").data["network_status"]
+
+    items = [{"at": "1s", "network": {"product": code, "status": "Interruption"}} for code in ("WATER", "RELOAD")]
+    first = {"network": {"WATER": "Healthy", "RELOAD": "Healthy"}, "schedule": items}
+    with running(first) as client:
+        client.advance(1)
+        load(client, **first | {"network": {"WATER": [{"at": "0s", "status": "Healthy"}], "RELOAD": "Interruption"}})
+        assert [status(client, product) for product in ("WATER", "RELOAD")] == ["Interruption", "Interruption"]
+        load(client, **first)
+        assert [status(client, product) for product in ("WATER", "RELOAD")] == ["Interruption", "Healthy"]
 
 
 def test_a_catalog_that_differs_replaces_the_old_one_and_is_announced() -> None:

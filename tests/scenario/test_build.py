@@ -1,6 +1,6 @@
 """What becomes of a scenario: every key arrives in the domain's values."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from simulator.domain.model.catalog import Adjustment, Discount, Money, Overlay,
 from simulator.domain.model.faults import (
     CutAnswer,
     DrippingAnswer,
+    ExtraHeaders,
     FaultThen,
     InternalError,
     MalformedAnswer,
@@ -18,15 +19,24 @@ from simulator.domain.model.faults import (
     NonceServiceDown,
     ScriptedAnswer,
 )
+from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import (
     ClockStart,
     KeyStart,
     Limits,
     Scenario,
+)
+from simulator.domain.model.schedule import (
     ScheduledChange,
     ScheduledDeposit,
+    ScheduledKey,
+    ScheduledNetwork,
+    ScheduledRemoval,
+    ScheduledRule,
+    ScheduledSettings,
     ScheduledTreeChange,
+    ScheduledWebhook,
 )
 from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal, Status
 from simulator.domain.model.tree import TreeKind
@@ -193,7 +203,7 @@ def test_groups_keep_their_order(scenario: Scenario) -> None:
 
 
 def test_a_payment_rule_is_built_with_all_its_keys(scenario: Scenario) -> None:
-    first, second, third = scenario.payments
+    first, second, third, fourth, fifth, sixth = scenario.payments
     assert (first.id, first.name, second.id, second.name) == ("rule-1", "first", "payments-2", "")
     assert (first.nth, first.every, first.times, first.chance) == (1, 2, 3, Decimal("0.5"))
     assert (second.nth, second.every, second.times, second.chance) == (2, 3, 4, Decimal(1))
@@ -210,18 +220,33 @@ def test_a_payment_rule_is_built_with_all_its_keys(scenario: Scenario) -> None:
     assert first.when({}) is False
     assert (third.fallback, second.fallback) == (True, False)
     assert third.then == PaymentThen((), refusal=Refusal(Reason.ACCOUNT, 99, "closed"))
+    assert fourth.then.steps[1].at == time(12, 10)
+    alone = Distortion(False, 1, timedelta(seconds=5), again_after=timedelta(minutes=1))
+    assert fourth.then.callbacks == Distortion(drop=True, by_status={Status.SUCCESSFUL: alone})
+    assert fifth.then.callbacks == Distortion(again_after=timedelta(minutes=1))
+    assert [end for end, _ in sixth.variants] == [70, 90, 91, 92]
+    assert {(variant.id, variant.label) for _, variant in sixth.variants} == {("payments-6", "payments-6")}
+    named, refused, *_ = (variant.then for _, variant in sixth.variants)
+    assert named.steps == scenario.timelines["hung until noon"]
+    assert refused == PaymentThen((), refusal=Refusal(Reason.ACCOUNT))
 
 
 def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
-    first, second, third, fourth = scenario.faults
-    assert fourth.then == FaultThen((MalformedAnswer(), DrippingAnswer(20.0)))
+    first, second, third, fourth, fifth = scenario.faults
+    assert fifth.then == FaultThen((MalformedAnswer(), DrippingAnswer(20.0)))
     assert (first.id, first.name, second.id) == ("fault-1", "a fault", "faults-2")
     assert first.then == FaultThen(
-        (ScriptedAnswer(503, {"error": [1, Decimal("2.50"), None, True]}), CutAnswer()),
+        (
+            ScriptedAnswer(503, {"error": [1, Decimal("2.50"), None, True]}),
+            ExtraHeaders(((b"Retry-After", b"5"),)),
+            CutAnswer(),
+        ),
         delay=(timedelta(milliseconds=200), timedelta(seconds=2)),
         after_commit=True,
     )
     assert first.before_body is not None
+    assert fourth.before_body is not None, "one of its variants waits for the execution"
+    assert [variant.then.after_commit for _, variant in fourth.variants] == [False, True]
     assert second.then == FaultThen(denial=NonceServiceDown())
     assert third.then == FaultThen(denial=InternalError())
     assert (first.nth, first.every, first.times, first.chance) == (1, 1, 1, Decimal("0.1"))
@@ -232,7 +257,7 @@ DAMAGES = [
     ("{disconnect: head}", FaultThen((NoAnswer(),))),
     ("{disconnect: body}", FaultThen((CutAnswer(),))),
     ("{delay: 5s}", FaultThen(delay=(timedelta(seconds=5), timedelta(seconds=5)))),
-    ("{status: 504, body: text}", FaultThen((ScriptedAnswer(504, "text"),))),
+    ("{status: 504, body: text}", FaultThen((ScriptedAnswer(504, "text", "text/plain; charset=utf-8"),))),
 ]
 
 
@@ -278,6 +303,22 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
             "group-1",
             {"name": "Other", "icon_url": "https://images.example.com/other.png"},
         ),
+        ScheduledKey(55 * second, "RS001", "rk_added", "bm90LWEtc2VjcmV0LWF0LWFsbA==", KeyState.ACTIVE),
+        ScheduledSettings(
+            time(12, 10),
+            "RS001",
+            {"require_api_key_for_topup": False, "ip_allowlist": ("127.0.0.1",)},
+            CallbackConfig("inbox:other", "GET"),
+            Decimal("10.00"),
+        ),
+        ScheduledNetwork(60 * second, "BILL", NetworkStatus.HEALTHY),
+        ScheduledRule(70 * second, "payments", {"name": "added", "then": [{"status": "Failed"}]}),
+        ScheduledRemoval(80 * second, "added"),
+        ScheduledRule(90 * second, "voids", {"then": {"status": "Success"}}),
+        ScheduledRule(90 * second, "disputes", {"then": {"status": "Success"}}),
+        ScheduledRule(90 * second, "bills", {"then": {"error": "invalid_account"}}),
+        ScheduledRule(90 * second, "faults", {"then": {"status": 500}}),
+        ScheduledWebhook(time(12, 10, 30), "RS001", "inbox:events", "0" * 64, enabled=False),
     )
     assert scenario.limits == Limits(
         requests_per_interval=12,

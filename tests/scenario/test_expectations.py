@@ -5,10 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from simulator.contract.endpoints import endpoints
+from simulator.contract.statuses import statuses
 from simulator.domain.model.expectations import Count, ExpectationKind
+from simulator.domain.model.outcomes import OUTCOMES
 from simulator.scenario.library import load_scenario
+from simulator.scenario.library import problems as findings
 from simulator.scenario.reading.document import ScenarioError
-from tests.support.readings import built
+from tests.support.readings import built, problems
 
 BASE = "resellers: [{code: A, email: a@example.com}]\npayments: [{name: mine, then: [{status: Failed}]}]\n"
 
@@ -17,14 +21,14 @@ def test_an_expectation_is_about_one_thing_and_has_a_name_of_its_own_or_of_that(
     made = built(
         BASE + "expect:\n"
         "  - { name: paid, payments: { status: Succesful } }\n"
-        "  - { calls: { method: POST, status: [200, 201] }, count: 2 }\n"
+        "  - { calls: { method: POST, status: [200, 400] }, count: 2 }\n"
         "  - { calls: {} }\n"
         "  - { rule: { name: mine } }\n"
         "  - { outcome: callback-retried }\n"
     ).expect
     assert [one.name for one in made] == [
         "paid",
-        "calls {method: POST, status: [200, 201]}",
+        "calls {method: POST, status: [200, 400]}",
         "calls",
         "rule {name: mine}",
         "outcome callback-retried",
@@ -99,10 +103,48 @@ def test_expectations_are_added_to_those_of_the_scenario_below(tmp_path: Path) -
         ("{ balance: { reseller: B, amount: 1 } }", "expect[0].balance.reseller unknown_reseller"),
         ("{ balance: { reseller: A, amount: much } }", "expect[0].balance.amount bad_amount"),
         ("{ balance: { reseller: A, amount: 1 }, count: 1 }", "expect[0].count misplaced"),
+        ("{ calls: { path: /v2/topupp } }", "expect[0].calls.path unknown_path"),
+        ("{ calls: { path: [/v2/topup, /v2/balanse] } }", "expect[0].calls.path[1] unknown_path"),
+        ("{ calls: { path: /v3/* } }", "expect[0].calls.path unknown_path"),
+        ("{ calls: { path: { prefix: /v3 } } }", "expect[0].calls.path unknown_path"),
+        ("{ calls: { method: PSOT } }", "expect[0].calls.method unknown_method"),
+        ("{ calls: { method: GET, path: /v2/topup } }", "expect[0].calls.method impossible"),
+        ("{ calls: { status: 2000 } }", "expect[0].calls.status impossible"),
+        ("{ calls: { status: 418 } }", "expect[0].calls.status impossible"),
+        ("{ calls: { path: /v2/topup, status: 204 } }", "expect[0].calls.status impossible"),
+        ("{ calls: { error: nonce_resued } }", "expect[0].calls.error unknown_value"),
+        ("{ calls: { path: /v2/balance, error: Invalid_Product } }", "expect[0].calls.error impossible"),
+        ("{ webhooks: { type: balance.aded } }", "expect[0].webhooks.type unknown_value"),
+        ("{ webhooks: { type: { not: product.update } } }", "expect[0].webhooks.type.not unknown_value"),
+        ("{ calls: { status: { min: 600 } } }", "expect[0].calls.status impossible"),
+        ("{ calls: { error: { prefix: once_ } } }", "expect[0].calls.error impossible"),
+        ("{ webhooks: { type: { suffix: .changed } } }", "expect[0].webhooks.type impossible"),
+        ("{ calls: {}, per: refid }", "expect[0].per misplaced"),
+        ("{ calls: {}, per: sender, count: 1 }", "expect[0].per unknown_value"),
+        ("{ calls: {}, apart: 0s }", "expect[0].apart out_of_range"),
+        ("{ calls: {}, apart: soon }", "expect[0].apart bad_duration"),
+        ("{ payments: {}, per: refid, count: 1 }", "expect[0].per misplaced"),
+        ("{ callbacks: {}, apart: 5s }", "expect[0].apart misplaced"),
         ("{ calls: {}, count: -1 }", "expect[0].count out_of_range"),
         ("{ calls: {}, count: {} }", "expect[0].count out_of_range"),
         ("{ calls: {}, count: once }", "expect[0].count type"),
         ("{ calls: {}, count: { min: 3, max: 2 } }", "expect[0].count.max out_of_range"),
+        ("{ calls: {}, count: { min: 0 } }", "expect[0].count out_of_range"),
+        ("{ calls: {}, per: refid, count: { min: 0 } }", "expect[0].count out_of_range"),
+        ('{ payments: { account: "01*" }, count: 0 }', "expect[0].payments.account literal_star"),
+        ('{ callbacks: { refid: ["a", "b*"] }, count: 0 }', "expect[0].callbacks.refid[1] literal_star"),
+        ('{ calls: { refid: "a*" }, count: 0 }', "expect[0].calls.refid literal_star"),
+        ("{ payments: { amount: { min: 3, max: 2 } }, count: 0 }", "expect[0].payments.amount.max out_of_range"),
+        ("{ webhooks: { reseller: { in: [A], not: A } } }", "expect[0].webhooks.reseller impossible"),
+        ("{ calls: { path: /v2/balance, refid: a }, count: 0 }", "expect[0].calls.refid impossible"),
+        ("{ calls: { method: GET, refid: { prefix: a } } }", "expect[0].calls.refid impossible"),
+        ("{ calls: { path: /v2/balance }, per: refid, count: 1 }", "expect[0].per impossible"),
+        ("{ calls: { path: /v2/topup }, per: trxid, apart: 1s }", "expect[0].per impossible"),
+        ("{ calls: { path: /v2/balance* }, per: account, count: 1 }", "expect[0].per impossible"),
+        ("{ payments: { status: Succesful, statusCode: 48 } }", "expect[0].payments.statusCode impossible"),
+        ("{ payments: { statusCode: [20, 21] }, count: 0 }", "expect[0].payments.statusCode[1] impossible"),
+        ("{ payments: { statusCode: { min: 60 } }, count: 0 }", "expect[0].payments.statusCode impossible"),
+        ("{ callbacks: { status: Succesful, statusCode: 53 } }", "expect[0].callbacks.statusCode impossible"),
         ("{ calls: {}, count: { least: 3 } }", "expect[0].count.least unknown_key"),
     ],
 )
@@ -117,3 +159,77 @@ def test_there_are_two_hundred_expectations_at_most() -> None:
     assert len(built("expect: [" + "{ calls: {} }, " * 200 + "]\n").expect) == 200
     with pytest.raises(ScenarioError, match="at most 200 items"):
         built("expect: [" + "{ calls: {} }, " * 201 + "]\n")
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "{ calls: { path: /v2/balance-webhook/deliveries/* } }",
+        "{ calls: { path: /v2/topupp, status: 404 } }",
+        "{ calls: { method: GET, path: /v2/topup, status: 405 } }",
+        "{ calls: { method: HEAD } }",
+        "{ calls: { method: { not: GET }, status: { min: 400 } } }",
+        "{ calls: { status: [0, 418] } }",
+        "{ calls: { error: [teapot, as_text, nonce_reused, ''] } }",
+        "{ calls: { path: /v2/topup, error: Invalid_Product } }",
+        "{ calls: { path: /v2/bill-presentment, error: [odd, unavailable] } }",
+        "{ webhooks: { type: [balance.added, category.deleted] } }",
+        "{ calls: { path: /v2/balance, refid: { not: a } } }",
+        "{ calls: { path: /v2/*, refid: a } }",
+        '{ payments: { account: { in: ["01*"] } } }',
+        "{ calls: { path: /v2/topup, method: GET, status: 405 }, per: refid, count: 1 }",
+        "{ payments: { status: Succesful, statusCode: [20, 21] } }",
+        "{ callbacks: { status: Failed, statusCode: 53 } }",
+    ],
+)
+def test_what_can_be_is_taken_also_when_only_a_rule_of_the_file_makes_it(item: str) -> None:
+    rules = (
+        "faults:\n"
+        "  - { then: { status: 418, body: { error: teapot } } }\n"
+        """  - { then: { status: 500, body: '{"error": "as_text"}' } }\n"""
+        "bills: [{ then: { error: odd } }]\n"
+        "timelines: { odd: [{ status: Succesful, statusCode: 21 }] }\n"
+    )
+    assert len(built(BASE + rules + f"expect: [{item}]\n").expect) == 1
+
+
+def test_an_impossible_expectation_gets_a_suggestion() -> None:
+    text = "\n".join(problems("expect: [{ calls: { path: /v2/topupp, error: nonce_resued } }]\n"))
+    assert "(did you mean '/v2/topup'?)" in text
+    text = "\n".join(problems("expect: [{ calls: { error: nonce_resued } }, { webhooks: { type: balance.aded } }]\n"))
+    assert "(did you mean 'nonce_reused'?)" in text
+    assert "(did you mean 'balance.added'?)" in text
+
+
+def test_an_expectation_knows_its_file_and_line_also_when_it_is_inherited(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text("expect:\n  - { calls: {} }\n")
+    (tmp_path / "over.yaml").write_text("extends: base.yaml\n\nexpect:\n  - { payments: {} }\n")
+    places = [str(one.place) for one in load_scenario(tmp_path / "over.yaml").expect]
+    assert places == [f"{tmp_path}/base.yaml:2", f"{tmp_path}/over.yaml:4"]
+
+
+def test_every_endpoint_answer_and_error_of_the_service_may_be_expected() -> None:
+    """What is refused as impossible never happens: the codes are those that the parts of the service name."""
+    for one in endpoints():
+        path = "/".join("*" if part.startswith("{") else part for part in one.path.split("/"))
+        for status in statuses()[one]:
+            assert built(f"expect: [{{ calls: {{ method: {one.method}, path: '{path}', status: {status} }} }}]\n")
+    for outcome in OUTCOMES:
+        code = outcome.text.partition(" ")[2]
+        if outcome.group in ("authentication", "limits") and outcome.of_answer:
+            assert built(f"expect: [{{ calls: {{ error: {code} }} }}]\n")
+
+
+def test_codes_that_the_scenario_assumes_may_be_expected() -> None:
+    assume = BASE + "assume: { payment-status-codes: { Failed: 99 } }\n"
+    assert built(assume + "expect: [{ payments: { status: Failed, statusCode: 99 } }]\n").expect
+    with pytest.raises(ScenarioError, match="only 99"):
+        built(assume + "expect: [{ payments: { status: Failed, statusCode: 48 } }]\n")
+
+
+def test_an_amount_that_is_not_sold_is_a_finding_since_a_catalog_may_change(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("extends: default\nexpect:\n  - { payments: { product: RELOAD, amount: 11 }, count: 0 }\n")
+    assert load_scenario(path).expect
+    [found] = findings(path)
+    assert (found.line, found.code) == (3, "not_sold")

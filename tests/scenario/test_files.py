@@ -77,10 +77,10 @@ def test_the_reason_is_the_systems_own(folder: Path) -> None:
 
 
 def test_a_file_that_one_may_not_read_is_a_problem(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(self: Path, *arguments: object, **named: object) -> None:
+    def denied(*arguments: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", denied)
+    monkeypatch.setattr(os, "open", denied)
     assert [str(one) for one in problems(folder / "text.yaml")] == [
         f"{folder / 'text.yaml'}:1:1: no_file cannot be read: Permission denied"
     ]

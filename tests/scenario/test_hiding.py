@@ -1,6 +1,7 @@
 """What `check` claims about two rules, against the rules' own tests: a request that disproves it is never found."""
 
 from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
 from itertools import product
 from typing import Any
 
@@ -9,7 +10,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from simulator.contract.endpoints import endpoints
-from simulator.scenario.lint.conditions import When, hides, when_of
+from simulator.domain.model.money import SERVICE_ZONE
+from simulator.scenario.lint.conditions import Branch, When, hides, when_of
 from simulator.scenario.lint.values import AMOUNT, METHOD, PATH, TEXT, Kind, covers, excludes, is_empty, values
 from simulator.scenario.reading.document import Report
 from simulator.scenario.reading.load import load_object
@@ -34,7 +36,7 @@ def matchers(plain: tuple[Any, ...]) -> st.SearchStrategy[Any]:
     listed = st.lists(value, min_size=1, max_size=3)
     parts = [
         st.tuples(st.sampled_from(["prefix", "suffix"]), st.sampled_from(PARTS)),
-        st.tuples(st.sampled_from(["min", "max"]), st.sampled_from(NUMBERS)),
+        st.tuples(st.sampled_from(["min", "max", "more_than"]), st.sampled_from(NUMBERS)),
         st.tuples(st.just("pattern"), st.sampled_from(PATTERNS)),
         st.tuples(st.just("in"), listed),
     ]
@@ -62,6 +64,35 @@ FAULT_WHEN = st.fixed_dictionaries(
         "new": st.booleans(),
     },
 )
+TIMES = [{"from": "12:00", "to": "13:00"}, {"from": "22:00", "to": "06:00"}, {"from": "12:30"}, {"to": "12:10"}]
+ALTERNATIVE = st.fixed_dictionaries(
+    {},
+    optional={
+        "account": st.sampled_from(["1", ["1", "10"], {"not": "1"}, {"prefix": "1"}]),
+        "amount": st.sampled_from([10, {"more_than": "outstanding"}, {"more_than": "outstanding", "max": 48}]),
+        "time": st.sampled_from([*TIMES, {"from": "12:00", "to": "12:00"}]),
+        "weekday": st.sampled_from(["Sun", ["Sat", "Sun"], ["Mon"]]),
+        "since": st.sampled_from(["0s", "1h", "12h"]),
+        "until": st.sampled_from(["1h", "12h", "2d"]),
+    },
+)
+TIMED_WHEN = st.builds(
+    lambda when, items: when | ({"any": items} if items else {}), ALTERNATIVE, st.lists(ALTERNATIVE, max_size=3)
+)
+FAULT_ALTERNATIVE = st.fixed_dictionaries(
+    {},
+    optional={
+        "method": st.sampled_from(["POST", ["GET", "POST"]]),
+        "path": st.sampled_from(["/v2/topup", "/v2/*", "/v2/callback-url", {"prefix": "/v2/balance"}]),
+        "query": st.sampled_from([{"a": "10"}, {"a": ["10", "ab"]}, {"A": "10", "a": {"prefix": "a"}}]),
+        "account": st.sampled_from(["10", {"prefix": "1"}]),
+    },
+)
+FAULT_WITH_ANY = st.builds(
+    lambda when, items: when | ({"any": items} if items else {}),
+    FAULT_ALTERNATIVE,
+    st.lists(FAULT_ALTERNATIVE, max_size=3),
+)
 SENT_TEXTS = (None, *TEXTS, "1010", "aab", "100148", "8", "-1")
 SENT_AMOUNTS = (None, "", "x", "1", "10", "10.0", "1e1", "10.001", "10.00100", "48.00", "0.50", "100", "-1", "0")
 SENT_PATHS = tuple(
@@ -80,6 +111,18 @@ REQUESTS = [
         SENT_PATHS, ("", "10", "ab", "0148"), ("", "10.00", "48"), MEMBERS[3:], ({}, {"new": "true"}, {"new": "false"})
     )
 ]
+START = datetime(2027, 1, 9, 12, tzinfo=SERVICE_ZONE)  # a Saturday
+TIMED = [
+    {
+        "account": account,
+        "amount": amount,
+        "outstanding": lambda: 20,
+        "start": START,
+        "now": START + timedelta(minutes=30 * at),
+    }
+    for account, amount, at in product((None, "1", "10", "2"), ("10", "48", "100"), range(130))
+]
+QUERIES = [request | {"query": request["headers"]} for request in REQUESTS if request["account"] in ("", "10")]
 KINDS = [
     ("text", TEXT, TEXTS, SENT_TEXTS),
     ("amount", AMOUNT, AMOUNTS, SENT_AMOUNTS),
@@ -101,7 +144,7 @@ def narrowed(whens: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[tupl
         lambda wide, other, kept: (wide, other | {key: wide[key] for key in kept if key in wide}),
         whens,
         whens,
-        st.sets(st.sampled_from(["account", "extras", "headers", "path"])),
+        st.sets(st.sampled_from(["account", "extras", "headers", "path", "any", "time", "weekday", "since", "until"])),
     )
 
 
@@ -130,7 +173,7 @@ def test_what_is_proved_of_any_two_single_parts_holds_for_every_value(
 ) -> None:
     single: list[Any] = [*plain, list(plain[:3]), list(plain[2:5])]
     single += [{name: text} for name in ("prefix", "suffix") for text in PARTS]
-    single += [{name: number} for name in ("min", "max") for number in NUMBERS]
+    single += [{name: number} for name in ("min", "max", "more_than") for number in NUMBERS]
     single += [{"pattern": pattern} for pattern in PATTERNS]
     found = [values(kind, matcher) for one in single for matcher in (one, {"not": one})]
     bits = [(one, passed(one.test, sent)) for one in found]
@@ -165,6 +208,35 @@ def test_no_payment_reaches_a_rule_that_is_called_hidden(whens: tuple[Any, Any])
     if hides(read("payments", wide), read("payments", narrow)):
         hiding, hidden = compile_when(wide), compile_when(narrow)
         assert next((one for one in PAYMENTS if hidden(one) and not hiding(one)), None) is None
+
+
+@settings(max_examples=150)
+@given(whens=narrowed(TIMED_WHEN))
+def test_no_payment_reaches_a_rule_that_is_called_hidden_at_any_time(whens: tuple[Any, Any]) -> None:
+    wide, narrow = whens
+    if hides(read("payments", wide), read("payments", narrow)):
+        event("hidden")
+        hiding, hidden = compile_when(wide), compile_when(narrow)
+        assert next((one for one in TIMED if hidden(one) and not hiding(one)), None) is None
+
+
+@settings(max_examples=150)
+@given(whens=narrowed(FAULT_WITH_ANY))
+def test_no_request_reaches_a_fault_with_alternatives_that_is_called_hidden(whens: tuple[Any, Any]) -> None:
+    wide, narrow = whens
+    found = read("faults", narrow)
+    hiding, hidden = compile_when(wide), compile_when(narrow)
+    if hides(read("faults", wide), found):
+        event("hidden")
+        assert next((one for one in QUERIES if hidden(one) and not hiding(one)), None) is None
+    for branch in found.branches:
+        if branch.whole.reach is not None and not branch.whole.reach.possible:
+            assert not any(map(compile_when({**narrow, "any": [plain_of(branch)]}), QUERIES))
+
+
+def plain_of(branch: Branch) -> Any:
+    assert branch.at.node is not None
+    return branch.at.node.plain()
 
 
 @settings(max_examples=200)

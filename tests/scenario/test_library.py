@@ -70,7 +70,7 @@ def test_the_default_scenario_loads_fast() -> None:
     """Counted in calls of functions, which no busy machine makes more: 44,000 take about 30 ms."""
     library.load_scenario("default")
     library._bundled.cache_clear()
-    sources._read_bundled.cache_clear()
+    sources._bundled.cache_clear()
     calls = 0
 
     def count(frame: object, event: str, argument: object) -> None:

@@ -89,15 +89,38 @@ def test_two_thousand_rules_are_compared_with_two_hundred_each(tmp_path: Path) -
 
 
 EXAMPLES = re.findall(
-    r"```yaml\n(.*?)```", (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text(), re.DOTALL
+    r"(?:<!-- file: (\S+) -->\n)?```yaml\n(.*?)```",
+    (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text(),
+    re.DOTALL,
 )
 # What a part of a file lacks when it is taken for a whole one.
 OF_PARTS = {"unknown_key", "unknown_rule", "duplicate_key"}
 
 
-def test_the_examples_of_the_page_have_no_useless_parts(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("above", "below", "is_found"), [(10, 5, True), (17, 3, False)])
+def test_as_many_alternatives_of_two_rules_are_compared(tmp_path: Path, above: int, below: int, is_found: bool) -> None:
+    rules = [
+        f"- {{when: {{any: [{', '.join(f'{{account: a{place}}}' for place in range(count))}]}}, {FAILS}}}"
+        for count in (above, below)
+    ]
     path = tmp_path / "f.yaml"
+    path.write_text("extends: default\npayments:\n" + "\n".join(rules) + "\n")
+    assert bool(problems(path)) == is_found
+
+
+@pytest.mark.parametrize(("listed", "is_found"), [(25, True), (26, False)])
+def test_as_many_values_are_compared_one_by_one(tmp_path: Path, listed: int, is_found: bool) -> None:
+    first, *others = texts = [f"a{place}" for place in range(listed)]
+    above = f"{{any: [{{account: {first}}}, {{account: [{', '.join(others)}]}}]}}"
+    path = tmp_path / "f.yaml"
+    rules = [f"- {{when: {when}, {FAILS}}}\n" for when in (above, f"{{account: [{', '.join(texts)}]}}")]
+    path.write_text("extends: default\npayments:\n" + "".join(rules))
+    assert bool(problems(path)) == is_found
+
+
+def test_the_examples_of_the_page_have_no_useless_parts(tmp_path: Path) -> None:
     assert len(EXAMPLES) > 10
-    for text in EXAMPLES:
+    for name, text in EXAMPLES:
+        path = tmp_path / (name or "f.yaml")  # a file with a name may be extended by those below it
         path.write_text(text if "extends:" in text else "extends: default\n" + text)
         assert {one.code for one in problems(path)} <= OF_PARTS, text

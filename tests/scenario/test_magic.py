@@ -1,6 +1,6 @@
 """The table of magic accounts in the scenario language."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
@@ -22,6 +22,7 @@ def timeline(*times: int, last: Status = Status.SUCCESSFUL) -> tuple[Step, ...]:
     return (Step(Status.ACCEPTED), *steps, Step(last, after=end * SECOND))
 
 
+AT_NOON = (Step(Status.ACCEPTED), Step(Status.SUCCESSFUL, at=time(12)))
 LASTING = [
     (timeline(2, 5), 30, timeline(2, 30)),
     (timeline(2, 5, last=Status.FAILED), 3, timeline(2, 3, last=Status.FAILED)),
@@ -33,6 +34,7 @@ LASTING = [
         30,
         (Step(Status.ACCEPTED), Step(Status.FAILED, requery=2)),
     ),
+    (AT_NOON, 30, AT_NOON),
     ((), 30, ()),
 ]
 
@@ -98,7 +100,7 @@ MISTAKES = [
     ),
     (
         "magic: { outcomes: { '11': { outcome: x, faults: { then: { after_commit: true } } } } }",
-        "1:60: misplaced after_commit needs 'status', 'disconnect', 'malformed', 'drip' or 'delay' beside it",
+        "1:60: misplaced after_commit needs 'status', 'headers', 'disconnect', 'malformed', 'drip' or 'delay'",
     ),
     (
         "magic: { then: [{ status: Succesful }, { after: 1s, status: Failed }] }",
@@ -126,3 +128,29 @@ MISTAKES = [
 def test_a_mistake_is_reported_with_its_position(text: str, problem: str) -> None:
     [found] = problems(text + "\n")
     assert found.startswith(problem)
+
+
+def test_an_outcome_may_draw_one_of_several_with_each_duration() -> None:
+    text = """\
+magic:
+  durations: { "5": 1h }
+  then: usual
+  outcomes:
+    "18": { outcome: usual }
+    "19":
+      outcome: one of two
+      payments: { then: { one_of: [{ weight: 3, then: usual }, { then: { refuse: Invalid_Account } }] } }
+timelines:
+  usual: [{ status: Accepted }, { after: 5s, status: Succesful }]
+"""
+    rules = built(text).magic.of("payments")
+    usual, later, mixed = rules.named("magic-18"), rules.named("magic-518"), rules.named("magic-519")
+    assert usual is not None
+    assert later is not None
+    assert mixed is not None
+    assert (usual.then.steps[1].after, later.then.steps[1].after) == (5 * SECOND, 3600 * SECOND)
+    assert [(end, rule.label, rule.then.refusal is None) for end, rule in mixed.variants] == [
+        (3, "magic-519", True),
+        (4, "magic-519", False),
+    ]
+    assert mixed.variants[0][1].then == later.then

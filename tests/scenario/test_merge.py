@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from simulator.domain.model.scenario import Scenario, ScheduledDeposit
+from simulator.domain.model.scenario import Scenario
+from simulator.domain.model.schedule import ScheduledDeposit
 from simulator.scenario.library import load_scenario, scenario_from_object
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.document import Report, ScenarioError
 from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.merge import merge
 
@@ -67,6 +68,28 @@ def test_rules_come_before_the_inherited_ones(tmp_path: Path) -> None:
     scenario = laid_over(tmp_path, over)
     assert [(rule.id, rule.name) for rule in scenario.payments] == [("payments-1", "above"), ("payments-2", "below")]
     assert [rule.name for rule in scenario.faults] == ["f", "fault below"]
+
+
+def test_timelines_are_inherited_by_name_and_replaced_as_a_whole(tmp_path: Path) -> None:
+    base = """\
+timelines:
+  slow: [{ status: Accepted }, { after: 1m, status: Failed }]
+  lost: [{ status: Processing }]
+magic: { outcomes: { "18": { outcome: slow, payments: { then: slow } } } }
+payments: [{ then: slow }, { then: lost }]
+"""
+    (tmp_path / "base.yaml").write_text(base)
+    (tmp_path / "over.yaml").write_text("extends: base.yaml\ntimelines: { slow: [{ status: Succesful }] }\n")
+    load_scenario(tmp_path / "base.yaml")
+    scenario = load_scenario(tmp_path / "over.yaml")
+    magic = scenario.magic.of("payments").named("magic-18")
+    assert magic is not None
+    assert {name: len(steps) for name, steps in scenario.timelines.items()} == {"slow": 1, "lost": 1}
+    assert [rule.then.steps[0].status.value for rule in (*scenario.payments, magic)] == [
+        "successful",
+        "processing",
+        "successful",
+    ]
 
 
 def test_schedules_are_added(tmp_path: Path) -> None:
@@ -132,8 +155,8 @@ def test_a_repeated_code_is_found_after_merging(tmp_path: Path) -> None:
 
 
 def test_a_rule_name_is_unique_over_all_files(tmp_path: Path) -> None:
-    [problem] = reported(tmp_path, "payments: [{ name: below, then: [{ status: Failed }] }]\n")
-    assert problem == "over.yaml:2:20: duplicate rule called 'below' exists already, in base.yaml:20"
+    [problem] = reported(tmp_path, "voids: [{ name: below, then: { status: Failed } }]\n")
+    assert problem == "over.yaml:2:17: duplicate rule called 'below' exists already, in base.yaml:20"
 
 
 def test_an_item_of_the_wrong_shape_is_reported_and_not_dropped(tmp_path: Path) -> None:
@@ -186,6 +209,8 @@ def test_an_object_can_name_no_file(value: str) -> None:
 def test_merging_changes_neither_side() -> None:
     base, over = load_text(BASE, "base"), load_text("resellers: [{code: A, balance: 99}]\n", "over")
     before = (base.data, over.data)
-    merged = merge(base.root, over.root).plain()
+    report = Report()
+    merged = merge(base.root, over.root, report).plain()
     assert merged["resellers"][0]["balance"] == 99
+    assert report.problems() == []
     assert (base.data, over.data) == before

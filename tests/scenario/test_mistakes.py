@@ -22,6 +22,37 @@ def test_the_table_of_mistakes_is_complete_and_long() -> None:
     assert len({row[0] for row in MISTAKES}) == len(MISTAKES)
 
 
+SECRETS = [
+    (
+        "resellers: [{code: A, api_keys: [{key: k, secret: hunter2-live-secret!!}]}]\n",
+        "a secret of 21 characters must be",
+    ),
+    (
+        "resellers: [{code: A, api_keys: [{key: k, secret: hunter2}]}]\n",
+        "a secret of 7 characters must be Base64 such as",
+    ),
+    (
+        "resellers: [{code: A, api_keys: [{key: k, secret: 7272727}]}]\n",
+        "must be Base64 such as c2VjcmV0LWZvci10ZXN0cw==, not a num",
+    ),
+    ("resellers: [{code: A, users: [{username: k, password: 7272727}]}]\n", "not a number; write it in quotes"),
+    (
+        f"resellers: [{{code: A, users: [{{username: k, password: {'hunter2' * 99}}}]}}]\n",
+        "a password of 693 characters",
+    ),
+    ("webhooks: {catalog: {url: 'inbox:a', secret: hunter2}}\n", "a secret of 7 characters must be 64 hexadecimal"),
+    ("schedule: [{at: 1s, webhook: {reseller: A, secret: hunter2}}]\n", "a secret of 7 characters must be 64 hex"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), SECRETS)
+def test_no_message_shows_a_secret(text: str, said: str) -> None:
+    found = "\n".join(problems(text))
+    assert said in found
+    assert "hunter2" not in found
+    assert "7272727" not in found
+
+
 SUGGESTIONS = [
     ("extnds: default\n", "'extends'"),
     ("extends: slow-provder\n", "'slow-provider'"),
@@ -31,6 +62,7 @@ SUGGESTIONS = [
     ("extends: default\npayments: [{when: {product: electric}, then: [{status: Failed}]}]\n", "'ELECTRIC'"),
     ("faults: [{then: {afer_commit: true, status: 500}}]\n", "'after_commit'"),
     ("faults: [{then: {nonce_service: dwn}}]\n", "'down'"),
+    ("timelines: {slow: [{status: Failed}]}\npayments: [{then: slwo}]\n", "'slow'"),
 ]
 
 
@@ -43,6 +75,12 @@ def test_a_near_miss_gets_a_suggestion(text: str, near: str) -> None:
 MEANT: list[tuple[str, str, str]] = [
     ("payments: [{{when: {{amount: {{{}: 1}}}}, then: [{{status: Failed}}]}}]\n", "gte", "min"),
     ("payments: [{{when: {{amount: {{{}: 1}}}}, then: [{{status: Failed}}]}}]\n", "less_than", "max"),
+    ("payments: [{{when: {{amount: {{{}: 1}}}}, then: [{{status: Failed}}]}}]\n", "gt", "more_than"),
+    ("payments: [{{when: {{{}: [{{account: a}}]}}, then: [{{status: Failed}}]}}]\n", "or", "any"),
+    ("payments: [{{{}: account, nth: 2, then: [{{status: Failed}}]}}]\n", "by", "per"),
+    ("faults: [{{when: {{{}: Sun}}, then: {{status: 500}}}}]\n", "day", "weekday"),
+    ("faults: [{{when: {{{}: 5m}}, then: {{status: 500}}}}]\n", "before", "until"),
+    ("faults: [{{when: {{{}: {{page: '2'}}}}, then: {{status: 500}}}}]\n", "query_string", "query"),
     ("payments: [{{when: {{account: {{{}: a}}}}, then: [{{status: Failed}}]}}]\n", "regex", "pattern"),
     ("payments: [{{when: {{account: {{{}: a}}}}, then: [{{status: Failed}}]}}]\n", "startsWith", "prefix"),
     ("payments: [{{when: {{account: {{{}: a}}}}, then: [{{status: Failed}}]}}]\n", "ends-with", "suffix"),
@@ -57,6 +95,15 @@ MEANT: list[tuple[str, str, str]] = [
     ("faults: [{{when: {{{}: /v2/topup}}, then: {{status: 500}}}}]\n", "url", "path"),
     ("faults: [{{then: {{{}: true}}}}]\n", "close", "disconnect"),
     ("faults: [{{then: {{{}: 1s}}}}]\n", "latency", "delay"),
+    ("payments: [{{then: [{{status: Accepted}}, {{status: Failed, {}: '12:10'}}]}}]\n", "time_of_day", "at"),
+    ("payments: [{{then: {{{}: [{{then: a}}, {{then: b}}]}}}}]\n", "choose", "one_of"),
+    ("payments: [{{then: {{one_of: [{{{}: 70, then: a}}, {{then: b}}]}}}}]\n", "percent", "weight"),
+    ("payments: [{{then: [{{status: Accepted}}], callbacks: {{{}: 1m}}}}]\n", "repeat_after", "again_after"),
+    ("faults: [{{when: {{{}: {{page: '2'}}}}, then: {{status: 500}}}}]\n", "params", "query"),
+    ("payments: [{{when: {{{}: {{a: '2'}}}}, then: [{{status: Failed}}]}}]\n", "params", "extras"),
+    ("faults: [{{then: {{{}: 500}}}}]\n", "code", "status"),
+    ("schedule: [{{{}: 5m, network: {{product: A, status: Healthy}}}}]\n", "after", "at"),
+    ("{}: {{}}\n", "timeline", "timelines"),
     ("limits: {{{}: 5}}\n", "requests", "requests_per_interval"),
     ("{}: []\n", "rules", "payments"),
     ("{}: default\n", "base", "extends"),
@@ -67,6 +114,43 @@ MEANT: list[tuple[str, str, str]] = [
 def test_a_key_of_another_language_gets_the_one_that_is_meant(text: str, written: str, meant: str) -> None:
     said = f"unknown_key there is no key '{written}' here (did you mean '{meant}'?)"
     assert any(problem.endswith(said) for problem in problems(text.format(written)))
+
+
+# what is written; how the message about it ends
+EXPLAINED: list[tuple[str, str]] = [
+    (
+        "payments: [{when: {query: {page: '2'}}, then: [{status: Failed}]}]\n",
+        "no key 'query' here; only faults have it",
+    ),
+    ("bills: [{when: {url: /v2/bill}, then: {error: unavailable}}]\n", "no key 'url' here; only faults have 'path'"),
+    ("voids: [{when: {headers: {a: b}}, then: {status: Failed}}]\n", "no key 'headers' here; only faults have it"),
+    (
+        "inboxes: {callbacks: {during: [{since: 5m, replies: [{status: 500}]}]}}\n",
+        "no key 'replies' here; an entry of 'during' is one reply",
+    ),
+    ("payments: [{when: {amount: {min: outstanding}}, then: []}]\n", "; write more_than: outstanding"),
+    ("payments: [{when: {amount: {max: outstanding}}, then: []}]\n", "; only more_than takes 'outstanding'"),
+    (
+        "payments: [{when: {amount: outstanding}, then: [{status: Failed}]}]\n",
+        "not 'outstanding'; only more_than takes it",
+    ),
+    ("payments: [{then: {one_of: [{weight: 60%, then: a}, {then: b}]}}]\n", "not '60%'; weights are plain numbers"),
+    ("payments: [{chance: 60%, then: [{status: Failed}]}]\n", "a probability is a number such as 0.1"),
+    ("expect: [{calls: {status: 4xx}}]\n", "must be a whole number, or { min: 400, max: 499 }"),
+    (
+        "schedule: [{at: 5m, network: {product: A, status: Healthy}, deposit: {reseller: A, amount: 1}}]\n",
+        "a scheduled item has one of 'deposit' and 'network'; write an item for each",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "end"), EXPLAINED, ids=[row[1] for row in EXPLAINED])
+def test_a_message_says_what_to_write_instead(text: str, end: str) -> None:
+    assert any(problem.endswith(end) for problem in problems(text)), problems(text)
+
+
+def test_a_catalog_of_the_wrong_type_is_the_only_problem() -> None:
+    assert places("extends: default\ncatalog: [a]\n") == ["2:10: type"]
 
 
 def test_a_key_that_is_near_to_none_gets_all_that_there_are() -> None:

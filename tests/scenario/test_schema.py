@@ -12,16 +12,22 @@ from simulator.scenario import build as building
 from simulator.scenario.reading.check import schema
 from simulator.scenario.reading.document import Document
 from simulator.scenario.reading.load import load_file, load_text
+from simulator.scenario.reading.merge import CHANGEABLE
 from simulator.scenario.reading.reader import Reader
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"
 KEYWORDS = {
-    "$comment", "$id", "$ref", "$schema", "additionalProperties", "definitions", "description", "enum",
-    "exclusiveMinimum", "items", "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength",
-    "minProperties", "minimum", "pattern", "properties", "required", "title", "type",
+    "$comment", "$id", "$ref", "$schema", "additionalProperties", "default", "definitions", "description",
+    "else", "enum", "examples", "exclusiveMinimum", "if", "items", "maxItems", "maxLength", "maxProperties",
+    "maximum", "minItems", "minLength", "minProperties", "minimum", "pattern", "properties", "required",
+    "title", "type",
 }  # fmt: skip
 
 Place = tuple[str, ...]
+
+# What is read while files are merged, and is gone then.
+MERGING: set[Place] = {("extends",), *((section, "remove") for section in CHANGEABLE)}
+ADDED_RULE: Place = ("schedule", "rule", "add")
 
 
 def parts(found: dict[str, Any], path: Place = ()) -> Iterator[tuple[Place, dict[str, Any]]]:
@@ -58,6 +64,34 @@ def test_every_part_has_a_description_and_refuses_unknown_keys() -> None:
             assert part.get("title"), f"{path}: the title explains what the pattern wants"
 
 
+# The keys whose values are hard to guess, with a place where each is.
+WITH_EXAMPLES = [
+    "callbacks.again_after", "damage.headers", "damage.one_of", "expectation.apart", "expectation.per",
+    "expectation.remove", "fault_when.query", "inbox.during", "inbox.repeat", "matcher.more_than", "payment_rule.per",
+    "payment_rule.remove", "payment_then.one_of", "payment_when.any", "payment_when.since", "payment_when.time",
+    "payment_when.until", "payment_when.weekday", "scheduled.at", "scheduled.rule", "step.at",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", [*WITH_EXAMPLES, "extends", "timelines"])
+def test_an_editor_shows_an_example_of_each_key_that_is_hard_to_guess(place: str) -> None:
+    *definition, key = place.split(".")
+    holder = schema()["definitions"][definition[0]] if definition else schema()
+    assert holder["properties"][key]["examples"]
+
+
+def test_each_example_and_each_default_is_valid() -> None:
+    shown = [
+        (part, value)
+        for _, part in parts(schema())
+        for value in [*part.get("examples", ()), *([part["default"]] if "default" in part else [])]
+    ]
+    assert len(shown) > len(WITH_EXAMPLES)
+    for part, value in shown:
+        at = {"allOf": [part], "definitions": schema()["definitions"]}
+        assert jsonschema_rs.Draft7Validator(at).is_valid(value), (part["description"], value)
+
+
 def test_every_definition_is_used() -> None:
     used = {part["$ref"].rpartition("/")[2] for _, part in parts(schema()) if "$ref" in part}
     assert used == set(schema()["definitions"])
@@ -81,7 +115,10 @@ def schema_at(path: Place) -> dict[str, Any] | None:
 
 
 def allowed(found: dict[str, Any], path: Place = (), seen: tuple[str, ...] = ()) -> Iterator[Place]:
-    """The path of every key that the schema allows; a matcher within a matcher is left out."""
+    """The path of every key that the schema allows. Left out are a matcher within a matcher, and what a rule of the
+    schedule has, which is a rule of its section."""
+    if path[:-1] == ADDED_RULE:
+        return
     if "$ref" in found:
         name = found["$ref"].rpartition("/")[2]
         if name in seen:
@@ -147,9 +184,9 @@ MATCHER_KEYS = set(schema()["definitions"]["matcher"]["properties"])
 def test_every_key_that_the_schema_allows_is_read(read: tuple[set[Place], set[Place]]) -> None:
     asked, listed = read
     got = {general(path) for path in asked | listed}
-    # What matchers hold is compiled as a whole and has its own tests; the title and base are read before building.
+    # What matchers hold is compiled as a whole and has its own tests; what merges files is read before building.
     unread = {path for path in allowed(schema()) if path not in got and path[-1] not in MATCHER_KEYS}
-    assert unread == {("extends",)}
+    assert unread == MERGING
 
 
 def test_every_key_that_is_read_is_one_that_the_schema_allows(read: tuple[set[Place], set[Place]]) -> None:
@@ -171,9 +208,7 @@ def test_the_file_of_everything_has_every_key() -> None:
     body = ("faults", "then", "body")
     data = load_file(EVERYTHING).data
     present = {general(path) for path in written(data) if path[:3] != body or path == body}
-    assert {path for path in allowed(schema()) if path not in present and path[-1] not in MATCHER_KEYS} == {
-        ("extends",)
-    }
+    assert {path for path in allowed(schema()) if path not in present and path[-1] not in MATCHER_KEYS} == MERGING
 
 
 def test_the_schema_has_the_knobs_of_the_register_with_their_values() -> None:

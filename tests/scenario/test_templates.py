@@ -60,3 +60,11 @@ def test_two_draws_of_one_text_differ() -> None:
 
 def test_the_digits_of_a_seed_never_change() -> None:
     assert template("{digits:8} {alnum:8}", "sn")(FACTS) == "85735419 VTZH6MY2"
+
+
+def test_templates_of_one_text_are_equal_however_often_it_is_compiled() -> None:
+    first = template("SN-{refid}", "sn")
+    template.cache_clear()
+    again = template("SN-{refid}", "sn")
+    assert again is not first
+    assert again == first != template("SN-{trxid}", "sn")

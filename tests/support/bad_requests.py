@@ -23,7 +23,7 @@ from tests.support.client import (
     Response,
     exchange,
 )
-from tests.support.contract_check import CONTROL_PREFIX, INBOX_PREFIX, assert_in_contract
+from tests.support.contract_check import INBOX_PREFIX, assert_in_contract, is_of_control
 from tests.support.signing import sign
 
 NOTHING = "nothing"
@@ -84,7 +84,7 @@ def ask(
     A request of the reseller API is signed by default; headers of one name replace those of the signature.
     """
     path, _, query = target.partition("?")
-    is_control = path.startswith(CONTROL_PREFIX) and path[len(CONTROL_PREFIX) :][:1] in ("", "/")
+    is_control = is_of_control(path)
     pairs = list(headers.items() if isinstance(headers, Mapping) else headers)
     names = {name.lower() for name, _ in pairs}
     if signed and not is_control:

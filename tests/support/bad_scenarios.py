@@ -2,8 +2,8 @@
 
 from decimal import Decimal
 
+from simulator.scenario.reading.bounds import BYTES_MAX
 from simulator.scenario.reading.document import DEPTH_MAX
-from simulator.scenario.reading.load import BYTES_MAX
 
 NESTED = "a: " + "[" * (DEPTH_MAX + 1)
 REFUSED: list[tuple[str, str | bytes, str]] = [
@@ -77,6 +77,7 @@ catalog:
 """
 STEPS = "payments:\n  - then:\n"
 ACCEPTED = "    - { status: Accepted }\n"
+LATER = "payments:\n- then: [{ status: Accepted }, { after: 1s, status: Failed }]\n  callbacks: "
 # name, text, every problem that is expected
 MISTAKES: list[tuple[str, str, list[str]]] = [
     ("a key that does not exist", "sed: 3\n", ["1:1: unknown_key"]),
@@ -136,6 +137,102 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         "re-queries that go back",
         STEPS + ACCEPTED + "    - { requery: 5, status: Processing }\n    - { requery: 2, status: Failed }\n",
         ["5:18: timeline"],
+    ),
+    ("a first step at a time of day", STEPS + '    - { at: "12:10", status: Accepted }\n', ["3:9: timeline"]),
+    (
+        "a step after a time and at a time of day",
+        STEPS + ACCEPTED + '    - { status: Failed, after: 1s, at: "12:10" }\n',
+        ["4:36: timeline"],
+    ),
+    (
+        "a time of day that there is not",
+        STEPS + ACCEPTED + '    - { at: "24:10", status: Failed }\n',
+        ["4:13: bad_clock_time"],
+    ),
+    (
+        "a time of day with a zone",
+        STEPS + ACCEPTED + '    - { at: "12:10Z", status: Failed }\n',
+        ["4:13: bad_clock_time"],
+    ),
+    (
+        "a step below a time of day that is always before it",
+        STEPS + ACCEPTED + '    - { at: "12:10", status: Processing }\n    - { after: 0s, status: Failed }\n',
+        ["5:16: timeline"],
+    ),
+    (
+        "a step at a time of day after a final one",
+        STEPS + ACCEPTED + '    - { after: 5s, status: Failed }\n    - { at: "12:10", status: Succesful }\n',
+        ["5:30: timeline"],
+    ),
+    (
+        "a timeline of its own that goes back",
+        "timelines:\n  slow: [{ status: Processing }, { after: 1s, status: Accepted }]\n",
+        ["2:55: timeline"],
+    ),
+    ("an empty named timeline", "timelines: { slow: [] }\n", ["1:20: out_of_range"]),
+    ("a timeline without a name", 'timelines: { "": [{ status: Failed }] }\n', ["1:14: out_of_range"]),
+    (
+        "a timeline that there is not",
+        "timelines: { slow: [{ status: Failed }] }\npayments: [{ then: slwo }]\n",
+        ["2:20: unknown_timeline"],
+    ),
+    (
+        "a timeline that there is not, of a magic account and within one_of",
+        "magic:\n  then: slow\n  outcomes: { '18': { outcome: x, payments: { then: { one_of: [{ then: a }, "
+        "{ then: [{ status: Failed }] }] } } } }\n",
+        ["2:9: unknown_timeline", "3:72: unknown_timeline"],
+    ),
+    (
+        "callbacks of a status twice",
+        LATER + "[{ status: Failed, drop: true }, { status: Failed, delay: 1s }]\n",
+        ["3:57: duplicate"],
+    ),
+    (
+        "callbacks of a status that is never told",
+        LATER + "[{ status: Processing, drop: true }]\n",
+        ["3:25: unreachable"],
+    ),
+    ("callbacks of a refund without a success", LATER + "[{ status: Refund, drop: true }]\n", ["3:25: unreachable"]),
+    ("callbacks of a status that has none", LATER + "[{ status: Accepted, drop: true }]\n", ["3:25: unknown_value"]),
+    (
+        "callbacks of one status behind those of all others",
+        LATER + "[{ drop: true }, { status: Failed, delay: 1s }]\n",
+        ["3:31: misplaced"],
+    ),
+    ("reversed callbacks of one status", LATER + "[{ status: Failed, reverse: true }]\n", ["3:33: unknown_key"]),
+    (
+        "callbacks of a refusal among others",
+        "payments:\n- then: { one_of: [{ then: { refuse: Invalid_Account }, callbacks: { drop: true } }, "
+        "{ then: [{ status: Failed }] }] }\n",
+        ["2:57: misplaced"],
+    ),
+    ("one of one", "payments: [{ then: { one_of: [{ then: [{ status: Failed }] }] } }]\n", ["1:30: out_of_range"]),
+    (
+        "a weight of nothing",
+        "voids: [{ then: { one_of: [{ weight: 0, then: { status: Failed } }, { then: { status: Success } }] } }]\n",
+        ["1:38: out_of_range"],
+    ),
+    (
+        "an entry of one_of without a then",
+        "bills: [{ then: { one_of: [{ weight: 1 }, { then: { error: unavailable } }] } }]\n",
+        ["1:28: missing_key"],
+    ),
+    (
+        "one_of beside a status",
+        "faults: [{ then: { status: 500, one_of: [{ then: { status: 501 } }, { then: { status: 502 } }] } }]\n",
+        ["1:20: misplaced"],
+    ),
+    (
+        "one_of within one_of",
+        "disputes:\n- then:\n    one_of:\n    - then: { status: Failed }\n"
+        "    - then: { one_of: [{ then: { status: Failed } }, { then: { status: Success } }] }\n",
+        ["5:13: nested"],
+    ),
+    ("a refusal without a reason", "payments: [{ then: { statusCode: 4 } }]\n", ["1:20: missing_key"]),
+    (
+        "a void within one_of without a status",
+        "voids: [{ then: { one_of: [{ then: { message: x } }, { then: { status: Failed } }] } }]\n",
+        ["1:36: missing_key"],
     ),
     ("a duration without a unit", STEPS + ACCEPTED + "    - { after: 5, status: Failed }\n", ["4:16: type"]),
     ("an unknown unit", "clock: { skew: 3w }\n", ["1:16: bad_duration"]),
@@ -237,6 +334,58 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         (f"scheduled: {name}", f"extends: default\nschedule: [{{at: 1h, {item}}}]\n", [f"2:{place}"])
         for name, item, place in (
             ("nothing at all", "", "12: missing_key"),
+            ("a key of nobody", "api_key: {reseller: RS1, key: a, state: revoked}", "41: unknown_reseller"),
+            ("a key that nobody has", "api_key: {reseller: RS001, key: a, state: revoked}", "53: unknown_api_key"),
+            ("a key without change", "api_key: {reseller: RS001, key: test_key_RS001}", "30: missing_key"),
+            ("a key with a secret that is none", "api_key: {reseller: RS001, key: a, secret: '!'}", "64: bad_secret"),
+            ("a key in no state", "api_key: {reseller: RS001, key: test_key_RS001, state: gone}", "76: unknown_value"),
+            ("settings of nobody", "settings: {reseller: RS1, ip_allowlist: []}", "42: unknown_reseller"),
+            ("settings without change", "settings: {reseller: RS001}", "31: missing_key"),
+            ("settings with a bad address", "settings: {reseller: RS001, ip_allowlist: [here]}", "64: bad_address"),
+            (
+                "settings with half a threshold",
+                "settings: {reseller: RS001, low_balance_threshold: 0.5}",
+                "72: bad_amount",
+            ),
+            ("settings with a bad target", "settings: {reseller: RS001, callback: {url: here}}", "65: bad_url"),
+            ("settings with a balance", "settings: {reseller: RS001, ip_allowlist: [], balance: 5}", "67: unknown_key"),
+            ("a network of nothing", "network: {product: NOPE, status: Healthy}", "40: unknown_product"),
+            ("a network that is down", "network: {product: GAME, status: Down}", "54: unknown_value"),
+            ("a rule for nothing", "rule: {}", "27: out_of_range"),
+            (
+                "a rule added and removed",
+                "rule: {remove: ordinary, add: {faults: {then: {status: 500}}}}",
+                "27: missing_key",
+            ),
+            ("a rule of no section", "rule: {add: {fault: {then: {status: 500}}}}", "34: unknown_key"),
+            (
+                "rules of two sections",
+                "rule: {add: {voids: {then: {status: Failed}}, faults: {then: {status: 500}}}}",
+                "33: out_of_range",
+            ),
+            ("a rule of the wrong section", "rule: {add: {faults: {then: [{status: Failed}]}}}", "49: type"),
+            (
+                "a rule of nothing",
+                "rule: {add: {payments: {when: {product: X}, then: [{status: Failed}]}}}",
+                "61: unknown_product",
+            ),
+            ("a rule with a header of ours", "rule: {add: {faults: {then: {headers: {Date: a}}}}}", "60: bad_header"),
+            (
+                "a rule whose name is taken",
+                "rule: {add: {faults: {name: ordinary, then: {status: 500}}}}",
+                "49: duplicate",
+            ),
+            (
+                "a rule whose name is magic",
+                "rule: {add: {faults: {name: magic-13, then: {status: 500}}}}",
+                "49: duplicate",
+            ),
+            ("a rule that is not there to remove", "rule: {remove: ordnary}", "36: unknown_rule"),
+            ("a magic rule to remove", "rule: {remove: magic-13}", "36: unknown_rule"),
+            ("a webhook of nobody", "webhook: {reseller: RS1, enabled: false}", "41: unknown_reseller"),
+            ("a webhook without change", "webhook: {reseller: RS001}", "30: missing_key"),
+            ("a webhook to nowhere", "webhook: {reseller: RS001, url: here}", "53: bad_url"),
+            ("a webhook with a short secret", "webhook: {reseller: RS001, secret: abc}", "56: bad_secret"),
             (
                 "a product and its category",
                 "product: {code: GAME, set: {name: x}}, category: {id: mobile, set: {name: x}}",
@@ -329,6 +478,23 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("an HTTP status that is none", "faults: [{then: {status: 99}}]\n", ["1:26: out_of_range"]),
     ("a body without a status", "faults: [{then: {body: x}}]\n", ["1:18: misplaced"]),
     ("a commit whose answer is left alone", "faults: [{then: {after_commit: true}}]\n", ["1:18: misplaced"]),
+    (
+        "a header that is no name",
+        "faults: [{then: {status: 500, headers: {Retry After: '5'}}}]\n",
+        ["1:41: bad_header"],
+    ),
+    ("a header of the framing", "faults: [{then: {headers: {Content-LENGTH: '5'}}}]\n", ["1:28: bad_header"]),
+    ("a header of the simulator", "faults: [{then: {headers: {x-sim-rule: a}}}]\n", ["1:28: bad_header"]),
+    ("a header twice", "faults: [{then: {headers: {Age: '1', age: '2'}}}]\n", ["1:38: duplicate"]),
+    ("a header's value on two lines", 'faults: [{then: {headers: {Age: "1\\n2"}}}]\n', ["1:33: bad_header"]),
+    ("a header that is a number", "faults: [{then: {headers: {Age: 1}}}]\n", ["1:33: type"]),
+    ("no headers", "faults: [{then: {headers: {}}}]\n", ["1:27: out_of_range"]),
+    (
+        "too many headers",
+        "faults: [{then: {headers: {" + ", ".join(f"X-{n}: a" for n in range(51)) + "}}}]\n",
+        ["1:27: out_of_range"],
+    ),
+    ("headers that are not sent", "faults: [{then: {disconnect: true, headers: {Age: '1'}}}]\n", ["1:36: misplaced"]),
     ("a delay from long to short", "faults: [{then: {delay: [2s, 1s]}}]\n", ["1:25: out_of_range"]),
     ("a delay of three", "faults: [{then: {delay: [1s, 2s, 3s]}}]\n", ["1:25: out_of_range"]),
     ("disconnect: false", "faults: [{then: {disconnect: false}}]\n", ["1:30: unknown_value"]),
@@ -354,6 +520,67 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("a rule that is text", "payments: [always]\n", ["1:12: type"]),
     ("a times of nothing", "payments: [{times: 0, then: [{status: Failed}]}]\n", ["1:20: out_of_range"]),
     ("an nth that is half", "payments: [{nth: 1.5, then: [{status: Failed}]}]\n", ["1:18: type"]),
+    ("no time of day", "faults: [{when: {time: {from: '24:00'}}, then: {status: 500}}]\n", ["1:31: bad_clock_time"]),
+    ("a time of day as a list", "faults: [{when: {time: ['12:00']}, then: {status: 500}}]\n", ["1:24: type"]),
+    ("a time of day of nothing", "faults: [{when: {time: {}}, then: {status: 500}}]\n", ["1:24: out_of_range"]),
+    (
+        "no day of the week",
+        "faults: [{when: {weekday: [Sun, Sunday]}, then: {status: 500}}]\n",
+        ["1:33: unknown_value"],
+    ),
+    (
+        "no day of the week alone",
+        "voids: [{when: {weekday: sunday}, then: {status: Failed}}]\n",
+        ["1:26: bad_weekdays"],
+    ),
+    ("a span of a century", "bills: [{when: {since: 36500d}, then: {error: a}}]\n", ["1:24: bad_duration"]),
+    ("a span of a century beside when", "bills: [{until: 36500d, then: {error: a}}]\n", ["1:17: bad_duration"]),
+    ("a span written twice", "faults: [{since: 1m, when: {since: 2m}, then: {status: 500}}]\n", ["1:29: duplicate"]),
+    ("a count within any", "faults: [{when: {any: [{nth: 2}]}, then: {status: 500}}]\n", ["1:25: misplaced"]),
+    ("any within any", "faults: [{when: {any: [{any: [{path: a}]}]}, then: {status: 500}}]\n", ["1:25: misplaced"]),
+    ("any of nothing", "faults: [{when: {any: []}, then: {status: 500}}]\n", ["1:23: out_of_range"]),
+    (
+        "a pattern within any that is none",
+        'voids: [{when: {any: [{account: {pattern: "("}}]}, then: {status: Failed}}]\n',
+        ["1:43: bad_pattern"],
+    ),
+    (
+        "a product within any that there is not",
+        "extends: default\nvoids: [{when: {any: [{product: X}]}, then: {status: Failed}}]\n",
+        ["2:33: unknown_product"],
+    ),
+    (
+        "a query of payments",
+        "payments: [{when: {query: {page: '2'}}, then: [{status: Failed}]}]\n",
+        ["1:20: unknown_key"],
+    ),
+    ("per the key of payments", "payments: [{nth: 2, per: key, then: [{status: Failed}]}]\n", ["1:26: unknown_value"]),
+    ("per the refid of bills", "bills: [{nth: 2, when: {per: refid}, then: {error: a}}]\n", ["1:30: unknown_value"]),
+    (
+        "per written twice",
+        "voids: [{nth: 2, per: account, when: {per: account}, then: {status: Failed}}]\n",
+        ["1:39: duplicate"],
+    ),
+    (
+        "more than a word",
+        "payments: [{when: {amount: {more_than: much}}, then: [{status: Failed}]}]\n",
+        ["1:40: bad_more_than"],
+    ),
+    (
+        "more than outstanding of a void",
+        "voids: [{when: {amount: {more_than: outstanding}}, then: {status: Failed}}]\n",
+        ["1:37: misplaced"],
+    ),
+    (
+        "more than outstanding of an account",
+        "bills: [{when: {account: {more_than: outstanding}}, then: {error: a}}]\n",
+        ["1:38: misplaced"],
+    ),
+    (
+        "not more than outstanding",
+        "bills: [{when: {amount: {not: {more_than: outstanding}}}, then: {error: a}}]\n",
+        ["1:43: misplaced"],
+    ),
     ("a matcher of nothing", "payments: [{when: {account: null}, then: [{status: Failed}]}]\n", ["1:29: type"]),
     (
         "a matcher with a glob key",
@@ -379,8 +606,8 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("a key that is a number", "assume:\n  7: x\n", ["2:3: key_not_text"]),
     (
         "a scheduled time that is no duration",
-        "schedule: [{at: soon, deposit: {reseller: A, amount: 1}}]\n",
-        ["1:17: bad_duration", "1:43: unknown_reseller"],
+        "schedule: [{at: soon, deposit: {reseller: A, amount: 1}}, {at: '24:00', deposit: {reseller: A, amount: 1}}]\n",
+        ["1:17: bad_duration", "1:43: unknown_reseller", "1:64: bad_duration", "1:93: unknown_reseller"],
     ),
     ("a misspelt limit", "limits: { nonce: 5 }\n", ["1:11: unknown_key"]),
     ("a tolerance in words", "limits: { timestamp_tolerance: any }\n", ["1:32: bad_duration"]),
@@ -437,6 +664,38 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ["7:56: bad_pattern"],
     ),
     ("an extended scenario that there is not", "extends: defalt\n", ["1:10: unknown_scenario"]),
+    ("a list of bases with one that there is not", "extends: [default, defalt]\n", ["1:20: unknown_scenario"]),
+    ("a base twice", "extends: [default, default]\n", ["1:20: duplicate"]),
+    ("a base that is no text", "extends: [default, 5]\n", ["1:20: type"]),
+    ("an empty list of bases", "extends: []\n", ["1:10: out_of_range"]),
+    ("an empty name of a base", "extends: [default, '']\n", ["1:20: unknown_scenario"]),
+    ("bases in an object", "extends: { default: true }\n", ["1:10: type"]),
+    ("a rule removed where none is inherited", "payments: [{name: a, remove: true}]\n", ["1:30: misplaced"]),
+    ("an expectation removed where none is inherited", "expect: [{name: a, remove: true}]\n", ["1:28: misplaced"]),
+    *(
+        (f"removed: {text}", f"extends: default\n{text}\n", [place])
+        for text, place in [
+            ("payments: [{name: ordinry, remove: true}]", "2:19: unknown_name"),
+            ("payments: [{id: payments-1, remove: true}]", "2:17: unknown_name"),
+            ("payments: [{name: ordinary, id: a, remove: true}]", "2:33: unknown_name"),
+            ("voids: [{name: ordinary, remove: true}]", "2:16: unknown_name"),
+            ("payments: [{name: ordinary, remove: false}]", "2:37: unknown_value"),
+            ("payments: [{name: ordinary, remove: 'true'}]", "2:37: unknown_value"),
+            ("payments: [{name: ordinary, remove: }]", "2:37: unknown_value"),
+            ("payments: [{name: ordinary, remove: true, times: 1}]", "2:43: misplaced"),
+            ("payments: [{remove: true, then: [{status: Failed}], name: ordinary}]", "2:27: misplaced"),
+            ("payments: [{remove: true}]", "2:21: missing_key"),
+            ("payments: [{name: 5, remove: true}]", "2:30: missing_key"),
+            ("payments: [{name: '', remove: true}]", "2:31: missing_key"),
+            ("payments: [{name: ordinary, remove: true}, {name: ordinary, remove: true}]", "2:51: duplicate"),
+            (
+                "payments: [{name: ordinary, then: [{status: Failed}]}, {name: ordinary, remove: true}]",
+                "2:63: duplicate",
+            ),
+            ("expect: [{id: a, remove: true}]", "2:11: misplaced"),
+            ("expect: [{name: a, remove: true}]", "2:17: unknown_name"),
+        ]
+    ),
     ("an environment that there is not", "environment: prod\n", ["1:14: unknown_value"]),
     ("too many webhook retries", "webhooks: {retry_limit: 101}\n", ["1:25: out_of_range"]),
     ("no wait before a webhook retry", "webhooks: {retry_after: []}\n", ["1:25: out_of_range"]),
@@ -456,6 +715,12 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         "a webhook with an address that is too long",
         f"resellers: [{{code: A, balance_webhook: {{url: 'https://a/{'x' * 500}'}}}}]\n",
         ["1:46: out_of_range"],
+    ),
+    (
+        "a webhook of the schedule without https in production",
+        "environment: production\nextends: default\n"
+        "schedule: [{at: 1s, webhook: {reseller: RS001, url: 'http://a/'}}]\n",
+        ["3:53: bad_url"],
     ),
     (
         "a webhook without https in production",
@@ -495,6 +760,20 @@ SECTION_MISTAKES = [
     ("inboxes: {a: [{status: 204, body: x}]}\n", "1:35: misplaced"),
     ("inboxes: {a: [{delay: 301s}]}\n", "1:23: out_of_range"),
     ("inboxes: {a: [{stattus: 200}]}\n", "1:16: unknown_key"),
+    ("inboxes: {a: {}}\n", "1:14: out_of_range"),
+    ("inboxes: {a: 500}\n", "1:14: type"),
+    ("inboxes: {a: {reply: [{status: 500}]}}\n", "1:15: unknown_key"),
+    ("inboxes: {a: {replies: []}}\n", "1:24: out_of_range"),
+    ("inboxes: {a: {replies: [{status: 500}], repeat: forever}}\n", "1:49: type"),
+    ("inboxes: {a: [{disconnect: false}]}\n", "1:28: unknown_value"),
+    ("inboxes: {a: [{disconnect: true, status: 500}]}\n", "1:34: misplaced"),
+    ("inboxes: {a: [{disconnect: true, headers: {Age: '1'}}]}\n", "1:34: misplaced"),
+    ("inboxes: {a: [{headers: {Date: now}}]}\n", "1:26: bad_header"),
+    ("inboxes: {a: [{status: 500, since: 1m}]}\n", "1:29: unknown_key"),
+    ("inboxes: {a: {during: [{status: 500}]}}\n", "1:24: missing_key"),
+    ("inboxes: {a: {during: [{since: 5000d, status: 500}]}}\n", "1:32: bad_duration"),
+    ("inboxes: {a: {during: [{time: noon, status: 500}]}}\n", "1:31: type"),
+    ("inboxes: {a: {during: [{time: {from: '25:00'}, status: 500}]}}\n", "1:38: bad_clock_time"),
     ("network: [FP]\n", "1:10: type"),
     ("extends: default\nnetwork: {FB: Interruption}\n", "2:11: unknown_product"),
     ("extends: default\nnetwork: {FP: Down}\n", "2:15: bad_network"),
@@ -513,6 +792,7 @@ SECTION_MISTAKES = [
 ]
 
 FAILS = "then: [{status: Failed}]"
+FAILS_LATER = "then: [{status: Accepted}, {after: 1s, status: Failed}]"
 KEY = "resellers: [{code: A, api_keys: [{key: k, secret: "
 # name, text behind `extends: default`, so that it begins in line 2; where what is reported
 USELESS_PARTS: list[tuple[str, str, list[str]]] = [

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from simulator.contract.openapi import CONTROL, OPENAPI
-from tests.support.responses import MISTAKE, response_problems
+from simulator.contract.responses import MISTAKE, response_problems
 
 CONTROL_PREFIX = "/_sim"
+PAGES_PATH = "/_sim/docs"
 INBOX_PREFIX = "/_sim/inbox/"
 SANDBOX_PREFIX = "/s/"
 
@@ -26,13 +27,14 @@ def assert_in_contract(
     about a mistake of ours, unless the test made one.
 
     `path` is as it was sent, a query and the prefix of a sandbox's address included. Not judged are connections that
-    ended without an answer (status 0), what an inbox answers a sender, and answers that a fault scripted.
+    ended without an answer (status 0), what an inbox answers a sender, answers that a fault scripted, and files of web
+    pages.
     """
     lower = {name.lower(): value for name, value in headers.items()}
     path = path.partition("?")[0]
-    if status == 0 or path.startswith(INBOX_PREFIX) or _is_scripted(status, lower):
+    if status == 0 or path.startswith(INBOX_PREFIX) or _is_scripted(status, lower) or _is_of_a_page(path, status):
         return
-    document = CONTROL if path.startswith(CONTROL_PREFIX) and path[len(CONTROL_PREFIX) :][:1] in ("", "/") else OPENAPI
+    document = CONTROL if is_of_control(path) else OPENAPI
     if path.startswith(SANDBOX_PREFIX):
         path = "/" + path.removeprefix(SANDBOX_PREFIX).partition("/")[2]
     content_type = lower.get("content-type", "")
@@ -42,6 +44,17 @@ def assert_in_contract(
     assert not problems, f"{method} {path} answered {status} outside the contract: {'; '.join(problems)}"
 
 
+def _is_of_a_page(path: str, status: int) -> bool:
+    return status == 200 and (path == PAGES_PATH or path.startswith(PAGES_PATH + "/"))
+
+
+def is_of_control(path: str) -> bool:
+    """True for a path, without its query, that the control API's contract describes."""
+    return path == "/openapi.json" or (path.startswith(CONTROL_PREFIX) and path[len(CONTROL_PREFIX) :][:1] in ("", "/"))
+
+
 def _is_scripted(status: int, headers: Mapping[str, str]) -> bool:
-    """Payment rules decide what is answered with 200; a rule beside another status is a fault."""
-    return "x-sim-rule" in headers and status >= 400 and status not in FAULTS_IN_CONTRACT
+    """Payment rules decide what is answered with 200; a rule beside another status is a fault. The page of a gateway is
+    one with any status."""
+    is_page = headers.get("content-type", "").startswith("text/html")
+    return "x-sim-rule" in headers and status >= 400 and (status not in FAULTS_IN_CONTRACT or is_page)

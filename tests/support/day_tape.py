@@ -9,11 +9,24 @@ SCENARIO: dict[str, Any] = {
     "scenario": "tape",
     "extends": "default",
     "clock": {"mode": "manual", "start": "2026-11-21T04:00:00Z"},
+    "timelines": {
+        "late": [
+            {"status": "Accepted"},
+            {"after": "3s", "status": "Processing"},
+            {"at": "12:10", "status": "Succesful"},
+        ]
+    },
     "payments": [
         {
             "name": "fails",
             "when": {"amount": 5, "account": {"suffix": "1"}},
             "then": [{"status": "Failed", "remarks": "HC"}],
+        },
+        {
+            "name": "mixed",
+            "when": {"amount": 7},
+            "then": {"one_of": [{"weight": 2, "then": "late"}, {"then": [{"status": "Failed"}]}]},
+            "callbacks": [{"status": "Succesful", "drop": True}, {"status": "Processing", "again_after": "15m"}],
         },
         {
             "name": "sometimes",
@@ -24,7 +37,20 @@ SCENARIO: dict[str, Any] = {
         },
     ],
     "faults": [{"when": {"path": "/v2/balance", "chance": 0.3}, "then": {"status": 504}}],
-    "schedule": [{"at": "10s", "deposit": {"reseller": "RS001", "amount": "500.00", "description": "bank transfer"}}],
+    "schedule": [
+        {"at": "2s", "rule": {"add": {"payments": {"name": "late", "chance": 0.5, "then": [{"status": "Failed"}]}}}},
+        {"at": "3s", "settings": {"reseller": "RS001", "callback": {"url": "inbox:other"}}},
+        {"at": "3s", "api_key": {"reseller": "RS001", "key": "added", "secret": "bm90LWEtc2VjcmV0LWF0LWFsbA=="}},
+        {"at": "4s", "webhook": {"reseller": "RS001", "secret": "ab" * 32, "enabled": True}},
+        {"at": "5s", "network": {"product": "RELOAD", "status": "Interruption"}},
+        {"at": "6s", "rule": {"remove": "late"}},
+        {
+            "at": "6s",
+            "rule": {"add": {"faults": {"name": "at last", "when": {"nth": 9}, "then": {"status": 500}}}},
+        },
+        {"at": "10s", "deposit": {"reseller": "RS001", "amount": "500.00", "description": "bank transfer"}},
+        {"at": "11s", "webhook": {"reseller": "RS001", "enabled": False}},
+    ],
 }
 
 

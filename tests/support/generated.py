@@ -3,15 +3,17 @@
 from collections.abc import Callable, Mapping
 
 from simulator.contract.files import data_dir
-from tests.support import assume_section, assumptions_page, scenario_reference
+from tests.support import assume_section, assumptions_page, scenario_reference, service_page
 
 ROOT = data_dir("contracts").parent
 
-# In this order: the reference is rendered from the schema. Of the schema only one section is generated.
+# In this order: the reference is rendered from the schema. Of the schema only one section is generated,
+# of the service's page only what stands between its markers.
 GENERATED: Mapping[str, Callable[[], str]] = {
     "contracts/scenario.schema.json": assume_section.as_json,
     "docs/assumptions.md": assumptions_page.as_markdown,
     "docs/scenario-reference.md": scenario_reference.as_markdown,
+    "docs/service.md": service_page.as_markdown,
 }
 
 

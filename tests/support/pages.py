@@ -18,11 +18,20 @@ SCENARIOS = (ROOT / "docs" / "scenarios.md").read_text("utf-8")
 ADDRESS = "http://127.0.0.1:8080"
 _BLOCK = re.compile(r"(?:<!-- (file|append): (\S+) -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
 CURL = """#!{python}
-import sys, urllib.request
+import sys, urllib.error, urllib.request
 words = sys.argv[1:]
-body = words[words.index("-d") + 1].encode() if "-d" in words else None
+after = dict(zip(words, words[1:]))
+body = after["-d"].encode() if "-d" in words else None
+if "--data-binary" in words:
+    name = after["--data-binary"][1:]
+    body = sys.stdin.buffer.read() if name == "-" else open(name, "rb").read()
+headers = dict([after["-H"].split(": ")]) if "-H" in words else {{}}
 url = next(word for word in words if word.startswith("http"))
-print(urllib.request.urlopen(urllib.request.Request(url, body)).read().decode(), end="")
+try:
+    answer = urllib.request.urlopen(urllib.request.Request(url, body, headers))
+except urllib.error.HTTPError as error:
+    answer = error
+print(answer.read().decode(), end="")
 """
 
 

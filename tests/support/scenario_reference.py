@@ -1,7 +1,10 @@
 """Renders the scenario language as a page: every key of `contracts/scenario.schema.json` with its type and meaning."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+import yaml
 
 from simulator.scenario.reading.check import schema
 
@@ -60,7 +63,7 @@ def _table(one: Part) -> str:
 
 def _rows(one: Part, prefix: str) -> Iterator[tuple[str, Part]]:
     """Every key, followed by those of inline objects."""
-    required = one.get("required", ())
+    required = one.get("required", one.get("else", {}).get("required", ()))  # unless it removes an inherited one
     for name, part in one.get("properties", {}).items():
         key = f"`{prefix}{name}`"
         yield f"**{key}**" if name in required else key, part
@@ -93,7 +96,17 @@ def _kind(type_: str, part: Part) -> str:
 
 
 def _meaning(part: Part) -> str:
-    return str(part["description"]) + _bounds(part)
+    return str(part["description"]) + _bounds(part) + _examples(part)
+
+
+def _examples(part: Part) -> str:
+    """What the schema's `examples` are in YAML, on one line."""
+    found = [
+        yaml.safe_dump(value, default_flow_style=True, width=math.inf, sort_keys=False)
+        for value in part.get("examples", ())
+    ]
+    texts = [f"`{text.removesuffix('...' + chr(10)).strip()}`" for text in found]
+    return f" For example: {', or '.join(texts)}." if texts else ""
 
 
 def _bounds(part: Part) -> str:

@@ -125,7 +125,10 @@ CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
     ([], lambda box: c.SpendNonce("RS001", "key", b"nonce-0123456789", 1_800_000_000, 1_800_000_000.25)),
     ([c.SpendNonce("RS001", "key", b"nonce", 1, 1.5)], lambda box: c.ReturnNonce("RS001", "key", b"nonce")),
     ([c.AddRule("faults", {"then": {"status": 500}})], lambda box: c.CountFault(("added-1",), "added-1")),
-    ([c.AddRule("faults", {"then": {"status": 500}})], lambda box: c.CountFault((), "added-1", is_selected=True)),
+    (
+        [c.AddRule("faults", {"then": {"status": 500}})],
+        lambda box: c.CountFault((), "added-1", is_selected=True, values=(("added-1", "RS001 r1"),)),
+    ),
     ([paid()], lambda box: c.PassTime()),
     ([paid()], lambda box: c.PassTime(1)),
     ([paid()], lambda box: c.RecordTime()),

@@ -35,6 +35,56 @@ SECOND: dict[str, Any] = FIRST | {
     "expect": [{"calls": {"path": "/v2/topup"}, "count": {"min": 1}}],
 }
 
+CONDITIONS: dict[str, Any] = {
+    "payments": [
+        {"when": {"amount": {"more_than": "outstanding"}}, "then": {"refuse": "Invalid_Denomination"}},
+        {"since": "30s", "until": "1m", "times": 1, "per": "account", "then": [{"status": "Failed"}]},
+    ],
+    "faults": [
+        {"when": {"path": "/v2/topup", "new": False}, "nth": 2, "per": "refid", "then": {"status": 502}},
+        {"when": {"time": {"from": "12:01", "to": "12:02"}}, "times": 1, "per": "key", "then": {"status": 502}},
+    ],
+}
+
+DRAWING: dict[str, Any] = FIRST | {
+    "timelines": {
+        "late": [
+            {"status": "Accepted"},
+            {"after": "2s", "status": "Processing"},
+            {"at": "12:10", "status": "Succesful"},
+        ]
+    },
+    "payments": [
+        {
+            "name": "mixed",
+            "when": {"account": "0123456789"},
+            "then": {
+                "one_of": [
+                    {"weight": 3, "then": "late"},
+                    {"weight": 2, "then": [{"status": "Succesful"}]},
+                    {"then": {"refuse": "Invalid_Account"}},
+                ]
+            },
+            "callbacks": [{"status": "Succesful", "drop": True}, {"again_after": "1h"}],
+        }
+    ],
+    "voids": [{"then": {"one_of": [{"then": {"status": "Failed"}}, {"then": {"status": "Success"}}]}}],
+    "faults": [
+        {
+            "when": {"path": "/v2/balance"},
+            "then": {"one_of": [{"then": {"status": 500}}, {"then": {"after_commit": True, "status": 502}}]},
+        }
+    ],
+    "magic": {
+        "outcomes": {
+            "98": {
+                "outcome": "one of two",
+                "payments": {"then": {"one_of": [{"then": "late"}, {"then": [{"status": "Failed"}]}]}},
+            }
+        }
+    },
+}
+
 Tape = list[tuple[bytes, datetime]]
 
 
@@ -96,8 +146,34 @@ def changes_at_run_time(client: Client) -> None:
     client.pay("changed", amount=10.5, remarks="ä", extras={"unknown": [1, {"b": None}]})
 
 
+def drawn_outcomes(client: Client) -> None:
+    """Under timelines with names and times of day, callbacks by their status, and drawn outcomes."""
+    load(client, DRAWING)
+    rule = {"name": "late", "then": "late", "callbacks": [{"status": "Processing", "again_after": "1h"}]}
+    assert client.sim("POST", "/sandboxes/default/rules", {"section": "payments", "rule": rule}).status == 201
+    client.pay("by the added rule")
+    assert client.sim("DELETE", "/sandboxes/default/rules/added-1").status == 204
+    for number in range(12):
+        client.pay(f"drawn-{number}")
+        client.pay(f"magic-{number}", account="0000098")
+        client.call("POST", "/v2/transactions/void", {"trxid": f"drawn-{number}"})
+    client.call("GET", "/v2/balance")
+    client.advance()
+
+
 def a_long_day(client: Client) -> None:
     client.run(day_tape.play(client, "default"))
+
+
+def conditions(client: Client) -> None:
+    load(client, FIRST | CONDITIONS)
+    rule = {"nth": 2, "per": "account", "when": {"any": [{"amount": {"more_than": 5}}]}, "then": [{"status": "Failed"}]}
+    assert client.sim("POST", "/sandboxes/default/rules", {"section": "payments", "rule": rule}).status == 201
+    for at in range(6):
+        for _ in range(3):
+            client.pay(f"r{at}", account=f"012345678{at % 2}")
+        client.pay(f"e{at}", amount="90", product="ELECTRIC", account="210012345678")
+        client.advance(20)
 
 
 def everything(client: Client) -> None:
@@ -115,7 +191,9 @@ def everything(client: Client) -> None:
         a_clock_that_runs_jumps_and_stops,
         new_resellers_and_refusals,
         changes_at_run_time,
+        drawn_outcomes,
         a_long_day,
+        conditions,
         everything,
     ],
 )

@@ -3,19 +3,9 @@ that the sandbox has seen, whichever is later."""
 
 from datetime import datetime
 
-from simulator.domain.commands import ChangeProduct, ChangeTree, Credit, EndAttempt, PassTime, RecordTime
-from simulator.domain.due import (
-    AgendaItem,
-    CallbackDue,
-    CaseDue,
-    DeliveryDue,
-    DepositDue,
-    Fired,
-    ProductDue,
-    StepDue,
-    TreeDue,
-)
-from simulator.domain.handlers import callbacks, cases, catalog, deliveries, resellers, timeline
+from simulator.domain.commands import EndAttempt, PassTime, RecordTime
+from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, Fired, ScheduleDue, StepDue
+from simulator.domain.handlers import callbacks, cases, deliveries, schedule, timeline
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import Send
 from simulator.domain.model.webhooks import Delivery
@@ -67,16 +57,8 @@ def _process(state: State, item: AgendaItem, now: datetime) -> Fired | None:
         case CaseDue():
             cases.case_due(state, item, now)
             return Fired(now, item)
-        case DepositDue(deposit):
-            command = Credit(deposit.reseller, deposit.amount, deposit.description, deposit.type)
-            return Fired(now, item, entry=resellers.credit(state, command, now))
-        case ProductDue(change):
-            wanted = ChangeProduct(change.code, change.changes, change.options, change.reseller)
-            catalog.change_product(state, wanted, now)
-            return Fired(now, item)
-        case TreeDue(change):
-            catalog.change_tree(state, ChangeTree(change.kind, change.id, change.changes), now)
-            return Fired(now, item)
+        case ScheduleDue():
+            return schedule.carry_out(state, item, now)
 
 
 def _sent(state: State, now: datetime, item: AgendaItem, send: Send | None) -> Fired:

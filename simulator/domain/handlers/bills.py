@@ -1,13 +1,13 @@
 """Bill look-up (SPEC 4.10): rules first, then the checks in order, then the bill minus its payments."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
 import msgspec
 
-from simulator.domain.commands import LookUpBill
+from simulator.domain.commands import CreatePayment, LookUpBill
 from simulator.domain.handlers.checks import bad_account, bad_money, beyond_limits, fits, no_amount
 from simulator.domain.handlers.extras import SECOND_REFERENCE, bad_extra, extra_field
 from simulator.domain.handlers.option_refusals import bad_option
@@ -50,7 +50,7 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
     product = reseller.sees(state.catalog, asked.product)
     if product is None:
         return BillRefused(BillError.PRODUCT, detail=not_on_sale(state, None, asked.product, reseller))
-    rule = state.bills.choose(lambda: _facts(asked), asked.rule, asked.account)
+    rule = state.bills.choose(lambda: _facts(state, asked, product, now), asked.rule, asked.account)
     inquiry = Inquiry(
         state=state,
         asked=asked,
@@ -69,8 +69,35 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
     return BillFound(_minus_payments(state, inquiry, bill), rule.label)
 
 
-def _facts(asked: LookUpBill) -> dict[str, object]:
+def outstanding(state: State, product: Product, payment: CreatePayment, now: datetime) -> Decimal | None:
+    """What is left to pay of the bill that a payment is about to pay, as its look-up would show it now; None when
+    there is none. Counts no rule."""
+    codes = {
+        name: text for name in ("biller_code", SECOND_REFERENCE) if isinstance(text := payment.extras.get(name), str)
+    }
+    asked = LookUpBill(payment.reseller, product.code, payment.account, **codes)
+    rule = state.bills.find(lambda: _facts(state, asked, product, now), account=asked.account).rule
+    if rule is not None and rule.then.refused is not None:
+        return None
+    return _left(state, asked, product, {} if rule is None else rule.then.changes, now)
+
+
+def _left(
+    state: State, asked: LookUpBill, product: Product, changes: Mapping[str, object], now: datetime
+) -> Decimal | None:
+    """The outstanding amount of a bill with changes, minus its payments; None for a product without bills."""
+    if product.bill is None:
+        return None
+    biller = _biller(state, product, asked.biller_code)
+    inquiry = Inquiry(state=state, asked=asked, product=product, profile=product.bill, biller=biller)
+    return _minus_payments(state, inquiry, replace(_generate(state, inquiry, now), **changes)).outstanding  # type: ignore[arg-type]  # the compiler checked their types
+
+
+def _facts(state: State, asked: LookUpBill, product: Product, now: datetime) -> dict[str, object]:
     return {
+        "outstanding": lambda: _left(state, asked, product, {}, now),
+        "now": now,
+        "start": state.started,
         "reseller": asked.reseller,
         "product": asked.product,
         "account": asked.account,

@@ -35,19 +35,9 @@ def schedule(state: State, transaction: Transaction, now: datetime) -> None:
 
 
 def _add_copies(state: State, transaction: Transaction, result: Result, now: datetime) -> None:
-    config = state.resellers[transaction.reseller].callback
-    distortion = transaction.callbacks
+    distortion = transaction.callbacks.of(result.status)
     for copy in range(distortion.duplicates + 1):
-        state.callbacks_made += 1
-        callback = Callback(
-            id=f"cb-{state.callbacks_made}",
-            transaction=transaction,
-            result=result,
-            url=config.url,
-            method=config.method,
-            copy=copy,
-        )
-        state.callbacks.add(callback)
+        callback = _add(state, transaction, result, copy)
         if distortion.drop:
             callback.state = CallbackState.DROPPED
             state.noted[Noted.CALLBACK_DROPPED] += 1
@@ -55,10 +45,32 @@ def _add_copies(state: State, transaction: Transaction, result: Result, now: dat
             state.agenda.add(now + distortion.delay, CallbackDue(callback))
             if copy:
                 state.noted[Noted.CALLBACK_DUPLICATED] += 1
+    if distortion.again_after is not None and not distortion.drop:
+        repeat = _add(state, transaction, result, distortion.duplicates + 1, is_repeat=True)
+        state.agenda.add(now + distortion.delay + distortion.again_after, CallbackDue(repeat))
+
+
+def _add(state: State, transaction: Transaction, result: Result, copy: int, *, is_repeat: bool = False) -> Callback:
+    config = state.resellers[transaction.reseller].callback
+    state.callbacks_made += 1
+    callback = Callback(
+        id=f"cb-{state.callbacks_made}",
+        transaction=transaction,
+        result=result,
+        url=config.url,
+        method=config.method,
+        copy=copy,
+        is_repeat=is_repeat,
+    )
+    state.callbacks.add(callback)
+    return callback
 
 
 def attempt_due(state: State, callback: Callback, now: datetime) -> Send:
-    """Start the next attempt of a callback."""
+    """Start the next attempt of a callback. One that repeats an earlier status than the current one is stale."""
+    if callback.is_repeat and not callback.attempts:
+        is_stale = callback.transaction.result.status is not callback.result.status
+        state.noted[Noted.CALLBACK_STALE if is_stale else Noted.CALLBACK_DUPLICATED] += 1
     if state.assumes("callback-balance", "at_sending"):
         wallet = state.resellers[callback.transaction.reseller].wallet
         callback.result = msgspec.structs.replace(callback.result, balance=wallet.balance)

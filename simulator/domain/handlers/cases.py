@@ -73,7 +73,8 @@ def open_case(state: State, command: OpenCase, now: datetime) -> CaseAnswer | No
         state.noted[_OUTCOMES[command.kind, False]] += 1
         message, wrong = objection
         return CaseAnswer(transaction=transaction, is_accepted=False, message=message, rule="", detail=wrong)
-    rule = _book(state, command.kind).choose(lambda: _facts(command, transaction), command.rule, transaction.account)
+    book = _book(state, command.kind)
+    rule = book.choose(lambda: _facts(state, command, transaction, now), command.rule, transaction.account)
     case = _record(state, command, transaction, rule, now)
     state.noted[_OUTCOMES[command.kind, case.is_accepted]] += 1
     return CaseAnswer(
@@ -153,8 +154,10 @@ def _book(state: State, kind: CaseKind) -> RuleBook[CaseThen]:
     return state.voids if kind is CaseKind.VOID else state.disputes
 
 
-def _facts(command: OpenCase, transaction: Transaction) -> dict[str, object]:
+def _facts(state: State, command: OpenCase, transaction: Transaction, now: datetime) -> dict[str, object]:
     return {
+        "now": now,
+        "start": state.started,
         "reseller": transaction.reseller,
         "product": transaction.product,
         "account": transaction.account,

@@ -11,7 +11,7 @@ from decimal import Decimal
 import msgspec
 
 from simulator.domain.commands import CreatePayment
-from simulator.domain.handlers.bills import bill_of
+from simulator.domain.handlers.bills import bill_of, outstanding
 from simulator.domain.handlers.checks import Draft, check_account, check_amount, check_number
 from simulator.domain.handlers.extras import (
     check_extras,
@@ -202,7 +202,7 @@ def _create(
     state, product, amount = draft.state, draft.product, draft.amount
     assert amount is not None
     book = state.payments
-    rule = book.choose(lambda: _facts(command, amount), command.rule, command.account)
+    rule = book.choose(lambda: _facts(draft, command, amount, now), command.rule, command.account)
     if rule is not None and rule.then.refusal is not None:
         refusal = rule.then.refusal
         said = refusal.remarks or plan_remarks(refusal.reason, command.extras, amount)
@@ -247,8 +247,11 @@ def _create(
     )
 
 
-def _facts(command: CreatePayment, amount: Decimal) -> dict[str, object]:
+def _facts(draft: Draft, command: CreatePayment, amount: Decimal, now: datetime) -> dict[str, object]:
     return {
+        "outstanding": lambda: outstanding(draft.state, draft.product, command, now),
+        "now": now,
+        "start": draft.state.started,
         "reseller": command.reseller,
         "product": command.product,
         "account": command.account,

@@ -1,33 +1,27 @@
 """Replaces the scenario of a running sandbox: new decisions follow the new one, past events stay.
 
 Rules, magic accounts, faults, network timelines, limits, the remaining schedule and the knobs are replaced; rules added
-at run time stay in front. New resellers, keys and users are added, and properties that their file changes are set.
-Wallets, transactions with their original steps, cases, deliveries and the rest of the agenda continue. What cannot be
-changed at run time is left as it is and reported.
+at run time stay in front, and those removed stay away unless their file changes them. New resellers, keys and users are
+added, and properties that their file changes are set. Wallets, transactions with their original steps, cases,
+deliveries and the rest of the agenda continue. What cannot be changed at run time is left as it is and reported.
 """
 
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from datetime import datetime
-from typing import Any
 
 from simulator.domain.commands import LoadScenario
-from simulator.domain.due import (
-    DepositDue,
-    ProductDue,
-    TreeDue,
-    due_of,
-)
+from simulator.domain.due import ScheduleDue
 from simulator.domain.errors import refuse_more
 from simulator.domain.handlers import catalog, webhooks
 from simulator.domain.handlers.reload_resellers import update_reseller
+from simulator.domain.handlers.reload_rules import replace_rules
 from simulator.domain.handlers.resellers import refuse_foreign
-from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Limits, Scenario
+from simulator.domain.model.schedule import due, written
 from simulator.domain.state import (
     State,
     request_rates,
-    rule_books,
     status_codes,
 )
 
@@ -54,7 +48,7 @@ def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
     deferred = [*_seed_and_clock(state, old, new), *_fixed_sizes(old.limits, new.limits)]
     state.scenario = new
     state.nonces_by_reseller = state.assumes("nonce-scope", "reseller")
-    deferred += _rules(state, old, new)
+    deferred += replace_rules(state, old, new)
     _limits(state, old.limits, new.limits)
     state.codes = status_codes(new)
     state.network.follow(new.network)
@@ -88,28 +82,6 @@ def _fixed_sizes(old: Limits, new: Limits) -> Iterator[str]:
             yield f"limits.{one.name}: the memory of a running sandbox keeps its size"
 
 
-def _rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
-    """Counts of `times`, `nth` and `every` restart; those of magic accounts serve coverage alone and continue."""
-    before = state.books
-    from_file = {rule.id for section in _sections(old) for rule in section}
-    labels = {label for section in _sections(new) for rule in section for label in (rule.id, rule.name) if label}
-    labels |= new.magic.names()
-    rule_books(state, new)
-    for section, book in before.items():
-        state.books[section].magic_chosen = book.magic_chosen
-        for rule, count in reversed(list(book.listed())):
-            if rule.id in from_file:
-                continue
-            if {rule.id, rule.name} & labels:
-                yield f"rule {rule.label!r}: the one that was added while it ran gives way to that of the file"
-            else:
-                state.books[section].put_first(rule, count)
-
-
-def _sections(scenario: Scenario) -> tuple[tuple[Rule[Any], ...], ...]:
-    return scenario.payments, scenario.voids, scenario.disputes, scenario.bills, scenario.faults
-
-
 def _limits(state: State, old: Limits, new: Limits) -> None:
     state.nonces.bound(new.nonce_window, new.timestamp_tolerance.total_seconds(), new.nonces)
     rates = ("requests_per_interval", "rate_limit_interval", "rate_limit_block")
@@ -127,13 +99,13 @@ def _catalog(state: State, old: Scenario, new: Scenario, now: datetime) -> None:
 def _schedule(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:
     if old.schedule == new.schedule:
         return
-    waiting = [item.planned for item in state.agenda.cancel_all((DepositDue, ProductDue, TreeDue))]
+    waiting = [item.planned for item in state.agenda.cancel_all((ScheduleDue,))]
     for one in new.schedule:
-        due = state.started + one.at
-        if due > now or one in waiting:
-            state.agenda.add(due, due_of(one))
+        at = due(one, state.started)
+        if at > now or one in waiting:
+            state.agenda.add(at, ScheduleDue(one))
         elif one not in old.schedule:
-            yield f"schedule: what comes {one.at.total_seconds():g} s after the start is past, and does not happen"
+            yield f"schedule: what comes {written(one.at)} is past, and does not happen"
 
 
 def _resellers(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:

@@ -28,7 +28,7 @@ def update_reseller(state: State, was: ResellerStart | None, start: ResellerStar
         return
     if was is None:  # it was added at run time
         was = ResellerStart(start.code, reseller.email, start.balance)
-    _credentials(state, reseller, start)
+    _credentials(state, reseller, was, start)
     _settings(state, reseller, was, start, now)
     if was.balance != start.balance:
         yield f"resellers: {start.code} keeps its wallet; a deposit of the control API adds to it"
@@ -40,15 +40,15 @@ def update_reseller(state: State, was: ResellerStart | None, start: ResellerStar
             yield f"resellers: {start.code} keeps the user {user.username!r} until the sandbox is reset"
 
 
-def _credentials(state: State, reseller: Reseller, start: ResellerStart) -> None:
-    """Add new keys and users, and update the others from the file."""
+def _credentials(state: State, reseller: Reseller, was: ResellerStart, start: ResellerStart) -> None:
+    """Add new keys and users, and update those that the file changes."""
     for wanted in start.keys:
         if wanted.key not in state.keys:
             add_key(state, reseller, wanted)
-            continue
-        key = state.keys[wanted.key][1]
-        state.secrets.add(wanted.secret, replaced=key.secret)
-        key.secret, key.secret_bytes, key.state = wanted.secret, b64decode(wanted.secret), wanted.state
+        elif wanted not in was.keys:
+            key = state.keys[wanted.key][1]
+            state.secrets.add(wanted.secret, replaced=key.secret)
+            key.secret, key.secret_bytes, key.state = wanted.secret, b64decode(wanted.secret), wanted.state
     users = {user.username: user for user in (*reseller.users, *start.users)}
     add_passwords(state, start)
     reseller.users = tuple(users.values())

@@ -133,6 +133,27 @@ def change_settings(state: State, command: ChangeSettings, now: datetime) -> Set
     return reseller.settings
 
 
+def put_key(state: State, reseller: Reseller, key: str, secret: str, key_state: KeyState | None) -> None:
+    """Give a reseller a key, or change the one that it has: its secret unless that is empty, its state unless None.
+
+    Raises `Conflict` for a key of another reseller and for more keys than the scenario allows, `Unknown` for a new key
+    that has no secret and needs one.
+    """
+    owner, found = state.keys.get(key, (reseller, None))
+    if owner is not reseller:
+        raise Conflict("api_key_exists", f"the API key {key!r} belongs to another reseller", "api_keys")
+    if found is None:
+        if not secret:
+            raise Unknown("unknown_api_key", f"reseller {reseller.code!r} has no API key {key!r}")
+        refuse_more("api_keys", len(state.keys) + 1, state.scenario.limits.api_keys)
+        add_key(state, reseller, KeyStart(key, secret, key_state or KeyState.ACTIVE))
+        return
+    if secret:
+        state.secrets.add(secret, replaced=found.secret)
+        found.secret, found.secret_bytes = secret, b64decode(secret)
+    found.state = key_state or found.state
+
+
 def add_key(state: State, reseller: Reseller, start: KeyStart) -> ApiKey:
     """Give a reseller a key that is not in use."""
     key = ApiKey(start.key, start.secret, b64decode(start.secret), start.state)

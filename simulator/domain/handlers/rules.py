@@ -16,7 +16,8 @@ def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
     refuse_more("rules", sum(len(book.counts) for book in state.books.values()) + 1, state.scenario.limits.rules)
     rule_id = f"added-{state.rules_added + 1}"
     codes, resellers = state.catalog.products.keys(), state.resellers.keys()
-    rule = state.compiler.rule(command.section, command.document, rule_id, codes, resellers)
+    timelines = state.scenario.timelines
+    rule = state.compiler.rule(command.section, command.document, rule_id, codes, resellers, timelines)
     for label in filter(None, (rule.id, rule.name)):
         if any(book.named(label) for book in state.books.values()):
             raise Conflict("rule_exists", f"there is a rule {label!r} already", "name")
@@ -27,10 +28,13 @@ def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
 
 def remove_rule(state: State, command: RemoveRule, now: datetime) -> None:
     """Remove a rule. Raises `Unknown`."""
+    leaving = [pair for book in state.books.values() for pair in book.listed() if pair[0].id == command.rule]
+    for rule, count in leaving:
+        state.retire_rule(rule, count)
     if not any(book.remove(command.rule) for book in state.books.values()):
         raise Unknown("unknown_rule", f"there is no rule with the id {command.rule!r}")
 
 
 def count_fault(state: State, command: CountFault, now: datetime) -> None:
     """Count the faults that a request met."""
-    state.faults.count(command.matched, command.chosen, is_selected=command.is_selected)
+    state.faults.count(command.matched, command.chosen, command.values, is_selected=command.is_selected)

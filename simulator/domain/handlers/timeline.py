@@ -1,7 +1,8 @@
 """The dated statuses that a transaction goes through, with the wallet entries and callbacks of each.
 
 The first step of a timeline is the answer to the creating request. Each later step happens at its time after the
-creation, or at its re-query. A step that the current status does not allow is skipped.
+creation, at a time of day, or at its re-query; one whose time is past when the dated step above it happens follows it
+at once. A step that the current status does not allow is skipped.
 """
 
 from datetime import date, datetime, timedelta
@@ -11,6 +12,7 @@ import msgspec
 
 from simulator.domain.due import StepDue
 from simulator.domain.handlers import callbacks
+from simulator.domain.model.instants import next_time_of_day
 from simulator.domain.model.money import SERVICE_ZONE, ZERO
 from simulator.domain.model.outcomes import SETTLED_COURSES, Noted
 from simulator.domain.model.rules import Fields, Text
@@ -49,11 +51,28 @@ def _schedule_next(state: State, transaction: Transaction, place: int) -> None:
     for number in range(place, len(steps)):
         step = steps[number]
         if step.after is not None:
-            transaction.ticket = state.agenda.add(transaction.created + step.after, StepDue(transaction, step, number))
-            return
+            due = transaction.created + step.after
+        elif step.at is not None:
+            due = _planned(transaction, number)
+        else:
+            continue
+        transaction.ticket = state.agenda.add(due, StepDue(transaction, step, number))
+        return
     transaction.ticket = None
     if not transaction.is_settled and _last_requery(steps) <= transaction.requeries:
         state.noted[Noted.STUCK] += 1
+
+
+def _planned(transaction: Transaction, place: int) -> datetime:
+    """When the step at index `place`, which has a time of day, is due. It depends on the dated steps above as planned,
+    not as they happened, so that a late clock does not lose a day."""
+    planned = transaction.created
+    for step in transaction.steps[1 : place + 1]:
+        if step.at is not None:
+            planned = next_time_of_day(step.at, planned)
+        elif step.after is not None:
+            planned = max(planned, transaction.created + step.after)
+    return planned
 
 
 def _last_requery(steps: tuple[Step, ...]) -> int:

@@ -54,6 +54,12 @@ def rotate_secret(state: State, command: RotateWebhookSecret, now: datetime) -> 
     return True
 
 
+def put_secret(state: State, webhook: Webhook, secret: str, now: datetime) -> None:
+    """Sign with this secret from now on, 64 hexadecimal digits."""
+    state.secrets.add(secret, replaced=webhook.secret)
+    webhook.secret, webhook.updated = secret, now
+
+
 def remove_webhook(state: State, command: RemoveWebhook, now: datetime) -> None:
     """Delete the webhook, if any. Jobs under way keep the old object, which is disabled and ends them."""
     reseller: Reseller = state.resellers[command.reseller]

@@ -5,6 +5,7 @@ will happen without new input.
 """
 
 import heapq
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -52,6 +53,10 @@ class Agenda(Generic[Item]):
         for ticket in cancelled:
             self.cancel(ticket)
         return list(cancelled.values())
+
+    def waiting(self) -> Iterator[tuple[datetime, int, Item]]:
+        """Every item with its time and its ticket, in no order."""
+        return ((due, ticket, self._items[ticket]) for due, ticket in self._heap if ticket in self._items)
 
     @property
     def next_due(self) -> datetime | None:

@@ -1,7 +1,7 @@
 """Transaction callbacks (SPEC 6.1): their contents, retries and attempts."""
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -34,7 +34,8 @@ class CallbackConfig:
 
 
 class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle leads through it
-    """One notification of one status change. `copy` is 0 for the original, 1 and more for duplicates."""
+    """One notification of one status change. `copy` is 0 for the original, 1 and more for duplicates; `is_repeat` marks
+    the one that a rule sends again, possibly when a later status was told."""
 
     id: str
     transaction: Transaction
@@ -42,6 +43,7 @@ class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle le
     url: str
     method: str
     copy: int = 0
+    is_repeat: bool = False
     state: CallbackState = CallbackState.PENDING
     attempts: tuple[Attempt, ...] = ()
 
@@ -90,6 +92,7 @@ class CallbackLog:
     """The latest callbacks of a sandbox, by id and by transaction; the oldest are evicted, by count and by bytes.
 
     An evicted callback that is pending is still sent and retried. What its receiver answers is not stored.
+    `on_evicted`, if set, is told of each.
     """
 
     def __init__(self, count_max: int, bytes_max: int) -> None:
@@ -99,6 +102,7 @@ class CallbackLog:
         self._by_id: OrderedDict[str, Callback] = OrderedDict()
         self._by_trxid: dict[str, list[Callback]] = {}
         self.left_out = 0
+        self.on_evicted: Callable[[Callback], None] | None = None
 
     def __iter__(self) -> Iterator[Callback]:
         return iter(self._by_id.values())
@@ -146,3 +150,5 @@ class CallbackLog:
         for attempt in oldest.attempts:
             if attempt.result is not None:
                 attempt.result = replace(attempt.result, body="")
+        if self.on_evicted is not None:
+            self.on_evicted(oldest)

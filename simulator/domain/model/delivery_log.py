@@ -4,14 +4,14 @@ Ended jobs are numbered in the order in which they ended. A reader that pages fr
 job once, even while jobs end: new ones get higher numbers, and the lowest numbers are evicted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from simulator.domain.model.webhooks import Delivery, DeliveryState
 
 
 class DeliveryLog:
-    """Jobs by id and by number; the oldest ended ones are evicted."""
+    """Jobs by id and by number; the oldest ended ones are evicted. `on_evicted`, if set, is told of each."""
 
     def __init__(self, count_max: int, bytes_max: int) -> None:
         self._count_max = count_max
@@ -22,6 +22,7 @@ class DeliveryLog:
         self._last_serial = 0
         self._last_n = 0
         self.left_out = 0
+        self.on_evicted: Callable[[Delivery], None] | None = None
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -63,3 +64,5 @@ class DeliveryLog:
             del self._by_id[oldest.id]
             self._bytes -= oldest.size
             self.left_out += 1
+            if self.on_evicted is not None:
+                self.on_evicted(oldest)

@@ -4,13 +4,24 @@ failure mode is its own type; other modules apply it to answers."""
 from dataclasses import dataclass
 from datetime import timedelta
 
+JSON = "application/json"
+
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
-    """Replaces the service's answer. `body` is JSON, or text sent verbatim; None is a standard error."""
+    """Replaces the service's answer. `body` is JSON, or text sent verbatim; None is a standard error. `type` is the
+    media type of the body."""
 
     status: int
     body: object = None
+    type: str = JSON
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraHeaders:
+    """Adds headers to the answer; one that it has is replaced, its `Content-Type` too. Names and values are ASCII."""
+
+    headers: tuple[tuple[bytes, bytes], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +57,7 @@ class InternalError:
 
 
 Denial = NonceServiceDown | InternalError
-Failure = ScriptedAnswer | NoAnswer | CutAnswer | MalformedAnswer | DrippingAnswer
+Failure = ScriptedAnswer | ExtraHeaders | NoAnswer | CutAnswer | MalformedAnswer | DrippingAnswer
 
 
 @dataclass(frozen=True, slots=True)

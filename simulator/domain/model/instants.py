@@ -4,7 +4,9 @@ Invalid input raises `ValueError`, worded to follow the name of the input.
 """
 
 import re
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from simulator.domain.model.money import SERVICE_ZONE
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
@@ -31,6 +33,13 @@ def sandbox_time(text: str) -> datetime:
     if not EARLIEST <= at < LATEST:
         raise ValueError(f"must be between {EARLIEST:%Y} and {LATEST:%Y}")
     return at.astimezone(UTC)
+
+
+def next_time_of_day(at: time, moment: datetime) -> datetime:
+    """The first time after `moment` that clocks in the service's zone show `at`, in the zone of `moment`."""
+    local = moment.astimezone(SERVICE_ZONE)
+    found = datetime.combine(local.date(), at, SERVICE_ZONE)
+    return (found if found > local else found + timedelta(days=1)).astimezone(moment.tzinfo)
 
 
 def looks_like_day(text: str) -> bool:

@@ -25,7 +25,12 @@ class Network:
         self._set: dict[str, NetworkStatus] = {}
 
     def follow(self, timelines: Mapping[str, NetworkTimeline]) -> None:
-        """Replace the timelines; statuses set at run time stay."""
+        """Replace the timelines; statuses set at run time stay where these do not differ."""
+        self._set = {
+            product: status
+            for product, status in self._set.items()
+            if timelines.get(product, ()) == self._timelines.get(product, ())
+        }
         self._timelines = timelines
 
     def set(self, product: str, status: NetworkStatus) -> None:

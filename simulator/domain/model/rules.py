@@ -1,12 +1,11 @@
 """Rules: `when` (a match) and `then` (what happens); the first match wins.
 
-Matchers are compiled to plain callables. The counts of matches and choices are state of the sandbox and live in its
-`RuleBook`; the rules themselves are shared and immutable.
+Matchers are compiled to plain callables. Rules are shared and immutable; their counts are state of a `RuleBook`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain
 from typing import Any, Generic, TypeVar
@@ -14,6 +13,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from simulator.domain.model import draw
+from simulator.domain.model.rule_counts import RuleCount, ValueBudget, counted_value
 
 Then = TypeVar("Then")
 Fields = Mapping[str, object]
@@ -28,10 +28,13 @@ def matches_all(facts: Fields) -> bool:
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Then]):
     """`nth`, `every` and `chance` depend on how often `when` matched, `times` on how often the rule was chosen without
-    being selected by its name.
+    being selected by its name. With `per`, the name of a fact, `nth`, `every` and `times` are about each of its values,
+    and a request without one does not match.
 
     A `fallback` is tried after all others, the magic accounts included. `before_body` is the part of `when` that can be
     evaluated before a request's body is known; None when all of it can.
+
+    `variants` are rules that differ in `then` alone, each with the sum of the weights up to it; each match draws one.
     """
 
     id: str
@@ -42,8 +45,10 @@ class Rule(Generic[Then]):
     nth: int | None = None
     every: int | None = None
     chance: Decimal | None = None
+    per: str = ""
     fallback: bool = False
     before_body: Callable[[Fields], bool] | None = None
+    variants: tuple[tuple[int, "Rule[Then]"], ...] = ()
 
     @property
     def label(self) -> str:
@@ -57,19 +62,24 @@ class Rule(Generic[Then]):
 
     @property
     def decides_all(self) -> bool:
-        """True when it applies to every request."""
+        """True when it applies to every request, and to each alike."""
         counts = (self.times, self.nth, self.every, self.chance)
-        return self.when is matches_all and all(count is None for count in counts)
+        return self.when is matches_all and all(count is None for count in counts) and not self.variants
+
+    def with_id(self, rule_id: str) -> "Rule[Then]":
+        """The same rule under another id, which its variants have, too."""
+        variants = tuple((end, replace(variant, id=rule_id)) for end, variant in self.variants)
+        return replace(self, id=rule_id, variants=variants)
+
+    def drawn(self, fraction: float) -> "Rule[Then]":
+        """The variant at this fraction, in [0, 1), of the sum of all weights; the rule itself when it has none."""
+        if not self.variants:
+            return self
+        point = fraction * self.variants[-1][0]
+        return next(variant for end, variant in self.variants if point < end)
 
 
-@dataclass(slots=True)
-class RuleCount:
-    """How often a rule's `when` matched, how often the rule was chosen, and how often of these a request selected it by
-    its name."""
-
-    matched: int = 0
-    chosen: int = 0
-    selected: int = 0
+Rules = tuple[Rule[Then], ...]
 
 
 class MagicRules(Generic[Then]):
@@ -95,11 +105,13 @@ class MagicRules(Generic[Then]):
 
 
 class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
-    """The result of a search in a book. `matched` are the ids of the rules whose `when` matched; `waits` means that the
-    search needs the body to continue; `is_selected` means that the request named the rule, and none was evaluated."""
+    """The result of a search in a book. `matched` are the ids of the rules whose `when` matched, `values` those of them
+    that count per value, each with the request's; `waits` means that the search needs the body to continue;
+    `is_selected` means that the request named the rule, and none was evaluated."""
 
     rule: Rule[Then] | None
     matched: tuple[str, ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
     waits: bool = False
     is_selected: bool = False
 
@@ -111,11 +123,14 @@ WAITING: Choice[Any] = Choice(rule=None, waits=True)
 class RuleBook(Generic[Then]):
     """The rules of one section in one sandbox, in order, with their counts.
 
-    Its own rules come first, then those of magic accounts, found by a dictionary look-up, then fallbacks.
+    Its own rules come first, then those of magic accounts, found by a look-up, then fallbacks. Books share a `budget`.
     """
 
-    def __init__(self, seed: int, rules: tuple[Rule[Then], ...], magic: MagicRules[Then] | None = None) -> None:
+    def __init__(
+        self, seed: int, rules: Rules[Then], magic: MagicRules[Then] | None = None, budget: ValueBudget | None = None
+    ) -> None:
         self._seed = seed
+        self._budget = budget or ValueBudget()
         self.magic_chosen: Counter[str] = Counter()  # those of magic accounts, by id
         self.rules = [rule for rule in rules if not rule.fallback]
         self._fallbacks = [rule for rule in rules if rule.fallback]
@@ -133,16 +148,18 @@ class RuleBook(Generic[Then]):
         """Insert a rule before all others of its kind; `count` continues an earlier count."""
         (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
         self.counts[rule.id] = count or RuleCount()
+        self._budget.add(rule.id, self.counts[rule.id])
         self._update_cache()
 
     def remove(self, rule_id: str) -> bool:
         """Remove a rule; False when the id is unknown."""
-        found = self.counts.pop(rule_id, None) is not None
-        if found:
+        count = self.counts.pop(rule_id, None)
+        if count is not None:
+            self._budget.release(rule_id, count)
             self.rules = [rule for rule in self.rules if rule.id != rule_id]
             self._fallbacks = [rule for rule in self._fallbacks if rule.id != rule_id]
             self._update_cache()
-        return found
+        return count is not None
 
     def _update_cache(self) -> None:
         """Cache whether there are rules at all, and the rule that decides every ordinary request, if there is one."""
@@ -182,7 +199,7 @@ class RuleBook(Generic[Then]):
                 return always
         choice = self.find(gather, wanted, account)
         rule = choice.rule
-        self.count(choice.matched, rule.id if rule is not None else "", is_selected=choice.is_selected)
+        self.count(choice.matched, rule.id if rule is not None else "", choice.values, is_selected=choice.is_selected)
         return rule
 
     def find(
@@ -192,37 +209,56 @@ class RuleBook(Generic[Then]):
         account: object = None,
         *,
         before_body: bool = False,
-        passed: Collection[str] = (),
+        passed: frozenset[str] = frozenset(),
     ) -> Choice[Then]:
         """The same without counting. With `before_body` the facts are those known before the body; rules whose ids are
         in `passed` were evaluated then."""
         if wanted and (named := self.named(wanted)):
-            return Choice(rule=named, is_selected=True)
+            return Choice(rule=self._drawn(named, is_selected=True), is_selected=True)
         waits = before_body and self._has_magic
         magic = None if before_body else self._magic.of(account)
         if magic is None and not self._has_rules:
             return WAITING if waits else NO_CHOICE
         facts = gather()
         matched: list[str] = []
+        values: list[tuple[str, str]] = []
         chosen: Rule[Then] | None = None
         for rule in chain(self.rules, () if magic is None else (magic,), self._fallbacks):
             if rule.id in passed or (chosen is not None and not rule.counts_matches):
                 continue
             if before_body and rule.before_body is not None:
                 if chosen is None and rule.before_body(facts):
-                    return Choice(rule=None, matched=tuple(matched), waits=True)
+                    return Choice(rule=None, matched=tuple(matched), values=tuple(values), waits=True)
             elif rule.when(facts):
+                value = counted_value(rule.per, facts) if rule.per else ""
+                if rule.per:
+                    if not value:
+                        continue
+                    values.append((rule.id, value))
                 matched.append(rule.id)
-                if chosen is None and self._applies(rule):
-                    chosen = rule
-        return Choice(rule=chosen, matched=tuple(matched), waits=waits and chosen is None)
+                if chosen is None and self._applies(rule, value):
+                    chosen = self._drawn(rule)
+        return Choice(rule=chosen, matched=tuple(matched), values=tuple(values), waits=waits and chosen is None)
 
-    def count(self, matched: Collection[str], chosen: str, *, is_selected: bool = False) -> None:
+    def count(
+        self,
+        matched: Collection[str],
+        chosen: str,
+        values: Iterable[tuple[str, str]] = (),
+        *,
+        is_selected: bool = False,
+    ) -> None:
         """Count the result of `find`: rules by their ids, "" for none."""
         counts = self.counts
         for rule_id in matched:
             if rule_id in counts:
                 counts[rule_id].matched += 1
+        ids = frozenset(matched)
+        for rule_id, value in values:
+            if rule_id in counts and (rule_id in ids or rule_id == chosen):
+                count = self._budget.kept(rule_id, counts[rule_id], value)
+                count.matched += rule_id in ids
+                count.chosen += rule_id == chosen
         if chosen in counts:
             counts[chosen].chosen += 1
             counts[chosen].selected += is_selected
@@ -234,11 +270,26 @@ class RuleBook(Generic[Then]):
         count = self.counts.get(rule.id)
         return count.chosen if count else 0
 
-    def _applies(self, rule: Rule[Then]) -> bool:
-        """Whether a rule applies, given that it matched once more."""
+    def _drawn(self, rule: Rule[Then], *, is_selected: bool = False) -> Rule[Then]:
+        """The variant for a rule's next match. Requests that select the rule have draws of their own, since they move
+        no count."""
+        if not rule.variants:
+            return rule
         count = self.counts.get(rule.id)
         if count is None:  # of a magic account
+            identity: tuple[object, ...] = (self.magic_chosen[rule.id] + 1,)
+        elif is_selected:
+            identity = ("selected", count.selected + 1)
+        else:
+            identity = (count.matched + 1,)
+        return rule.drawn(draw.fraction(self._seed, "one_of", rule.label, *identity))
+
+    def _applies(self, rule: Rule[Then], value: str) -> bool:
+        """Whether a rule applies, given that it matched once more, with this value."""
+        total = self.counts.get(rule.id)
+        if total is None:  # of a magic account
             return True
+        count = total.of(value)
         matched = count.matched + 1
         if rule.nth is not None and matched != rule.nth:
             return False
@@ -246,4 +297,4 @@ class RuleBook(Generic[Then]):
             return False
         if rule.times is not None and count.chosen - count.selected >= rule.times:
             return False
-        return rule.chance is None or draw.fraction(self._seed, rule.id, matched) < rule.chance
+        return rule.chance is None or draw.fraction(self._seed, rule.label, total.matched + 1) < rule.chance

@@ -14,14 +14,13 @@ from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.catalog import Catalog, Overlay
 from simulator.domain.model.expectations import Expectation
 from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.inboxes import InboxReply
+from simulator.domain.model.inboxes import InboxProgram
 from simulator.domain.model.magic import NO_MAGIC, Magic
 from simulator.domain.model.network import NetworkTimeline
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.transactions import PaymentThen
-from simulator.domain.model.tree import TreeKind
-from simulator.domain.model.wallet import EntryType
+from simulator.domain.model.schedule import Scheduled
+from simulator.domain.model.transactions import PaymentThen, Step
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
 
 
@@ -55,41 +54,6 @@ class ResellerStart:
     ip_allowlist: tuple[str, ...] = ()
     overlay: Mapping[str, Overlay] = field(default_factory=dict)
     low_balance_threshold: Decimal | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ScheduledDeposit:
-    """A credit, `at` this time after the start."""
-
-    at: timedelta
-    reseller: str
-    amount: Decimal
-    description: str
-    type: EntryType = EntryType.DEPOSIT
-
-
-@dataclass(frozen=True, slots=True)
-class ScheduledChange:
-    """A product change, `at` this time after the start; the other fields are a `ChangeProduct`'s."""
-
-    at: timedelta
-    code: str
-    changes: Mapping[str, Any]
-    options: Mapping[str, bool]
-    reseller: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ScheduledTreeChange:
-    """A change of a category or group, `at` this time after the start; the other fields are a `ChangeTree`'s."""
-
-    at: timedelta
-    kind: TreeKind
-    id: str
-    changes: Mapping[str, Any]
-
-
-Scheduled = ScheduledDeposit | ScheduledChange | ScheduledTreeChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +101,7 @@ class Limits:
     api_keys: int = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Scenario:
     """All that a sandbox starts from. `environment` is `staging` or `production`; `assume` holds the choices that
     differ from the register's defaults, by id."""
@@ -149,6 +113,7 @@ class Scenario:
     clock: ClockStart = ClockStart()
     resellers: tuple[ResellerStart, ...] = ()
     catalog: Catalog = Catalog()
+    timelines: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
     payments: tuple[Rule[PaymentThen], ...] = ()
     voids: tuple[Rule[CaseThen], ...] = ()
     disputes: tuple[Rule[CaseThen], ...] = ()
@@ -156,7 +121,7 @@ class Scenario:
     faults: tuple[Rule[FaultThen], ...] = ()
     magic: Magic = NO_MAGIC
     network: Mapping[str, NetworkTimeline] = field(default_factory=dict)
-    inboxes: Mapping[str, tuple[InboxReply, ...]] = field(default_factory=dict)
+    inboxes: Mapping[str, InboxProgram] = field(default_factory=dict)
     schedule: tuple[Scheduled, ...] = ()
     limits: Limits = Limits()
     webhooks: WebhookPolicy = WebhookPolicy()

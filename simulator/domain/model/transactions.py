@@ -7,7 +7,7 @@ terminal.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from types import MappingProxyType
@@ -93,7 +93,8 @@ def may_follow(before: Status | None, after: Status) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One dated status of a timeline. `after` and `requery` count from the creation; neither is set on the first.
+    """One dated status of a timeline. `after` and `requery` count from the creation; `at` is a time of day in the
+    service's zone, the first one after the dated step above. The first step has none of them, any other has one.
     `texts` are the scenario's templates for a result's `sn`, `pin`, `remarks`, `note`, `voucherlink`."""
 
     status: Status
@@ -102,16 +103,24 @@ class Step:
     code: int | None = None
     texts: Mapping[str, Text] | None = None
     expiry: date | None = None
+    at: time | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Distortion:
-    """How a rule distorts the callbacks of its transactions. `duplicates` is the number of extra copies of each."""
+    """How a rule distorts the callbacks of its transactions. `duplicates` is the number of extra copies of each; after
+    `again_after` each is sent once more. The callbacks of a status in `by_status` are distorted as it says instead."""
 
     drop: bool = False
     duplicates: int = 0
     delay: timedelta = timedelta(0)
     reverse: bool = False
+    again_after: timedelta | None = None
+    by_status: Mapping[Status, "Distortion"] | None = None
+
+    def of(self, status: Status) -> "Distortion":
+        """How the callbacks of a status are distorted."""
+        return self if self.by_status is None else self.by_status.get(status, self)
 
 
 class Refusal(msgspec.Struct, frozen=True, gc=False):

@@ -4,9 +4,11 @@ damage that another damage hides, callbacks that are never sent."""
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from simulator.domain.model.transactions import STATUS_CODES, Status
+from simulator.domain.model.http_statuses import WITHOUT_BODY
+from simulator.domain.model.transactions import STATUS_CODES, Status, may_follow
 from simulator.scenario.lint.conditions import count
 from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.timeline import STATUSES
 from simulator.wire.payments import STATUS_NAMES
 
 # The codes that a final status cannot have, since they say something else; other codes may be a provider's own.
@@ -37,6 +39,11 @@ _ANSWERED = _Spoiler(
     ("nonce_service", "internal_error"),
     "the answer is that of 'status'; remove {!r} or 'status'",
 )
+_WITHOUT_BODY = _Spoiler(
+    lambda then: then["status"].optional_integer() in WITHOUT_BODY and then["body"].text(default="a value") != "",
+    ("body",),
+    "an answer with this status has no body; remove {!r} or write another status",
+)
 _NOT_EXECUTED = _Spoiler(
     lambda then: then["nonce_service"].is_given or then["internal_error"].boolean(),
     ("after_commit",),
@@ -49,15 +56,19 @@ _ONE_DENIAL = _Spoiler(
 )
 _NONE_SENT = _Spoiler(
     lambda callbacks: callbacks["drop"].boolean(),
-    ("duplicate", "delay", "reverse"),
+    ("duplicate", "delay", "again_after", "reverse"),
     "no callback is sent with 'drop: true'; remove {!r} or 'drop'",
 )
-DAMAGE = (_NO_ANSWER, _ANSWERED, _ONE_DENIAL, _NOT_EXECUTED)
+DAMAGE = (_NO_ANSWER, _ANSWERED, _WITHOUT_BODY, _ONE_DENIAL, _NOT_EXECUTED)
 
 
 def lint_counts(item: Reader) -> None:
-    """An `nth` that `every` or `times` excludes."""
+    """An `nth` that `every` or `times` excludes, and `per` without anything that is counted."""
     nth, every, times = (count(item, key) for key in ("nth", "every", "times"))
+    per = count(item, "per")
+    if per.is_given and not (nth.is_given or every.is_given or times.is_given):
+        text = "'per' has no effect: it says what 'nth', 'every' or 'times' are counted by; write one of them beside it"
+        per.problem("misplaced", text, at_key=True)
     value = nth.optional_integer()
     if value is None:
         return
@@ -69,16 +80,19 @@ def lint_counts(item: Reader) -> None:
 
 
 def lint_steps(then: Reader) -> None:
-    """Re-query steps behind an immediate end, and a final status with the code of another."""
+    """Re-query steps that a status which comes at once excludes, and a final status with the code of another."""
     items = then.items()
     for item in items:
         _lint_code(item)
-    ends_at_once = [item for item in items[1:] if item["after"].text() and not item["after"].duration()]
-    if not any(item["status"].text() in _OF_OTHERS for item in ends_at_once):
+    at_once = [item["status"].text() for item in items[1:] if item["after"].text() and not item["after"].duration()]
+    reached = STATUSES.get(at_once[-1]) if at_once else None
+    if reached is None:
         return
     for item in items[1:]:
-        if item["requery"].is_given:
-            item["requery"].problem("unreachable", "this step never comes: a final status comes at once, before it")
+        status = STATUSES.get(item["status"].text())
+        if item["requery"].is_given and status is not None and not may_follow(reached, status):
+            text = f"this step never comes: {at_once[-1]} comes at once, and this cannot follow"
+            item["requery"].problem("unreachable", text)
 
 
 def _lint_code(step: Reader) -> None:
@@ -97,7 +111,8 @@ def lint_damage(then: Reader) -> None:
 
 def lint_callbacks(callbacks: Reader) -> None:
     """Callbacks that are never sent have no other distortion."""
-    _lint_idle(callbacks, (_NONE_SENT,))
+    for item in callbacks.items() if callbacks.is_list else [callbacks]:
+        _lint_idle(item, (_NONE_SENT,))
 
 
 def _lint_idle(item: Reader, spoilers: tuple[_Spoiler, ...]) -> None:

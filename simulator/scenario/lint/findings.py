@@ -6,42 +6,76 @@ is what a file only inherits.
 
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import DEFINITIONS
-from simulator.scenario.lint.conditions import When, when_of
-from simulator.scenario.lint.effects import lint_callbacks, lint_counts, lint_damage, lint_steps
+from simulator.scenario.lint.conditions import When, conditions_of, when_of
+from simulator.scenario.lint.effects import lint_counts, lint_damage
+from simulator.scenario.lint.inboxes import lint_inboxes
 from simulator.scenario.lint.matchers import lint_matchers
 from simulator.scenario.lint.order import Placed, lint_order
-from simulator.scenario.lint.products import lint_products
+from simulator.scenario.lint.outcomes import lint_payment, lint_timelines, lint_variants
+from simulator.scenario.lint.products import lint_products, lint_sold
 from simulator.scenario.lint.requests import lint_request
-from simulator.scenario.lint.start import lint_inboxes, lint_secrets
+from simulator.scenario.lint.schedule import lint_schedule
+from simulator.scenario.lint.start import lint_secrets
 from simulator.scenario.reading.document import Document, Report
 from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.schedule import added_rules
+from simulator.scenario.sections.timeline import Timelines
+from simulator.scenario.sections.variants import branches
 
 
 def lint(document: Document, report: Report, scenario: Scenario | None) -> None:
     """Report ineffective parts. Without the scenario, which has errors, the catalog is not consulted."""
     root = Reader.of(document.root, report)
+    timelines = None if scenario is None else scenario.timelines
     for section in DEFINITIONS:
         items = root[section].items()
         rules = [Placed(item, when) for item in items if (when := when_of(item, section)) is not None]
         for item in items:
             if item.position.source == document.source:
-                _lint_then(section, item)
+                _lint_then(section, item, timelines)
         for rule in rules:
             if rule.item.position.source == document.source:
                 _lint_when(section, rule.item, rule.when, scenario)
         lint_order(rules, document.source)
-    _lint_magic(root["magic"], document.source)
+    _lint_added(root["schedule"], document.source, scenario)
+    _lint_magic(root["magic"], document.source, timelines)
+    lint_timelines(root, document.source)
     lint_inboxes(root, document.source)
+    lint_schedule(root, document.source)
+    _lint_expected(root["expect"], document.source, scenario)
     lint_secrets(root)
 
 
-def _lint_then(section: str, item: Reader) -> None:
+def _lint_added(schedule: Reader, source: str, scenario: Scenario | None) -> None:
+    """The rules that the schedule of the file adds. They come before all others, so that none hides them."""
+    timelines = None if scenario is None else scenario.timelines
+    for item in schedule.items():
+        for section, rule in added_rules(item) if item.position.source == source else ():
+            _lint_then(section, rule, timelines)
+            if (when := when_of(rule, section)) is not None:
+                _lint_when(section, rule, when, scenario)
+
+
+def _lint_expected(expect: Reader, source: str, scenario: Scenario | None) -> None:
+    """The payments that the file expects; what can be of others is known without the catalog, and else an error."""
+    for item in expect.items() if scenario is not None else ():
+        if item.position.source == source and item["payments"].is_mapping and item["payments"].is_valid:
+            assert scenario is not None, "asked above"
+            lint_sold(item["payments"], conditions_of(item["payments"]), scenario)
+
+
+def _lint_then(section: str, item: Reader, timelines: Timelines | None) -> None:
     lint_counts(item)
+    _lint_outcome(section, item, timelines)
+
+
+def _lint_outcome(section: str, item: Reader, timelines: Timelines | None, usual: Reader | None = None) -> None:
+    lint_variants(item["then"])
     if section == "payments":
-        lint_steps(item["then"])
-        lint_callbacks(item["callbacks"])
+        lint_payment(item, timelines, usual)
     if section == "faults":
-        lint_damage(item["then"])
+        for branch in branches(item["then"]):
+            lint_damage(branch.then)
 
 
 def _lint_when(section: str, item: Reader, when: When, scenario: Scenario | None) -> None:
@@ -52,10 +86,9 @@ def _lint_when(section: str, item: Reader, when: When, scenario: Scenario | None
         lint_products(section, item, when, scenario)
 
 
-def _lint_magic(magic: Reader, source: str) -> None:
+def _lint_magic(magic: Reader, source: str, timelines: Timelines | None) -> None:
     """The outcomes of magic accounts that the file has itself."""
     for _, outcome in magic["outcomes"].entries():
         if outcome.position.source == source:
-            lint_steps(outcome["payments"]["then"])
-            lint_callbacks(outcome["payments"]["callbacks"])
-            lint_damage(outcome["faults"]["then"])
+            for section in DEFINITIONS:
+                _lint_outcome(section, outcome[section], timelines, magic["then"])

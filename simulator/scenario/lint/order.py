@@ -31,7 +31,7 @@ def lint_order(rules: list[Placed], source: str) -> None:
         if hiding is None:
             if applies_always(item) and len(earlier) < COMPARED_RULES_MAX:
                 earlier.append(placed)
-        elif item.position.source == source and (placed.when.conditions or not item["name"].is_given):
+        elif item.position.source == source and (_has_conditions(placed.when) or not item["name"].is_given):
             item.problem("unreachable", _text(hiding, placed))
 
 
@@ -42,6 +42,10 @@ def _text(hiding: Placed, hidden: Placed) -> str:
     if _is_fallback(hidden.item) and not _is_fallback(hiding.item):
         return f"{text}, and a fallback comes after all other rules"
     return f"{text}; put this one above it"
+
+
+def _has_conditions(when: When) -> bool:
+    return bool(when.conditions or when.branches)
 
 
 def _is_fallback(item: Reader) -> bool:

@@ -9,7 +9,7 @@ from simulator.domain.model.catalog import Catalog, Product
 from simulator.domain.model.money import CENT, ZERO, is_bounded
 from simulator.domain.model.options import amount_range
 from simulator.domain.model.scenario import Scenario
-from simulator.scenario.lint.conditions import When
+from simulator.scenario.lint.conditions import ABOVE_OUTSTANDING, Condition, When
 from simulator.scenario.lint.values import AMOUNT, Values, excludes, values
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.matchers import number
@@ -29,28 +29,51 @@ class _Need:
     others: str
 
 
+BILLS = _Need(lambda product: product.bill is not None, "no_bills", "{} has no bills", "; {} have them")
 NEEDS: Mapping[str, _Need] = {
     "voids": _Need(lambda product: product.voidable, "not_voidable", "payments of {} cannot be voided", "; {} can"),
-    "bills": _Need(lambda product: product.bill is not None, "no_bills", "{} has no bills", "; {} have them"),
+    "bills": BILLS,
 }
 
 
 def lint_products(section: str, item: Reader, when: When, scenario: Scenario) -> None:
-    """Report products and amounts that the rule never meets."""
-    catalog = scenario.catalog
-    if not catalog.products:
+    """Report products and amounts that the rule, or an item of its `any`, never meets."""
+    if not scenario.catalog.products:
         return
-    if section in NEEDS and _lint_need(NEEDS[section], item["when"]["product"], when, catalog):
+    _lint_one(section, item["when"], when.conditions, when, scenario)
+    for branch in when.branches:
+        _lint_one(section, branch.at, branch.own, branch.whole, scenario)
+
+
+def lint_sold(payments: Reader, when: When, scenario: Scenario) -> None:
+    """Report amounts of expected payments that none of their products is sold at."""
+    if scenario.catalog.products:
+        _lint_one("payments", payments, when.conditions, when, scenario)
+
+
+def _lint_one(section: str, at: Reader, own: tuple[Condition, ...], when: When, scenario: Scenario) -> None:
+    catalog = scenario.catalog
+    if section in NEEDS and _lint_need(NEEDS[section], at["product"], when, catalog):
+        return
+    matched = _matched(when, catalog)
+    if not matched:
+        return
+    if any(one.key == ABOVE_OUTSTANDING for one in when.conditions) and not any(map(BILLS.has, matched)):
+        asked = [one.at for one in own if one.key == ABOVE_OUTSTANDING] or [at["product"]]
+        able = [one.code for one in catalog.products.values() if BILLS.has(one)]
+        hint = BILLS.others.format(_some(able)) if able else ""
+        text = BILLS.lacks.format(_some([one.code for one in matched]))
+        asked[0].problem(BILLS.code, f"nothing is outstanding: {text}{hint}")
         return
     takes_prices = scenario.assume.get("price-amount") == "taken"
-    if section in OF_PAYMENTS and not takes_prices:
-        _lint_amount(item["when"]["amount"], when, _matched(when, catalog))
+    if section in OF_PAYMENTS and not takes_prices and any(one.key == ("amount", "") for one in own):
+        _lint_amount(at["amount"], when, matched)
 
 
 def _matched(when: When, catalog: Catalog) -> list[Product]:
     """The products that a rule matches."""
-    asked = when.of("product")
-    return [one for one in catalog.products.values() if asked is None or asked.test(one.code)]
+    asked = [one.admits for one in when.conditions if one.key == ("product", "")]
+    return [one for one in catalog.products.values() if all(each.test(one.code) for each in asked)]
 
 
 def _lint_need(need: _Need, entry: Reader, when: When, catalog: Catalog) -> bool:

@@ -1,10 +1,10 @@
 """Whether any request can meet a fault: methods, paths and fields that the service, or an endpoint of it, has not."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from simulator.contract.endpoints import Endpoint, endpoints
-from simulator.scenario.lint.conditions import Condition, When
-from simulator.scenario.lint.reach import Reach, may_have
+from simulator.scenario.lint.conditions import Condition, When, count
+from simulator.scenario.lint.reach import Reach, may_have, reach
 from simulator.scenario.lint.values import PATH, values
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import shown
@@ -13,6 +13,9 @@ from simulator.scenario.sections.matchers import BODY_FACTS
 from simulator.scenario.sections.rules import listed_values
 
 LISTED_MAX = 3
+Place = Callable[[Condition], Reader]  # where a finding about a condition is reported
+
+FIELDS_COUNTED = BODY_FACTS | {"trxid"}  # what `per` may name and only some endpoints have
 
 # Facts that stand for a field of another name.
 FIELDS = {"new": "refid"}
@@ -20,29 +23,53 @@ FIELDS = {"new": "refid"}
 
 def lint_request(item: Reader, when: When) -> None:
     """Report what no request to the service has."""
+    if not _lint_one(item["when"], when, when.conditions):
+        return
     assert when.reach is not None, "a fault is about requests"
-    if _lint_names(item["when"]):
-        return
+    lint_per(count(item, "per"), when.reach.possible)
+    for branch in when.branches:
+        if branch.own:
+            _lint_one(branch.at, branch.whole, branch.own)
+
+
+def _lint_one(at: Reader, when: When, own: tuple[Condition, ...]) -> bool:
+    """Report the conditions of a rule, or of an item `at` of its `any` with its `own` and those beside `any`; whether a
+    request may meet them."""
+
+    def place(condition: Condition) -> Reader:
+        return condition.at if any(condition is one for one in own) else at
+
+    if _lint_names(at) or when.reach is None:
+        return False
     if not when.reach.possible:
-        _report_mismatch(item["when"], when.reach)
-        return
-    _lint_fields(when)
+        _report_mismatch(at, when.reach)
+        return False
+    return _lint_fields(when, place) and _lint_query(when, place)
 
 
 def _lint_names(when: Reader) -> bool:
     """Report methods and paths that there are not; whether there were any."""
+    unknown = unknown_methods(listed_values(when["method"]))
+    return unknown_paths(listed_values(when["path"])) or unknown
+
+
+def unknown_methods(named: Iterable[Reader], others: Collection[str] = ()) -> bool:
+    """Report methods that the service does not have and that are not among `others`; whether there were any."""
     methods = sorted({one.method for one in endpoints()})
-    paths = list(dict.fromkeys(one.path for one in endpoints()))
-    unknown = [value for value in listed_values(when["method"]) if value.text().upper() not in methods]
+    unknown = [value for value in named if value.text().upper() not in (*methods, *others)]
     for value in unknown:
         hint = suggestion(value.text().upper(), methods) or f"; its methods are {', '.join(methods)}"
         value.problem("unknown_method", f"the service has no method {shown(value.text())}{hint}")
-    for value in listed_values(when["path"]):
+    return bool(unknown)
+
+
+def unknown_paths(named: Iterable[Reader]) -> bool:
+    """Report paths that no endpoint has; whether there were any."""
+    paths = list(dict.fromkeys(one.path for one in endpoints()))
+    unknown = [value for value in named if not reach(path=values(PATH, value.text())).possible]
+    for value in unknown:
         text = value.text()
-        written = values(PATH, text)
-        if not any(may_have(one, written) for one in endpoints()):
-            value.problem("unknown_path", f"the service has no path {shown(text)}{suggestion(text, paths)}")
-            unknown.append(value)
+        value.problem("unknown_path", f"the service has no path {shown(text)}{suggestion(text, paths)}")
     return bool(unknown)
 
 
@@ -61,8 +88,37 @@ def _where(reach: Reach) -> str:
     return "what the path matches" if reach.path.parts else "the service"
 
 
-def _lint_fields(when: When) -> None:
-    """Report the first condition on a field that none of the matched endpoints has, or has beside the others."""
+def _lint_query(when: When, place: Place) -> bool:
+    """Report the parameters that the only endpoint does not have; whether there are none of them."""
+    assert when.reach is not None, "a fault is about requests"
+    if len(when.reach.possible) != 1:
+        return True
+    [only] = when.reach.possible
+    unknown = [
+        one
+        for one in when.conditions
+        if one.key[0] == "query" and one.key[1] not in only.query and not one.admits.test(None)
+    ]
+    for one in unknown:
+        having = f"; it has {', '.join(sorted(only.query))}" if only.query else " in its query"
+        hint = suggestion(one.key[1], sorted(only.query)) or having
+        text = f"{only} has no parameter {shown(one.key[1])}{hint}"
+        place(one).problem("impossible", text, at_key=True)
+    return not unknown
+
+
+def lint_per(per: Reader, possible: Collection[Endpoint], what: str = "this rule") -> None:
+    """Report a count per value of a field that none of the endpoints has which `what` matches."""
+    field = per.text()
+    if field in FIELDS_COUNTED and not any(field in one.fields for one in possible):
+        found = sorted(map(str, possible))
+        who = f"{found[0]} has no" if len(found) == 1 else f"none of the {len(found)} endpoints that {what} matches has"
+        per.problem("impossible", f"no request matches: {who} {field!r}")
+
+
+def _lint_fields(when: When, place: Place) -> bool:
+    """Report the first condition on a field that none of the matched endpoints has, or has beside the others; whether
+    there is none."""
     assert when.reach is not None, "a fault is about requests"
     left: Iterable[Endpoint] = when.reach.possible
     asked: list[str] = []
@@ -72,13 +128,14 @@ def _lint_fields(when: When) -> None:
             continue
         having = [one for one in left if FIELDS.get(key, key) in one.fields]
         if not having:
-            _report_field(condition, when.reach.possible, asked)
-            return
+            _report_field(condition, place(condition), when.reach.possible, asked)
+            return False
         left = having
         asked.append(key)
+    return True
 
 
-def _report_field(condition: Condition, matched: Iterable[Endpoint], asked: list[str]) -> None:
+def _report_field(condition: Condition, at: Reader, matched: Iterable[Endpoint], asked: list[str]) -> None:
     key = condition.key[0]
     field, found = FIELDS.get(key, key), sorted(map(str, matched))
     having = [one for one in matched if field in one.fields]
@@ -89,4 +146,4 @@ def _report_field(condition: Condition, matched: Iterable[Endpoint], asked: list
     if not beside:
         more = " and others" if len(others) > LISTED_MAX else ""
         text += f"; {', '.join(others[:LISTED_MAX])}{more} {'have' if len(others) > 1 else 'has'} it"
-    condition.at.problem("impossible", text)
+    at.problem("impossible", text)

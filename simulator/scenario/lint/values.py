@@ -8,15 +8,20 @@ is implied by an equal one only.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from simulator.domain.model.money import is_whole_cents
+from simulator.domain.model.windows import MIDNIGHT, TimeOfDay
 from simulator.scenario.reading.values import text_of
 from simulator.scenario.sections.matchers import Test, amount_test, number, text_test
+from simulator.scenario.sections.windows import DAYS
 
+MICROSECOND = timedelta(microseconds=1)
 NESTED_MAX = 2  # `not` within `not` beyond this is not looked into, which bounds the work
 STAR = "*"
+BOUNDS = ("min", "more_than")  # a part that another one may imply
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,16 @@ def values(kind: Kind, matcher: object, depth: int = 0) -> Values:
     return Values(kind, tuple(parts), test, listed)
 
 
+def times_of_day(found: TimeOfDay) -> Values:
+    """The values of a time of day."""
+    return Values(OPAQUE, (("time", found),), bool, None)
+
+
+def microseconds(part: str, span: timedelta) -> Values:
+    """The microseconds from a span on, or before it: `part` is min or max."""
+    return Values(OPAQUE, ((part, Decimal(span // MICROSECOND)),), bool, None)
+
+
 def opaque(matcher: object) -> Values:
     """The values of a condition that nothing is known about: covered by an equal one only."""
     return Values(OPAQUE, (("equal", matcher),), bool, None)
@@ -107,6 +122,19 @@ def excludes(one: Values, other: Values) -> bool:
     )
 
 
+def is_all_time(key: str, found: Values) -> bool:
+    """True when the window `key` admits every moment of a sandbox: all days, from its start, all day long."""
+    match key:
+        case "weekday":
+            return set(DAYS) <= set(found.listed or ())
+        case "since":
+            return found.parts == (("min", 0),)
+        case "time":
+            [(_, wanted)] = found.parts
+            return isinstance(wanted, TimeOfDay) and wanted.spans() == ((MIDNIGHT, None),)
+    return False
+
+
 def is_empty(found: Values) -> bool:
     """True when it admits nothing."""
     return not found.listed if found.listed is not None else excludes(found, found)
@@ -119,6 +147,8 @@ def _implies(narrow: Values, name: str, wanted: Any, kind: Kind) -> bool:
     is_implied = PARTS.get((name, name))
     for other, given in narrow.parts:
         if other == name and (given == wanted if is_implied is None else is_implied(kind, wanted, given)):
+            return True
+        if (bound := PARTS.get((name, other))) and other in BOUNDS and other != name and bound(kind, wanted, given):
             return True
         if other == "in" and kind.has_stars and (within := PARTS.get((name, "in"))) and within(kind, wanted, given):
             return True
@@ -167,6 +197,10 @@ PARTS: Mapping[tuple[str, str], Callable[[Kind, Any, Any], bool]] = {
     ("suffix", "in"): lambda kind, wanted, given: all(_tail(one).endswith(text_of(wanted)) for one in given),
     ("min", "min"): lambda kind, wanted, given: _bound(given) >= _bound(wanted),
     ("max", "max"): lambda kind, wanted, given: _bound(given) <= _bound(wanted),
+    ("more_than", "more_than"): lambda kind, wanted, given: _bound(given) >= _bound(wanted),
+    ("min", "more_than"): lambda kind, wanted, given: _bound(given) >= _bound(wanted),
+    ("more_than", "min"): lambda kind, wanted, given: _bound(given) > _bound(wanted),
+    ("time", "time"): lambda kind, wanted, given: wanted.includes(given),
 }
 
 # Two parts: whether no value has both. Those with "in" are about texts with stars.
@@ -174,6 +208,8 @@ CLASHES: Mapping[tuple[str, str], Callable[[Any, Any], bool]] = {
     ("prefix", "prefix"): lambda one, other: _apart(text_of(one), text_of(other), str.startswith),
     ("suffix", "suffix"): lambda one, other: _apart(text_of(one), text_of(other), str.endswith),
     ("min", "max"): lambda low, high: _bound(low) > _bound(high),
+    ("more_than", "max"): lambda low, high: _bound(low) >= _bound(high),
+    ("time", "time"): lambda one, other: one.is_apart(other),
     ("prefix", "in"): lambda prefix, texts: all(
         STAR in text_of(one) and _apart(_head(one), text_of(prefix), str.startswith) for one in texts
     ),

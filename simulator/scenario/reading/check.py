@@ -8,9 +8,9 @@ from typing import Any
 import jsonschema_rs
 
 from simulator.contract.files import data_dir
-from simulator.scenario.reading.document import Document, Path, Report, shown
+from simulator.scenario.reading.document import Document, Path, Report, shown, shown_at
 from simulator.scenario.reading.patterns import finder
-from simulator.scenario.reading.synonyms import meant
+from simulator.scenario.reading.synonyms import explained, meant, noted
 
 SUGGESTED_LENGTH_MAX = 64
 COMPARED_MAX = 100
@@ -46,6 +46,8 @@ _SORTS: Mapping[str, str] = {
     "factor": "amount",
     "money": "amount",
     "Outstanding": "amount",
+    "due": "duration",
+    "header_value": "header",
     "mode": "clock",
     "name": "text",
     "line": "text",
@@ -123,32 +125,33 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tupl
         case "required":
             yield False, path, "missing_key", f"{error.kind.property!r} is missing"
         case "type":
-            yield False, path, "type", _type_message(value, rule)
+            yield False, path, "type", _type_message(path, value, rule) + noted(path[-1] if path else "", value)
         case "enum":
             yield False, path, "unknown_value", _enum_message(value, error.kind.options)
         case "pattern":
-            yield False, path, _pattern_code(error.schema_path), f"{shown(value)} must be {rule['title']}"
+            text = f"{shown_at(path, value)} must be {rule['title']}{noted(path[-1] if path else '', value)}"
+            yield False, path, _pattern_code(error.schema_path), text
         case _:
-            yield False, path, "out_of_range", f"{shown(value)} {_RANGES[kind].format(error.kind)}"
+            yield False, path, "out_of_range", f"{shown_at(path, value)} {_RANGES[kind].format(error.kind)}"
 
 
 def _unknown_key(key: str, value: object, known: list[str]) -> tuple[str, str]:
     if value is None and " " in key:
         return "unknown_key", f"there is no key {shown(key)} here; text with a comma within braces needs quotes"
     word = meant(key, known)
-    hint = f" (did you mean {word!r}?)" if word else suggestion(key, known)
+    hint = f" (did you mean {word!r}?)" if word else explained(key, known) or suggestion(key, known)
     if not hint and known:
         hint = f"; the keys are {', '.join(known)}"
     return "unknown_key", f"there is no key {shown(key)} here{hint}"
 
 
-def _type_message(value: object, rule: Mapping[str, Any]) -> str:
+def _type_message(path: Path, value: object, rule: Mapping[str, Any]) -> str:
     wanted = rule.get("title")
     if wanted is None:
         types = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
         wanted = " or ".join(_KINDS[one] for one in types)
     hint = "; write it in quotes" if rule["type"] == "string" and _fits_in_quotes(value, rule) else ""
-    return f"must be {wanted}, not {shown(value)}{hint}"
+    return f"must be {wanted}, not {shown_at(path, value)}{hint}"
 
 
 def _fits_in_quotes(value: object, rule: Mapping[str, Any]) -> bool:

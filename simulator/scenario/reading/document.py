@@ -2,26 +2,34 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 Path = tuple[str | int, ...]
 Scalar = str | int | Decimal | bool | None
 
 # Limits of a scenario, from text or from an object.
 DEPTH_MAX = 32
-NODES_MAX = 25_000
 DIGITS_MAX = 40
 _INDEX = re.compile(r"\[[0-9]+\]")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+SECRET_KEYS = ("secret", "password")
+"""Keys whose values no message shows: it may be printed by CI, and the value is often almost right."""
 
 PROBLEMS_MAX = 100
 LINE_CHARS_MAX = 300  # of a problem as a line; the place has at most two thirds of it
 MESSAGE_CHARS_MAX = 1000
 
 
-class Position(NamedTuple):
+# A large file has a million of both. No cycle leads through them, and the garbage collector, for which everything
+# stands still, must not visit them all.
+
+
+class Position(msgspec.Struct, frozen=True, gc=False):
     """A place in a file; line and column count from 1. Line 0 means an object, which has no lines."""
 
     source: str
@@ -29,13 +37,14 @@ class Position(NamedTuple):
     column: int = 0
 
 
-@dataclass(slots=True, eq=False, weakref_slot=True)
-class Node:
-    """A value with its position; `keys` has the positions of a mapping's keys. Nodes are shared and immutable."""
+class Node(msgspec.Struct, eq=False, gc=False):
+    """A value with its position; `keys` has the positions of a mapping's keys. Nodes are shared and immutable, but for
+    `built`: what was built of one, for other scenarios that inherit it. It must not refer to nodes."""
 
     value: "dict[str, Node] | list[Node] | Scalar"
     position: Position
-    keys: dict[str, Position] = field(default_factory=dict)
+    keys: dict[str, Position] = {}
+    built: Any = None
 
     def plain(self) -> Any:
         """The value without positions: dict, list, str, int, Decimal, bool, None."""
@@ -60,6 +69,11 @@ class Problem:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", one_line(self.message, MESSAGE_CHARS_MAX))
+
+    @classmethod
+    def at(cls, position: Position, path: str, code: str, message: str) -> "Problem":
+        """A problem at a position."""
+        return cls(position.source, position.line, position.column, path, code, message)
 
     def __str__(self) -> str:
         """One line, which holds nothing that could be taken for another."""
@@ -93,13 +107,13 @@ class Report:
 
     def add(self, position: Position, path: Path, code: str, message: str) -> None:
         """Add a problem, unless there is one at this value already."""
-        problem = Problem(*position, path_text(path), code, message)
+        problem = Problem.at(position, path_text(path), code, message)
         if _place(problem) not in self._places:
             self._note(problem)
 
     def add_another(self, position: Position, path: Path, code: str, message: str) -> None:
         """Add a problem beside others at this value, except at values that have initial problems."""
-        problem = Problem(*position, path_text(path), code, message)
+        problem = Problem.at(position, path_text(path), code, message)
         if _place(problem) not in self._settled:
             self._note(problem)
 
@@ -203,6 +217,14 @@ def kind_of(value: object) -> str:
     if isinstance(value, bool) or value is None:
         return shown(value)
     return shown(value) if isinstance(value, dict | list) else "text" if isinstance(value, str) else "a number"
+
+
+def shown_at(path: Path, value: object) -> str:
+    """The value at this path quoted for a message; of a secret only what it is."""
+    name = path[-1] if path else ""
+    if name not in SECRET_KEYS or value is None or isinstance(value, bool | dict | list):
+        return shown(value)
+    return f"a {name} of {len(value)} characters" if isinstance(value, str) else "a number"
 
 
 def shown(value: object, length_max: int = 60) -> str:

@@ -6,7 +6,6 @@ Objects have the same limits; parsing stops at them.
 """
 
 import re
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path as FilePath
@@ -14,11 +13,11 @@ from typing import Any
 
 import yaml
 
+from simulator.scenario.reading.bounds import FROM_ANYWHERE, OWN_FILE, Bounds
 from simulator.scenario.reading.document import (
     CONTROL,
     DEPTH_MAX,
     DIGITS_MAX,
-    NODES_MAX,
     Document,
     Node,
     Path,
@@ -28,12 +27,10 @@ from simulator.scenario.reading.document import (
     Scalar,
     ScenarioError,
 )
+from simulator.scenario.reading.files import Unreadable, read_bytes
 from simulator.scenario.reading.unclosed import opening
 
-BYTES_MAX = 1024 * 1024
-
 _TOO_DEEP = f"values are nested at most {DEPTH_MAX} deep"
-_TOO_MANY = f"a scenario has at most {NODES_MAX} values"
 _BAD_TEXT = "text has no control characters but tab and line feed"
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)", re.ASCII)
 _DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+", re.ASCII)
@@ -44,53 +41,30 @@ _MAYBE_NUMBER = frozenset("-0123456789")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def load_file(path: FilePath, source: str = "") -> Document:
-    """Parse a scenario file; problems name it `source`, or as `path` says. Raises `ScenarioError`."""
-    source = source or str(path)
+def load_file(path: FilePath) -> Document:
+    """Parse a scenario file. Raises `ScenarioError`."""
+    return load_text(file_text(path), str(path), OWN_FILE)
+
+
+def file_text(path: FilePath) -> str:
+    """The text of a file. Raises `ScenarioError`."""
     try:
-        text = read_bytes(path)
+        return _decoded(read_bytes(path), str(path), OWN_FILE)
     except Unreadable as error:
-        raise ScenarioError([Problem(source, 1, 1, "", "no_file", error.reason)]) from None
-    return load_text(text, source)
+        raise ScenarioError([Problem(str(path), 1, 1, "", "no_file", error.reason)]) from None
 
 
-class Unreadable(Exception):
-    """A file that cannot be read, and the reason for people."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-def read_bytes(path: FilePath) -> bytes:
-    """The content of an ordinary file, up to one byte more than a scenario may have. Raises `Unreadable`."""
-    try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise Unreadable("this is a folder; name a file in it")
-        if not stat.S_ISREG(mode):
-            raise Unreadable("this is not an ordinary file")
-        with path.open("rb") as file:
-            return file.read(BYTES_MAX + 1)
-    except FileNotFoundError:
-        raise Unreadable("there is no such file") from None
-    except OSError as error:
-        raise Unreadable(f"cannot be read: {error.strerror or 'unknown error'}") from None
-    except ValueError:  # NUL in the name
-        raise Unreadable("this is not the name of a file") from None
-
-
-def load_text(text: str | bytes, source: str) -> Document:
+def load_text(text: str | bytes, source: str, bounds: Bounds = FROM_ANYWHERE) -> Document:
     """Parse YAML. Recoverable problems are added to the document's `problems`; others raise `ScenarioError`."""
     report = Report()
-    root = _Composer(source, _decoded(text, source), report).document()
+    root = _Composer(source, _decoded(text, source, bounds), report, bounds).document()
     return Document(root, source, tuple(report.problems()))
 
 
-def load_object(value: object, source: str = "scenario") -> Document:
+def load_object(value: object, source: str = "scenario", bounds: Bounds = FROM_ANYWHERE) -> Document:
     """Convert an object decoded from JSON, as `load_text` parses; problems have paths and no lines."""
     report = Report()
-    root = _ObjectReader(source, report).node(value, (), 1)
+    root = _ObjectReader(source, report, bounds).node(value, (), 1)
     return Document(root, source, tuple(report.problems()))
 
 
@@ -106,9 +80,9 @@ def scalar(text: str) -> Scalar:
     return int(text) if whole else Decimal(text)
 
 
-def _decoded(text: str | bytes, source: str) -> str:
-    if len(text) > BYTES_MAX:
-        raise ScenarioError([Problem(source, 1, 1, "", "too_big", f"a scenario has at most {BYTES_MAX} bytes")])
+def _decoded(text: str | bytes, source: str, bounds: Bounds) -> str:
+    if len(text) > bounds.bytes_max:
+        raise ScenarioError([Problem(source, 1, 1, "", "too_big", bounds.too_long)])
     if isinstance(text, str):
         return text.removeprefix("\ufeff")
     try:
@@ -122,8 +96,9 @@ def _decoded(text: str | bytes, source: str) -> str:
 class _Composer:
     """Builds nodes from the parser's events, without lookahead."""
 
-    def __init__(self, source: str, text: str, report: Report) -> None:
+    def __init__(self, source: str, text: str, report: Report, bounds: Bounds) -> None:
         self._source = source
+        self._bounds = bounds
         self._text = text
         self._report = report
         self._events: Iterator[Any] = iter(())
@@ -157,8 +132,8 @@ class _Composer:
         self._nodes += 1
         if depth > DEPTH_MAX:
             raise self._stop(position, path, "too_deep", _TOO_DEEP)
-        if self._nodes > NODES_MAX:
-            raise self._stop(position, path, "too_big", _TOO_MANY)
+        if self._nodes > self._bounds.nodes_max:
+            raise self._stop(position, path, "too_big", self._bounds.too_many)
         if isinstance(event, yaml.AliasEvent):
             text = f"aliases such as *{event.anchor} are not supported; write the value out"
             self._report.add(position, path, "alias", text)
@@ -230,13 +205,14 @@ class _Composer:
 def _stopped(report: Report, position: Position, path: Path, code: str, message: str) -> ScenarioError:
     """What ends the reading: all problems until here, and this one."""
     report.add(position, path, code, message)
-    return ScenarioError(report.problems() or [Problem(*position, "", code, message)])
+    return ScenarioError(report.problems() or [Problem.at(position, "", code, message)])
 
 
 class _ObjectReader:
     """Builds nodes from decoded JSON, within the same limits."""
 
-    def __init__(self, source: str, report: Report) -> None:
+    def __init__(self, source: str, report: Report, bounds: Bounds) -> None:
+        self._bounds = bounds
         self._position = Position(source)
         self._report = report
         self._nodes = 0
@@ -246,8 +222,8 @@ class _ObjectReader:
         self._nodes += 1
         if depth > DEPTH_MAX:
             raise self._stop(path, "too_deep", _TOO_DEEP)
-        if self._nodes > NODES_MAX:
-            raise self._stop((), "too_big", _TOO_MANY)
+        if self._nodes > self._bounds.nodes_max:
+            raise self._stop((), "too_big", self._bounds.too_many)
         if isinstance(value, Mapping):
             return self._mapping(value, path, depth)
         if isinstance(value, Sequence) and not isinstance(value, str):

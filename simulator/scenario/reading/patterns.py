@@ -1,6 +1,7 @@
 """Patterns of scenarios: matched by a linear-time engine, so that none can hang the server."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import jsonschema_rs
@@ -13,22 +14,30 @@ NOT_A_PATTERN = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """A compiled pattern, called with a text. Two are equal when their patterns are, so that catalogs compare."""
+
+    pattern: str
+    is_valid: Callable[[str], bool] = field(compare=False)
+
+    def __call__(self, text: str) -> bool:
+        """True when the pattern is found anywhere in the text."""
+        try:
+            return self.is_valid(text)
+        except UnicodeEncodeError:  # a lone surrogate matches nothing
+            return False
+
+
 @lru_cache(maxsize=1024)
-def finder(pattern: str) -> Callable[[str], bool]:
+def finder(pattern: str) -> Finder:
     """A test for `pattern` anywhere in a text. Raises `ValueError`."""
     options = jsonschema_rs.RegexOptions(size_limit=COMPILED_BYTES_MAX, dfa_size_limit=COMPILED_BYTES_MAX)
     try:
         is_valid = jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=options).is_valid
     except (jsonschema_rs.ValidationError, ValueError):
         raise ValueError(NOT_A_PATTERN) from None
-
-    def is_found(text: str) -> bool:
-        try:
-            return is_valid(text)
-        except UnicodeEncodeError:  # a lone surrogate matches nothing
-            return False
-
-    return is_found
+    return Finder(pattern, is_valid)
 
 
 def glob(pattern: str) -> Callable[[str], bool]:

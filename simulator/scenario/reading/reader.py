@@ -3,7 +3,7 @@
 Values that violated the schema are silently read as absent.
 """
 
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from simulator.scenario.reading import values
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import Node, Path, Position, Report, child, shown
+from simulator.scenario.reading.document import Node, Path, Position, Report, child, shown_at
 
 T = TypeVar("T")
 
@@ -62,15 +62,18 @@ class Reader:
         """True when no problem was reported at or below it."""
         return not self.report.has_below(self.path)
 
-    def cached(self, cache: MutableMapping[Node, T], build: Callable[["Reader"], T]) -> T:
-        """What `build` makes of this value; cached by its node, so that scenarios which only inherit it share it. One
-        with problems is not cached, so that each reader reports them."""
-        if self.node is None or self.node not in cache:
+    def built_once(self, build: Callable[["Reader"], T]) -> T:
+        """What `build`, the same one each time, makes of this value; kept by its node, so that scenarios which only
+        inherit it share it. One with problems is not kept, so that each reader reports them."""
+        if self.node is None:
+            return build(self)
+        if self.node.built is None:
             built = build(self)
-            if self.node is not None and self.is_valid:
-                cache[self.node] = built
-            return built
-        return cache[self.node]
+            if not self.is_valid:
+                return built
+            self.node.built = built
+        kept: T = self.node.built
+        return kept
 
     def items(self) -> "list[Reader]":
         """The items of a list."""
@@ -154,5 +157,5 @@ class Reader:
         try:
             return read(value)
         except ValueError as error:
-            self.problem(code, f"{shown(value)} {error}")
+            self.problem(code, f"{shown_at(self.path, value)} {error}")
             return None

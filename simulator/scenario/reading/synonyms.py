@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping
 # Each key with other words for it. Where a place has several keys for one word, the first listed here is meant.
 WORDS: Mapping[str, str] = {
     # matchers
-    "min": "gte ge gt from least at_least minimum min_value more_than above over",
+    "more_than": "gt above over exceeds greater_than greater more",
+    "min": "gte ge from least at_least minimum min_value",
     "max": "lte le lt to most at_most maximum max_value less_than below under",
     "in": "any_of one_of values oneof anyof among enum list",
     "not": "ne neq except exclude isnt not_in nin unless",
@@ -20,6 +21,7 @@ WORDS: Mapping[str, str] = {
     "account": "phone msisdn number account_number mobile customer",
     "amount": "price value sum total denomination",
     "refid": "reference ref order order_id id request_id idempotency_key",
+    "query": "parameters params query_string args querystring",
     "extras": "extra fields metadata params",
     "reseller": "merchant client user partner",
     "trxid": "transaction_id trx transaction",
@@ -27,6 +29,11 @@ WORDS: Mapping[str, str] = {
     # rules
     "when": "if match condition conditions where given request",
     "then": "do action actions respond response reply result steps timeline",
+    "any": "or either any_of one_of anyof",
+    "time": "time_of_day hours hour clock",
+    "weekday": "weekdays day days dow day_of_week",
+    "since": "after from start from_start",
+    "until": "before to end till",
     "times": "limit repeat max_times first",
     "nth": "on number_of_match",
     "every": "each interval nth_each",
@@ -34,11 +41,15 @@ WORDS: Mapping[str, str] = {
     "name": "title label",
     "fallback": "default otherwise else",
     "callbacks": "callback notifications webhooks webhook",
+    # choices
+    "one_of": "oneof any_of anyof either choice choose random variants mix",
+    "weight": "probability percent percentage share odds ratio chance",
     # timelines, refusals
-    "after": "at in delay wait time",
+    "after": "in delay wait time",
+    "at": "time_of_day clock_time o_clock after in delay time when moment",
     "requery": "query poll re_query on_query",
-    "status": "state http_status response_status outcome",
     "statusCode": "code status_code response_code",
+    "status": "state http_status response_status outcome code status_code http_code",
     "remarks": "message reason note description",
     "refuse": "reject decline deny error refusal",
     # faults, callbacks, inboxes
@@ -50,14 +61,18 @@ WORDS: Mapping[str, str] = {
     "after_commit": "after_execution committed execute processed",
     "drop": "lose lost suppress skip disable",
     "duplicate": "duplicates copies again repeat twice",
+    "again_after": "repeat_after resend_after again_in stale",
     "reverse": "reorder out_of_order shuffle",
     # sections
     "extends": "extend inherits inherit base parent include import from",
     "payments": "rules topups payment transactions",
     "faults": "errors failures fault chaos",
     "resellers": "accounts merchants clients users reseller",
-    "schedule": "events scheduled timeline cron",
+    "schedule": "events scheduled cron",
+    "timelines": "timeline flows sequences",
     "inboxes": "inbox receivers",
+    "per": "by each group_by for_each per_value scope",
+    "apart": "interval spacing gap distance min_interval",
     "expect": "expectations assert asserts assertions verify",
     "assume": "assumptions knobs",
     "scenario": "title name",
@@ -76,8 +91,35 @@ WORDS: Mapping[str, str] = {
     "rate_limit_interval": "interval window period per",
 }
 
+# What only the conditions of faults have, beside those of all rules.
+FAULTS_ONLY = ("path", "method", "query", "headers", "new")
+
+# Values that are written another way: the key, what the value ends with, and what to write.
+NOTES: tuple[tuple[str, str, str], ...] = (
+    ("min", "outstanding", "write more_than: outstanding"),
+    ("max", "outstanding", "only more_than takes 'outstanding'"),
+    ("weight", "%", "weights are plain numbers"),
+    ("chance", "%", "a probability is a number such as 0.1"),
+)
+
 
 def meant(wrong: str, known: Collection[str]) -> str:
     """The known key that `wrong` is another word for; empty when there is none."""
     word = wrong.lower().replace("-", "_").replace(" ", "_")
     return next((key for key, words in WORDS.items() if key in known and word in words.split()), "")
+
+
+def explained(wrong: str, known: Collection[str]) -> str:
+    """Why there is no such key here, where one word for it does not say that; empty when there is nothing to say."""
+    if {"nth", "weekday"} <= set(known) and not {"when", *FAULTS_ONLY} & set(known) and not meant(wrong, known):
+        key = wrong if wrong in FAULTS_ONLY else meant(wrong, FAULTS_ONLY)
+        return f"; only faults have {'it' if key == wrong else repr(key)}" if key else ""
+    if wrong in ("replies", "repeat") and {"disconnect", "since"} <= set(known):
+        return "; an entry of 'during' is one reply"
+    return ""
+
+
+def noted(key: object, value: object) -> str:
+    """What to write instead of a value of this key; empty when there is nothing to say."""
+    found = (text for of, end, text in NOTES if of == key and isinstance(value, str) and value.endswith(end))
+    return "".join(f"; {text}" for text in found)

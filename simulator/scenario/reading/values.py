@@ -62,7 +62,7 @@ def secret_bytes(text: str) -> bytes:
     try:
         return b64decode(text, validate=True)
     except (Base64Error, ValueError):
-        raise ValueError("must be Base64 such as bm90LWEtc2VjcmV0") from None
+        raise ValueError("must be Base64 such as c2VjcmV0LWZvci10ZXN0cw==") from None
 
 
 def target(text: str) -> str:

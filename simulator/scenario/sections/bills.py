@@ -51,7 +51,7 @@ def bill_then(item: Reader) -> BillThen:
     bill, error, label = item["bill"], item["error"], item["error_message"]
     if bill.is_given and error.is_given:
         error.problem("misplaced", "a look-up is answered with 'bill' or refused with 'error', not both", at_key=True)
-    if not bill.is_given and not error.is_given:
+    if item.is_given and not bill.is_given and not error.is_given:
         item.problem("missing_key", "a bill rule needs 'bill' or 'error'")
     if label.is_given and not error.is_given:
         label.problem("misplaced", "error_message goes with an error; write 'error' beside it", at_key=True)

@@ -12,7 +12,7 @@ ACCEPTED = "Success"
 def void(item: Reader) -> CaseThen:
     """The `then` of a void. An accepted void ends after a delay, by default with a refund; a refused one ends at
     once."""
-    is_accepted = item["status"].text() == ACCEPTED
+    is_accepted = _is_accepted(item)
     refund_after, refused_after = item["refund_after"], item["refused_after"]
     for given in (refund_after, refused_after):
         if given.is_given and not is_accepted:
@@ -32,4 +32,11 @@ def void(item: Reader) -> CaseThen:
 def dispute(item: Reader) -> CaseThen:
     """The `then` of a dispute."""
     message = item["message"].parsed(partial(template, field_name="message"), "bad_template")
-    return CaseThen(item["status"].text() == ACCEPTED, message)
+    return CaseThen(_is_accepted(item), message)
+
+
+def _is_accepted(item: Reader) -> bool:
+    status = item["status"]
+    if item.is_mapping and not status.is_given:
+        item.problem("missing_key", "'status' is missing")
+    return status.text() == ACCEPTED

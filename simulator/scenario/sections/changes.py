@@ -1,10 +1,9 @@
-"""Changes of products, categories and groups: from a scenario's schedule or the control API."""
+"""Changes of products, categories and groups: for a scenario's schedule and the control API."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from simulator.domain.model.catalog import Catalog, Product
-from simulator.domain.model.scenario import ScheduledChange, ScheduledTreeChange
 from simulator.domain.model.tree import TreeKind
 from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import Report
@@ -21,35 +20,6 @@ class Changes(NamedTuple):
 
     properties: Mapping[str, Any]
     options: Mapping[str, bool]
-
-
-def scheduled_change(item: Reader, products: Mapping[str, Product], resellers: Collection[str]) -> ScheduledChange:
-    """`{at, product: {code, reseller?, set: {...}}}`."""
-    wanted = item["product"]
-    code, reseller = wanted["code"].text(), wanted["reseller"].text() or None
-    product = products.get(code)
-    if wanted["code"].is_given and product is None:
-        wanted["code"].unknown("product", code, "in the catalog", products)
-    if reseller and reseller not in resellers:
-        wanted["reseller"].unknown("reseller", reseller, "in this scenario", resellers)
-    result = changes(wanted["set"], product, is_overlay=reseller is not None)
-    return ScheduledChange(
-        at=item["at"].duration(),
-        code=code,
-        changes=result.properties,
-        options=result.options,
-        reseller=reseller,
-    )
-
-
-def scheduled_tree_change(item: Reader, kind: TreeKind, found: Catalog) -> ScheduledTreeChange:
-    """`{at, category: {id, set: {...}}}`, or the same with `group`."""
-    wanted = item[kind.value]
-    id_ = wanted["id"].text()
-    ids = [one.id for one in found.parts(kind)]
-    if wanted["id"].is_given and id_ not in ids:
-        wanted["id"].unknown(kind.value, id_, "in the catalog", ids)
-    return ScheduledTreeChange(item["at"].duration(), kind, id_, tree_changes(wanted["set"], kind, found.products))
 
 
 def build_tree_changes(data: Mapping[str, object], kind: TreeKind, found: Catalog) -> Mapping[str, Any]:

@@ -1,23 +1,26 @@
 """`expect`: what should have happened by the end of a run, compiled like the rules' `when`."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
-from simulator.domain.model.expectations import Count, Expectation, ExpectationKind
+from simulator.domain.model.expectations import ANY_COUNT, Count, Expectation, ExpectationKind, Place
 from simulator.domain.model.magic import Magic
 from simulator.domain.model.outcomes import IDS
-from simulator.domain.model.rules import Rule
+from simulator.domain.model.rules import Fields, Rule
 from simulator.domain.model.transactions import Status
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import shown
+from simulator.scenario.reading.document import one_line, shown
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import text_of
+from simulator.scenario.sections.matchers import compile_when
 from simulator.scenario.sections.rules import KnownCodes, check_codes, values_of, when_of
 from simulator.scenario.sections.timeline import STATUSES
 from simulator.wire.payments import STATUS_NAMES
 
 NAME_CHARS_MAX = 200
+FILE_CHARS_MAX = 1000
 
 CALLBACK_STATES = ("pending", "delivered", "failed", "dropped")
 WEBHOOK_STATES = ("pending", "success", "failed")
@@ -62,7 +65,15 @@ def _expectation(item: Reader, names: KnownNames) -> Expectation | None:
         if item.is_valid:  # otherwise a misspelt key was reported
             item.problem("missing_key", f"an expectation is about one of {', '.join(ExpectationKind)}")
         return None
-    kind, about = given[0], item[given[0]]
+    kind = given[0]
+    _refuse_misplaced(item, kind)
+    position = item.position
+    place = Place(one_line(position.source, FILE_CHARS_MAX), position.line) if position.line else None
+    return replace(_about(item, kind, names), written=item.node.plain() if item.node else None, place=place)
+
+
+def _about(item: Reader, kind: ExpectationKind, names: KnownNames) -> Expectation:
+    about = item[kind]
     name = item["name"].text(_described(kind, about))
     count = _count(item["count"])
     match kind:
@@ -74,7 +85,29 @@ def _expectation(item: Reader, names: KnownNames) -> Expectation | None:
             return _balance(name, item, names)
     for member, entry in about.entries():
         _check_values(kind, member, entry)
-    return Expectation(name, kind, count, when_of(about, names.known))
+    per, apart = item["per"].text(), item["apart"].optional_duration()
+    if (per or apart is not None) and not item["count"].is_given:
+        count = ANY_COUNT
+    test = when_of(about, names.known)
+    return Expectation(name, kind, count, test, parts=_parts(about), per=per, apart=apart)
+
+
+def _parts(about: Reader) -> Mapping[str, Callable[[Fields], bool]]:
+    """Each condition by itself, to tell which of them a record misses."""
+    if about.node is None or not about.is_mapping or not about.is_valid:
+        return {}
+    return {name: compile_when({name: matcher}) for name, matcher in about.node.plain().items()}
+
+
+def _refuse_misplaced(item: Reader, kind: ExpectationKind) -> None:
+    for key in ("per", "apart"):
+        if item[key].is_given and kind is not ExpectationKind.CALLS:
+            item[key].problem("misplaced", f"{key!r} is about calls, not about {kind.value}", at_key=True)
+    if item["per"].is_given and not item["count"].is_given and not item["apart"].is_given:
+        text = "'per' needs 'count' or 'apart' beside it: what should hold for each value"
+        item["per"].problem("misplaced", text, at_key=True)
+    if item["apart"].is_given and item["apart"].optional_duration() == timedelta(0):
+        item["apart"].problem("out_of_range", "any two calls are 0 s apart; write a longer time")
 
 
 def _count(item: Reader) -> Count:
@@ -82,6 +115,8 @@ def _count(item: Reader) -> Count:
         low, high = item["min"].integer(0), item["max"].optional_integer()
         if high is not None and high < low:
             item["max"].problem("out_of_range", f"max is below min, {low}")
+        if item.is_valid and Count(low, high).is_any:
+            item.problem("out_of_range", "every count is within this; write 'max', or 'min: 1' or more")
         return Count(low, high)
     exactly = item.optional_integer()
     return Count() if exactly is None else Count(exactly, exactly)
@@ -112,7 +147,13 @@ def _check_values(kind: ExpectationKind, member: str, entry: Reader) -> None:
             message = f"{shown(text)} is not one of {', '.join(known)}{suggestion(text, list(known))}"
             value.problem("unknown_value", message)
         if (kind.value, member) in _NUMBERS and not (text.isascii() and text.isdigit()):
-            value.problem("bad_number", f"{shown(text)} must be a whole number")
+            value.problem("bad_number", f"{shown(text)} must be a whole number{_class_of(text)}")
+
+
+def _class_of(text: str) -> str:
+    """How to say 4xx."""
+    first = text[:1]
+    return f", or {{ min: {first}00, max: {first}99 }}" if text.lower() in ("1xx", "2xx", "3xx", "4xx", "5xx") else ""
 
 
 def _described(kind: ExpectationKind, about: Reader) -> str:

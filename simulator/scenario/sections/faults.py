@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
+from simulator.contract.body import BadJson, decode_any
 from simulator.domain.model.faults import (
+    JSON,
     CutAnswer,
     Denial,
     DrippingAnswer,
+    ExtraHeaders,
     Failure,
     FaultThen,
     InternalError,
@@ -16,9 +19,13 @@ from simulator.domain.model.faults import (
     ScriptedAnswer,
 )
 from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.headers import headers
 
 # The keys that apply to the answer of an executed request.
-AFTER_COMMIT = ("status", "disconnect", "malformed", "drip", "delay")
+AFTER_COMMIT = ("status", "headers", "disconnect", "malformed", "drip", "delay")
+
+HTML = "text/html; charset=utf-8"
+TEXT = "text/plain; charset=utf-8"
 
 
 def fault(item: Reader) -> FaultThen:
@@ -37,10 +44,12 @@ def _refuse_misplaced(item: Reader) -> None:
         item["body"].problem("misplaced", "a body needs a 'status' beside it", at_key=True)
     closes = item["disconnect"].boolean() or item["disconnect"].text()
     if item["after_commit"].boolean() and not any(item[key].is_given for key in AFTER_COMMIT):
-        text = "after_commit needs 'status', 'disconnect', 'malformed', 'drip' or 'delay' beside it"
+        *others, last = map(repr, AFTER_COMMIT)
+        text = f"after_commit needs {', '.join(others)} or {last} beside it"
         item["after_commit"].problem("misplaced", f"{text}: what happens to the answer", at_key=True)
-    for spoiler in ("malformed", "drip"):
-        if closes and item[spoiler].is_given:
+    for spoiler in ("malformed", "drip", "headers"):
+        has_head = spoiler == "headers" and item["disconnect"].text() == "body"
+        if closes and item[spoiler].is_given and not has_head:
             text = f"a closed connection has no answer for {spoiler!r}; remove one of the two"
             item[spoiler].problem("misplaced", text, at_key=True)
 
@@ -49,7 +58,10 @@ def _failures(item: Reader) -> Iterator[Failure]:
     """In the order of application."""
     status, body, disconnect = item["status"].optional_integer(), item["body"].node, item["disconnect"]
     if status is not None:
-        yield ScriptedAnswer(status, body.plain() if body is not None else None)
+        content = body.plain() if body is not None else None
+        yield ScriptedAnswer(status, content, _type_of(content) if isinstance(content, str) else JSON)
+    if found := headers(item["headers"]):
+        yield ExtraHeaders(tuple((name.encode(), value.encode()) for name, value in found))
     if disconnect.boolean() or disconnect.text() == "head":
         yield NoAnswer()
     elif disconnect.text():
@@ -59,6 +71,17 @@ def _failures(item: Reader) -> Iterator[Failure]:
     pace = item["drip"]["bytes_per_second"].optional_amount()
     if pace is not None:
         yield DrippingAnswer(float(pace))
+
+
+def _type_of(text: str) -> str:
+    """The media type of a body that is written as text, by what it looks like."""
+    if text.lstrip().startswith("<"):
+        return HTML
+    try:
+        decode_any(text.encode())
+    except BadJson:
+        return TEXT
+    return JSON
 
 
 def _denial(item: Reader) -> Denial | None:

@@ -4,34 +4,39 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from types import MappingProxyType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from simulator.domain.model.magic import NO_MAGIC, Magic, rule_name
 from simulator.domain.model.rules import MagicRules, Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
-from simulator.scenario.reading.document import Node
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.bills import bill_then
 from simulator.scenario.sections.cases import dispute, void
 from simulator.scenario.sections.faults import fault
 from simulator.scenario.sections.matchers import When, compile_when
-from simulator.scenario.sections.rules import KnownCodes, payment_then, when_of
+from simulator.scenario.sections.payments import payment_then, payment_thens
+from simulator.scenario.sections.rules import KnownCodes, when_of
+from simulator.scenario.sections.timeline import Timelines
+from simulator.scenario.sections.variants import choices, with_variants
 
-_CACHE: WeakKeyDictionary[Node, Magic] = WeakKeyDictionary()
 _ALWAYS = compile_when({})
 
 
-def magic(section: Reader) -> Magic:
-    """The magic accounts."""
-    return section.cached(_CACHE, _magic) if section.is_mapping else NO_MAGIC
+def magic(section: Reader, timelines: Timelines) -> Magic:
+    """The magic accounts. Those of a scenario with timelines are its own, since their outcomes may name one."""
+    if not section.is_mapping:
+        return NO_MAGIC
+    if timelines:
+        return _magic(section, timelines)
+    return section.built_once(partial(_magic, timelines=timelines))
 
 
 def finishing_after(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...]:
     """The timeline with its final status `span` after the creation, and no other status later than that.
 
-    A timeline without a final status, or with one in the first answer or on a re-query, is unchanged.
+    A timeline without a final status, or with one in the first answer, at a time of day or on a re-query, is unchanged.
     """
     if not steps or steps[-1].status not in SETTLED or steps[-1].after is None:
         return steps
@@ -39,19 +44,19 @@ def finishing_after(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...
     return (*earlier, replace(steps[-1], after=span))
 
 
-def _magic(section: Reader) -> Magic:
+def _magic(section: Reader, timelines: Timelines) -> Magic:
     durations = {digit: item.duration() for digit, item in section["durations"].entries()}
     outcomes = dict(section["outcomes"].entries())
     _check_digits(section["durations"], 1)
     _check_digits(section["outcomes"], 2)
-    usual = payment_then(section["then"])
+    usual = payment_then(section["then"], timelines)
     found: dict[str, dict[str, Rule[Any]]] = {name: {} for name in ("payments", *READERS)}
     for code, item in outcomes.items():
-        found["payments"] |= _payment_rules(code, item["payments"], usual, durations)
+        found["payments"] |= _payment_rules(code, item["payments"], usual, durations, timelines)
         for name, read in READERS.items():
             if item[name].is_given:
-                when, then = read(item[name])
-                found[name] |= {digit + code: Rule(rule_name(digit + code), when, then) for digit in ("0", *durations)}
+                when, thens = read(item[name])
+                found[name] |= {digit + code: _rule(digit + code, when, thens) for digit in ("0", *durations)}
     texts = {code: item["outcome"].text() for code, item in outcomes.items()}
     sections = {name: MagicRules(rules) for name, rules in found.items()}
     return Magic(MappingProxyType(texts), MappingProxyType(durations), MappingProxyType(sections))
@@ -64,24 +69,30 @@ def _check_digits(section: Reader, count: int) -> None:
 
 
 def _payment_rules(
-    code: str, item: Reader, usual: PaymentThen, durations: Mapping[str, timedelta]
+    code: str, item: Reader, usual: PaymentThen, durations: Mapping[str, timedelta], timelines: Timelines
 ) -> dict[str, Rule[PaymentThen]]:
     """The rules of one outcome by their three digits; empty when neither it nor the table has a timeline."""
-    own = payment_then(item["then"], item["callbacks"])
-    then = own if item["then"].is_given else replace(usual, callbacks=own.callbacks)
-    if not then.steps and then.refusal is None:
+    thens = payment_thens(item["then"], item["callbacks"], timelines, usual)
+    if not any(then.steps or then.refusal for _, then in thens):
         return {}
-    usually = {"0" + code: Rule(rule_name("0" + code), _ALWAYS, then)}
-    return usually | {
-        digit + code: Rule(rule_name(digit + code), _ALWAYS, replace(then, steps=finishing_after(then.steps, span)))
+    return {"0" + code: _rule("0" + code, _ALWAYS, thens)} | {
+        digit + code: _rule(
+            digit + code,
+            _ALWAYS,
+            [(weight, replace(then, steps=finishing_after(then.steps, span))) for weight, then in thens],
+        )
         for digit, span in durations.items()
     }
 
 
-# Other parts of an outcome: by section, the match of a request and the action.
-READERS: Mapping[str, Callable[[Reader], tuple[When, Any]]] = {
-    "voids": lambda item: (_ALWAYS, void(item["then"])),
-    "disputes": lambda item: (_ALWAYS, dispute(item["then"])),
-    "bills": lambda item: (_ALWAYS, bill_then(item["then"])),
-    "faults": lambda item: (when_of(item["when"], KnownCodes()), fault(item["then"])),
+def _rule(digits: str, when: When, thens: list[tuple[int, Any]]) -> Rule[Any]:
+    return with_variants(Rule(rule_name(digits), when, thens[0][1]), thens)
+
+
+# Other parts of an outcome: by section, the match of a request and what may happen, each with its weight.
+READERS: Mapping[str, Callable[[Reader], tuple[When, list[tuple[int, Any]]]]] = {
+    "voids": lambda item: (_ALWAYS, choices(item["then"], void)),
+    "disputes": lambda item: (_ALWAYS, choices(item["then"], dispute)),
+    "bills": lambda item: (_ALWAYS, choices(item["then"], bill_then)),
+    "faults": lambda item: (when_of(item["when"], KnownCodes()), choices(item["then"], fault)),
 }

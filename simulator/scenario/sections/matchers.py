@@ -5,19 +5,26 @@ Values are compared as text, amounts as numbers. A test of an absent value fails
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from decimal import Decimal
 
 from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
 from simulator.domain.model.rules import Fields, matches_all
+from simulator.domain.model.windows import Window
 from simulator.scenario.reading import patterns
 from simulator.scenario.reading.values import text_of
+from simulator.scenario.sections import windows
+from simulator.scenario.sections.windows import window_of
 
 Test = Callable[[object], bool]
 When = Callable[[Fields], bool]
 
 # Facts from the request's body; a fault that tests one of these is evaluated after the body was read.
 BODY_FACTS = frozenset({"product", "account", "amount", "refid", "extras", "new"})
-COUNTS = ("nth", "every", "times", "chance")
+COUNTS = ("nth", "every", "times", "per", "chance")
+# Conditions with named members, each with its matcher.
+GROUPS = ("extras", "headers", "query")
+OUTSTANDING = "outstanding"
 
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?", re.ASCII)
 
@@ -27,16 +34,60 @@ def compile_when(when: Mapping[str, object]) -> When:
     literals: list[tuple[str, object]] = []
     tests: list[When] = []
     for key, matcher in when.items():
-        if key in COUNTS:
+        if key in COUNTS or key in windows.KEYS:
             continue
-        if key in ("extras", "headers"):
+        if key in GROUPS:
             assert isinstance(matcher, Mapping)
             tests += [_inner(key, name, one) for name, one in matcher.items()]
+        elif key == "any":
+            assert isinstance(matcher, list)
+            tests.append(_any_of([compile_when(branch) for branch in matcher]))
+        elif key == "amount" and exceeds_outstanding(matcher):
+            assert isinstance(matcher, dict)
+            others = {name: wanted for name, wanted in matcher.items() if name != "more_than"}
+            tests += [_exceeds_outstanding] if not others else [_outer(key, others), _exceeds_outstanding]
         elif _is_literal(key, matcher):
             literals.append((key, text_of(matcher).upper() if key == "method" else text_of(matcher)))
         else:
             tests.append(_outer(key, matcher))
+    if (window := window_of(when)) is not None:
+        tests.append(_within(window))
     return _all_of(literals, tests)
+
+
+def needs_body(when: Mapping[str, object]) -> bool:
+    """True when a `when` asks for a fact of the body."""
+    return bool(BODY_FACTS & when.keys()) or any(map(needs_body, _branches(when)))
+
+
+def without_body(when: Mapping[str, object]) -> dict[str, object]:
+    """The conditions of a `when` that can be evaluated before the body is known; where they fail, it does."""
+    found = {key: matcher for key, matcher in when.items() if key not in BODY_FACTS}
+    return found | {"any": [without_body(branch) for branch in _branches(when)]} if "any" in when else found
+
+
+def _branches(when: Mapping[str, object]) -> list[Mapping[str, object]]:
+    branches = when.get("any", [])
+    assert isinstance(branches, list)
+    return branches
+
+
+def exceeds_outstanding(matcher: object) -> bool:
+    """True for the matcher of an amount with `more_than: outstanding`."""
+    return isinstance(matcher, dict) and matcher.get("more_than") == OUTSTANDING
+
+
+def _exceeds_outstanding(facts: Fields) -> bool:
+    """The fact is a function, since a bill is drawn only for a rule that asks for it."""
+    find_outstanding, amount = facts.get(OUTSTANDING), parse_amount(facts.get("amount"))
+    if amount is None or not callable(find_outstanding):
+        return False
+    outstanding = find_outstanding()
+    return outstanding is not None and amount > outstanding
+
+
+def _any_of(branches: list[When]) -> When:
+    return lambda facts: any(branch(facts) for branch in branches)
 
 
 def _all_of(literals: list[tuple[str, object]], tests: list[When]) -> When:
@@ -55,6 +106,16 @@ def _all_of(literals: list[tuple[str, object]], tests: list[When]) -> When:
         return all(test(facts) for test in tests)
 
     return matches
+
+
+def _within(window: Window) -> When:
+    def holds(facts: Fields) -> bool:
+        now, start = facts["now"], facts["start"]
+        assert isinstance(now, datetime), "a time is a fact of every request"
+        assert isinstance(start, datetime), "the start is one too"
+        return window.holds(now, start)
+
+    return holds
 
 
 def _is_literal(key: str, matcher: object) -> bool:
@@ -105,7 +166,7 @@ def _text_part(name: str, wanted: object, is_path: bool, upper: bool) -> Test:
             return lambda value: not inner(value)
         case "in":
             return text_test(wanted, is_path=is_path, upper=upper)
-        case "min" | "max":
+        case "min" | "max" | "more_than":
             return _bound(name, wanted, number)
     return _part_of_text(name, text_of(wanted), lambda value: None if value is None else text_of(value))
 
@@ -129,7 +190,7 @@ def _amount_part(name: str, wanted: object) -> Test:
             return lambda value: not inner(value)
         case "in":
             return amount_test(wanted)
-        case "min" | "max":
+        case "min" | "max" | "more_than":
             return _bound(name, wanted, parse_amount)
     return _part_of_text(name, text_of(wanted), _amount_text)
 
@@ -145,6 +206,8 @@ def _bound(name: str, wanted: object, read: Callable[[object], Decimal | None]) 
     assert bound is not None
     if name == "min":
         return lambda value: (found := read(value)) is not None and found >= bound
+    if name == "more_than":
+        return lambda value: (found := read(value)) is not None and found > bound
     return lambda value: (found := read(value)) is not None and found <= bound
 
 

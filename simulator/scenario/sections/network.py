@@ -20,7 +20,7 @@ def network(section: Reader, products: Collection[str]) -> Mapping[str, NetworkT
 
 def _timeline(entry: Reader) -> NetworkTimeline:
     if not entry.is_list:
-        return ((timedelta(0), _status(entry)),)
+        return ((timedelta(0), network_status(entry)),)
     latest = timedelta(0)
     timeline: list[tuple[timedelta, NetworkStatus]] = []
     for item in entry.items():
@@ -28,10 +28,11 @@ def _timeline(entry: Reader) -> NetworkTimeline:
         if at < latest:
             item["at"].problem("timeline", f"{item['at'].text()} is before the one above; 'at' counts from the start")
         latest = max(latest, at)
-        timeline.append((at, _status(item["status"])))
+        timeline.append((at, network_status(item["status"])))
     return tuple(timeline)
 
 
-def _status(entry: Reader) -> NetworkStatus:
+def network_status(entry: Reader) -> NetworkStatus:
+    """One status."""
     text = entry.text()
     return next((status for status in NetworkStatus if status == text), NetworkStatus.HEALTHY)

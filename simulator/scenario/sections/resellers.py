@@ -1,6 +1,7 @@
 """Resellers of a scenario: wallet, keys, users, callback, settings and their own view of the catalog."""
 
 from collections.abc import Collection
+from decimal import Decimal
 from ipaddress import ip_network
 from types import MappingProxyType
 
@@ -37,10 +38,6 @@ def reseller(item: Reader, products: Collection[str] | None) -> ResellerStart:
     balance = item["balance"].amount()
     if not is_whole_cents(balance):
         item["balance"].problem("bad_amount", f"a balance is in whole sen, not {balance}")
-    threshold = item["low_balance_threshold"].optional_amount()
-    if threshold is not None and (threshold < 1 or not is_whole_cents(threshold)):
-        text = f"a threshold is at least 1 and in whole sen, not {threshold}"
-        item["low_balance_threshold"].problem("bad_amount", text)
     settings = item["settings"]
     return ResellerStart(
         code=item["code"].text(),
@@ -48,12 +45,12 @@ def reseller(item: Reader, products: Collection[str] | None) -> ResellerStart:
         balance=balance,
         keys=tuple(_key(key) for key in item["api_keys"].items()),
         users=tuple(User(user["username"].text(), user["password"].text()) for user in item["users"].items()),
-        callback=_callback(item["callback"]),
+        callback=callback(item["callback"]),
         webhook=webhook(item["balance_webhook"]),
         require_api_key_for_topup=settings["require_api_key_for_topup"].boolean(),
-        ip_allowlist=tuple(_network(entry) for entry in settings["ip_allowlist"].items()),
+        ip_allowlist=allowlist(settings["ip_allowlist"]),
         overlay=MappingProxyType({code: _overlay(code, entry, products) for code, entry in item["catalog"].entries()}),
-        low_balance_threshold=threshold,
+        low_balance_threshold=threshold(item["low_balance_threshold"]),
     )
 
 
@@ -81,18 +78,33 @@ def _key(item: Reader) -> KeyStart:
     if not secret.is_given and state not in KEYLESS:
         item.problem("missing_key", "'secret' is missing; a key needs one unless it is no_secret or undecryptable")
     secret.parsed(secret_bytes, "bad_secret")
-    return KeyStart(item["key"].text(), secret.text(), _state(state))
+    return KeyStart(item["key"].text(), secret.text(), key_state(state))
 
 
-def _state(text: str) -> KeyState:
+def key_state(text: str) -> KeyState:
+    """The state of this name."""
     return next((state for state in KeyState if state == text), KeyState.ACTIVE)
 
 
-def _callback(item: Reader) -> CallbackConfig:
+def callback(item: Reader) -> CallbackConfig:
+    """Where callbacks go; nowhere when absent."""
     if not item.is_mapping:
         return CallbackConfig()
     url = item["url"].parsed(target, "bad_url")
     return CallbackConfig(url or "", item["method"].text("POST"))
+
+
+def threshold(item: Reader) -> Decimal | None:
+    """Below which balance the reseller is alerted; None when absent."""
+    amount = item.optional_amount()
+    if amount is not None and (amount < 1 or not is_whole_cents(amount)):
+        item.problem("bad_amount", f"a threshold is at least 1 and in whole sen, not {amount}")
+    return amount
+
+
+def allowlist(section: Reader) -> tuple[str, ...]:
+    """The addresses and networks that may call."""
+    return tuple(_network(entry) for entry in section.items())
 
 
 def _network(entry: Reader) -> str:

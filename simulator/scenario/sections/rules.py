@@ -1,7 +1,7 @@
 """Reads the rules of a scenario, section by section, and compiles their `when`."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -9,24 +9,43 @@ from simulator.domain.model.bills import BillThen
 from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal
+from simulator.domain.model.transactions import PaymentThen
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections import windows
 from simulator.scenario.sections.bills import bill_then
 from simulator.scenario.sections.cases import dispute, void
 from simulator.scenario.sections.faults import fault
-from simulator.scenario.sections.matchers import BODY_FACTS, COUNTS, When, compile_when, number
-from simulator.scenario.sections.timeline import steps
+from simulator.scenario.sections.matchers import (
+    BODY_FACTS,
+    COUNTS,
+    GROUPS,
+    OUTSTANDING,
+    When,
+    compile_when,
+    needs_body,
+    number,
+    without_body,
+)
+from simulator.scenario.sections.payments import payment_thens
+from simulator.scenario.sections.timeline import Timelines
+from simulator.scenario.sections.variants import choices, with_variants
+from simulator.scenario.sections.windows import SPAN_KEYS, check_window
 
 Then = TypeVar("Then")
+
+NO_MATCHERS = frozenset({*COUNTS, *windows.KEYS, "any", "new"})
 
 
 @dataclass(frozen=True, slots=True)
 class KnownCodes:
-    """Codes that a `when` may name; None allows any."""
+    """What a `when` may name: codes, None for any, and whether an amount may be compared with what is `outstanding`;
+    and the timelines that a `then` may name."""
 
     products: Collection[str] | None = None
     resellers: Collection[str] | None = None
+    outstanding: bool = False
+    timelines: Timelines = field(default_factory=dict)
 
 
 def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any], ...]:
@@ -37,66 +56,38 @@ def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any],
 
 def payment_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[PaymentThen]:
     """One rule of `payments`."""
-    return _outcome_rule(item, rule_id, known, payment_then(item["then"], item["callbacks"]))
-
-
-def payment_then(then: Reader, distortion: Reader | None = None) -> PaymentThen:
-    """What a payment rule does: `then` is a timeline or a refusal, `distortion` the handling of its callbacks."""
-    callbacks = _callbacks(distortion) if distortion is not None else Distortion()
-    if not then.is_mapping:
-        return PaymentThen(steps(then), callbacks)
-    if distortion is not None and distortion.is_given:
-        distortion.problem("misplaced", "a refused payment has no callbacks", at_key=True)
-    return PaymentThen((), callbacks, _refusal(then))
-
-
-def _callbacks(distortion: Reader) -> Distortion:
-    return Distortion(
-        drop=distortion["drop"].boolean(),
-        duplicates=distortion["duplicate"].integer(0),
-        delay=distortion["delay"].duration(),
-        reverse=distortion["reverse"].boolean(),
-    )
-
-
-def _refusal(item: Reader) -> Refusal:
-    """`{refuse: Insufficient_Balance}`, optionally with its own code and remarks."""
-    names = {reason.value: reason for reason in Reason}
-    reason = names.get(item["refuse"].text(), Reason.REQUEST)
-    return Refusal(reason, item["statusCode"].optional_integer(), item["remarks"].text())
+    known = replace(known, outstanding=True)
+    return _outcome_rule(item, rule_id, known, payment_thens(item["then"], item["callbacks"], known.timelines))
 
 
 def fault_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[FaultThen]:
     """One rule of `faults`."""
-    rule = _rule(item, rule_id, known, fault(item["then"]))
+    thens = choices(item["then"], fault)
+    rule = _rule(item, rule_id, known, thens[0][1])
     # Neither the execution nor the body is known when a request arrives.
-    waits = rule.then.after_commit or _needs_body(item["when"])
-    return replace(rule, before_body=before_body(item["when"])) if waits else rule
+    waits = any(then.after_commit for _, then in thens) or rule.per in BODY_FACTS or needs_body(_written(item))
+    return with_variants(replace(rule, before_body=before_body(item)) if waits else rule, thens)
 
 
-def _needs_body(when: Reader) -> bool:
-    return any(key in BODY_FACTS for key, _ in when.entries())
-
-
-def before_body(when: Reader) -> When:
-    """The part of a test that can be evaluated before the body of a request is known."""
-    plain = _plain(when)
-    return compile_when({key: matcher for key, matcher in plain.items() if key not in BODY_FACTS})
+def before_body(item: Reader) -> When:
+    """The part of a rule's test that can be evaluated before the body of a request is known."""
+    return compile_when(without_body(_written(item)))
 
 
 def void_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
     """One rule of `voids`."""
-    return _outcome_rule(item, rule_id, known, void(item["then"]))
+    return _outcome_rule(item, rule_id, known, choices(item["then"], void))
 
 
 def dispute_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
     """One rule of `disputes`."""
-    return _outcome_rule(item, rule_id, known, dispute(item["then"]))
+    return _outcome_rule(item, rule_id, known, choices(item["then"], dispute))
 
 
 def bill_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[BillThen]:
     """One rule of `bills`."""
-    return _outcome_rule(item, rule_id, known, bill_then(item["then"]))
+    known = replace(known, outstanding=True)
+    return _outcome_rule(item, rule_id, known, choices(item["then"], bill_then))
 
 
 # In the order of the sections of a scenario.
@@ -109,22 +100,48 @@ RULE_READERS: Mapping[str, Callable[[Reader, str, KnownCodes], Rule[Any]]] = {
 }
 
 
-def _outcome_rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
+def _outcome_rule(item: Reader, rule_id: str, known: KnownCodes, thens: list[tuple[int, Then]]) -> Rule[Then]:
     """A rule of a business outcome may be a fallback; a fault may not."""
-    return replace(_rule(item, rule_id, known, then), fallback=item["fallback"].boolean())
+    rule = replace(_rule(item, rule_id, known, thens[0][1]), fallback=item["fallback"].boolean())
+    return with_variants(rule, thens)
 
 
 def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
+    times, nth, every = (_count(item, key) for key in ("times", "nth", "every"))
+    per = _from_either(item, "per", lambda reader: reader.text())
     return Rule(
         id=item["id"].text(rule_id),
         name=item["name"].text(),
-        when=when_of(item["when"], known),
+        when=_when(item, known),
         then=then,
-        times=_count(item, "times"),
-        nth=_count(item, "nth"),
-        every=_count(item, "every"),
+        times=times,
+        nth=nth,
+        every=every,
+        per=(per or "") if times or nth or every else "",
         chance=_from_either(item, "chance", lambda reader: reader.optional_amount()),
     )
+
+
+def _when(item: Reader, known: KnownCodes) -> When:
+    """The test of a rule's `when` and of the span beside it."""
+    for key in SPAN_KEYS:
+        check_window(key, item[key])
+    test = when_of(item["when"], known)
+    return compile_when(_written(item)) if any(item[key].is_given for key in SPAN_KEYS) else test
+
+
+def _written(item: Reader) -> Mapping[str, Any]:
+    """The conditions of a rule as written; `since` and `until` are valid beside `when` or in it, not both."""
+    beside = {key: item[key].text() for key in SPAN_KEYS if item[key].is_given and item[key].is_valid}
+    for key in beside:
+        _refuse_twice(item, key)
+    return {**_plain(item["when"]), **beside}
+
+
+def _refuse_twice(item: Reader, key: str) -> None:
+    within = item["when"][key]
+    if item[key].is_given and within.is_given:
+        within.problem("duplicate", f"{key!r} is also written beside 'when'; write it once", at_key=True)
 
 
 def when_of(when: Reader, known: KnownCodes) -> When:
@@ -142,25 +159,29 @@ def _count(item: Reader, key: str) -> int | None:
     return _from_either(item, key, lambda reader: reader.optional_integer())
 
 
-Value = TypeVar("Value", int, Decimal)
+Value = TypeVar("Value", int, str, Decimal)
 
 
 def _from_either(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> Value | None:
-    """`nth`, `times`, `every` and `chance` are valid beside `when` or in it, not both."""
-    beside, within = item[key], item["when"][key]
-    if beside.is_given and within.is_given:
-        within.problem("duplicate", f"{key!r} is also written beside 'when'; write it once", at_key=True)
-    return read(within if within.is_given else beside)
+    """`nth`, `times`, `every`, `per` and `chance` are valid beside `when` or in it, not both."""
+    _refuse_twice(item, key)
+    within = item["when"][key]
+    return read(within if within.is_given else item[key])
 
 
 def _check_matcher(key: str, entry: Reader, known: KnownCodes) -> None:
-    if key in COUNTS or key == "new":
+    if key in windows.KEYS:
+        check_window(key, entry)
+    if key == "any":
+        for branch in entry.items():
+            _check_branch(branch, known)
+    if key in NO_MATCHERS:
         return
-    if key in ("extras", "headers"):
+    if key in GROUPS:
         for _, member in entry.entries():
             _check_patterns(member)
         return
-    _check_patterns(entry)
+    _check_patterns(entry, may_exceed_outstanding=key == "amount" and known.outstanding)
     if key == "amount":
         _check_amounts(entry)
     if key == "product":
@@ -169,8 +190,26 @@ def _check_matcher(key: str, entry: Reader, known: KnownCodes) -> None:
         check_codes(entry, known.resellers, key)
 
 
-def _check_patterns(entry: Reader) -> None:
+def _check_branch(branch: Reader, known: KnownCodes) -> None:
+    """Report counts within `any`, and another `any`."""
+    for key, entry in branch.entries():
+        if key in COUNTS:
+            entry.problem(
+                "misplaced", f"{key!r} counts the matches of a whole rule; write it beside 'when'", at_key=True
+            )
+        elif key == "any":
+            entry.problem(
+                "misplaced", "'any' within 'any' is not needed; write its items beside the others", at_key=True
+            )
+        else:
+            _check_matcher(key, entry, known)
+
+
+def _check_patterns(entry: Reader, *, may_exceed_outstanding: bool = False) -> None:
     entry["pattern"].parsed(finder, "bad_pattern")
+    if entry["more_than"].text() == OUTSTANDING and not may_exceed_outstanding:
+        text = "'outstanding' is only for the 'amount' of payments and bills, and not within 'not'; write a number"
+        entry["more_than"].problem("misplaced", text)
     if entry["not"].is_given:
         _check_patterns(entry["not"])
 
@@ -191,7 +230,8 @@ def listed_values(entry: Reader) -> list[Reader]:
 def _check_amounts(entry: Reader) -> None:
     for value in values_of(entry):
         if value.node is not None and number(value.node.value) is None:
-            value.problem("bad_amount", f"an amount is a number, not {value.text()!r}")
+            only = "; only more_than takes it" if value.text() == OUTSTANDING else ""
+            value.problem("bad_amount", f"an amount is a number, not {value.text()!r}{only}")
 
 
 def check_codes(entry: Reader, codes: Collection[str] | None, what: str) -> None:

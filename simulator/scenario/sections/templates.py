@@ -3,6 +3,7 @@ the transaction, and so are the same in every run."""
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
 from simulator.domain.model import draw
@@ -27,9 +28,27 @@ def templates(item: Reader, names: Iterable[str]) -> dict[str, Text]:
     return found
 
 
-@lru_cache(maxsize=4096)  # equal texts share one template, so that catalogs can be compared
-def template(text: str, field_name: str) -> Text:
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A compiled text, called with the facts of a transaction. Two are equal when their texts are, so that catalogs can
+    be compared: a reload of an unchanged file changes nothing."""
+
+    text: str
+    field_name: str
+    make: Text = field(compare=False)
+
+    def __call__(self, facts: Fields) -> str:
+        """The text with its placeholders filled."""
+        return self.make(facts)
+
+
+@lru_cache(maxsize=4096)
+def template(text: str, field_name: str) -> Template:
     """Compile `text`, the value of a result's `field_name`. Raises `ValueError` for an unknown placeholder."""
+    return Template(text, field_name, _compiled(text, field_name))
+
+
+def _compiled(text: str, field_name: str) -> Text:
     if len(text) > CHARS_MAX:
         raise ValueError(f"must have at most {CHARS_MAX} characters")
     parts: list[str | Text] = []

@@ -1,4 +1,4 @@
-"""Timelines: the statuses of a payment rule, and whether their order is valid."""
+"""Timelines: the statuses of a payment, of a rule or under a name, and whether their order is valid."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -8,6 +8,7 @@ from simulator.domain.model.transactions import SETTLED, Status, Step, may_follo
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.reading.values import day
 from simulator.scenario.sections.templates import templates
+from simulator.scenario.sections.windows import clock_time
 from simulator.wire.payments import STATUS_NAMES
 
 # What a step may be; the status of a void is none.
@@ -15,13 +16,26 @@ STATUSES: Mapping[str, Status] = {
     name: status for status, name in STATUS_NAMES.items() if status is not Status.REFUNDED
 }
 TEXTS = ("remarks", "sn", "pin", "note", "voucherlink")
+NAME_MAX = 100
+TIMES = ("after", "at", "requery")
+
+Timelines = Mapping[str, tuple[Step, ...]]
+NO_TIMELINES: Timelines = MappingProxyType({})
+
+
+def timelines(section: Reader) -> Timelines:
+    """The timelines that rules may name."""
+    for name, entry in section.entries():
+        if not 0 < len(name) <= NAME_MAX:
+            entry.problem("out_of_range", f"the name of a timeline has 1 to {NAME_MAX} characters", at_key=True)
+    return MappingProxyType({name: steps(entry) for name, entry in section.entries()})
 
 
 def steps(section: Reader) -> tuple[Step, ...]:
     """The steps of a `then`. Impossible ones are reported."""
     items = section.items()
     timeline = tuple(_step(item) for item in items)
-    _check_times(items)
+    _check_times(items, timeline)
     _check_statuses(items, timeline)
     return timeline
 
@@ -35,29 +49,35 @@ def _step(item: Reader) -> Step:
         code=item["statusCode"].optional_integer(),
         texts=MappingProxyType(texts) if texts else None,
         expiry=item["expiry"].parsed(day, "bad_date"),
+        at=item["at"].parsed(clock_time, "bad_clock_time"),
     )
 
 
-def _check_times(items: list[Reader]) -> None:
+def _check_times(items: list[Reader], timeline: tuple[Step, ...]) -> None:
     """The first step is the answer; each later one has one time, and neither kind of time decreases."""
-    latest_after, latest_requery = timedelta(0), 0
-    for place, item in enumerate(items):
-        after, requery = item["after"], item["requery"]
+    latest_after, latest_requery, has_waited = timedelta(0), 0, False
+    for place, (item, step) in enumerate(zip(items, timeline, strict=True)):
+        given = [key for key in TIMES if item[key].is_given]
         if place == 0:
-            for given in (after, requery):
-                if given.is_given:
-                    text = "the first step is the answer to the creating request and has no time"
-                    given.problem("timeline", text, at_key=True)
-        elif after.is_given and requery.is_given:
-            requery.problem("timeline", "a step has either 'after' or 'requery', not both", at_key=True)
-        elif not after.is_given and not requery.is_given:
-            item.problem("timeline", "a step after the first needs 'after' or 'requery'")
-        if after.duration(latest_after) < latest_after:
-            after.problem("timeline", f"{after.text()} is before the step above; 'after' counts from the creation")
-        if requery.integer(latest_requery) < latest_requery:
-            requery.problem("timeline", f"re-query {requery.text()} is before the step above")
-        latest_after = max(latest_after, after.duration(latest_after))
-        latest_requery = max(latest_requery, requery.integer(latest_requery))
+            for key in given:
+                text = "the first step is the answer to the creating request and has no time"
+                item[key].problem("timeline", text, at_key=True)
+        elif len(given) > 1:
+            text = f"a step has either {given[0]!r} or {given[1]!r}, not both"
+            item[given[1]].problem("timeline", text, at_key=True)
+        elif not given:
+            item.problem("timeline", "a step after the first needs 'after', 'at' or 'requery'")
+        if step.requery is not None:
+            if step.requery < latest_requery:
+                item["requery"].problem("timeline", f"re-query {step.requery} is before the step above")
+            latest_requery = max(latest_requery, step.requery)
+        elif step.after is not None:
+            # A time of day comes later than the step above it, never together with it.
+            if step.after < latest_after or (has_waited and step.after == latest_after):
+                text = f"{item['after'].text()} is before the step above; 'after' counts from the creation"
+                item["after"].problem("timeline", text)
+            latest_after = max(latest_after, step.after)
+        has_waited = has_waited or step.at is not None
 
 
 def _check_statuses(items: list[Reader], timeline: tuple[Step, ...]) -> None:

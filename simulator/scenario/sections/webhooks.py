@@ -57,10 +57,10 @@ def _signature(item: Reader) -> Signature:
     return Signature(header.text(), item["prefix"].text(), item["key"].text("bytes"))
 
 
-def refuse_plain_addresses(resellers: list[Reader], environment: str) -> None:
+def refuse_plain_addresses(items: list[Reader], environment: str) -> None:
     """Report webhooks without https in production (SPEC 4.19), except the sandbox's own inboxes."""
     if environment != "production":
         return
-    for url in (item["balance_webhook"]["url"] for item in resellers):
+    for url in (item["url"] for item in items):
         if url.text()[:8].lower() not in ("", "https://") and not url.text().startswith(INBOX_SCHEME):
             url.problem("bad_url", f"{url.text()!r} must begin with https:// in production")

@@ -251,12 +251,13 @@ def test_rules_see_the_look_up() -> None:
 
     def when(facts: Any) -> bool:
         seen.append(dict(facts))
+        assert seen[-1].pop("outstanding") is not None
         return False
 
     box = sandbox(bills=(bill_rule(when=when),))
     look_up(box, biller_code="7", ref2="8", amount="10")
     look_up(box, reseller="R2")
-    common = {"product": "BILL", "account": "123456"}
+    common = {"product": "BILL", "account": "123456", "now": box.state.now, "start": box.state.started}
     assert seen == [
         {**common, "reseller": "R1", "amount": "10", "extras": {"biller_code": "7", "ref2": "8"}},
         {**common, "reseller": "R2", "amount": None, "extras": {}},

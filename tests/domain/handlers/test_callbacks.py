@@ -82,6 +82,9 @@ def test_a_callback_keeps_the_target_it_was_decided_for() -> None:
     ]
 
 
+MINUTE = timedelta(minutes=1)
+
+
 @pytest.mark.parametrize(
     ("plan", "expected"),
     [
@@ -93,6 +96,30 @@ def test_a_callback_keeps_the_target_it_was_decided_for() -> None:
         (Distortion(delay=timedelta(seconds=10)), [(12, "processing"), (15, "successful")]),
         (Distortion(reverse=True), [(5, "successful"), (5, "processing")]),
         (Distortion(reverse=True, duplicates=1), [(5, "successful")] * 2 + [(5, "processing")] * 2),
+        (
+            Distortion(again_after=MINUTE),
+            [(2, "processing"), (5, "successful"), (62, "processing"), (65, "successful")],
+        ),
+        (
+            Distortion(again_after=MINUTE, delay=timedelta(seconds=10), duplicates=1),
+            [(12, "processing")] * 2 + [(15, "successful")] * 2 + [(72, "processing"), (75, "successful")],
+        ),
+        (
+            Distortion(again_after=MINUTE, reverse=True),
+            [(5, "successful"), (5, "processing"), (65, "successful"), (65, "processing")],
+        ),
+        (Distortion(by_status={Status.SUCCESSFUL: Distortion(drop=True)}), [(2, "processing")]),
+        (Distortion(drop=True, by_status={Status.SUCCESSFUL: Distortion()}), [(5, "successful")]),
+        (
+            Distortion(
+                by_status={
+                    Status.SUCCESSFUL: Distortion(drop=True),
+                    Status.PROCESSING: Distortion(again_after=MINUTE),
+                }
+            ),
+            [(2, "processing"), (62, "processing")],
+        ),
+        (Distortion(drop=True, again_after=MINUTE), []),
     ],
 )
 def test_a_rule_distorts_callbacks(plan: Distortion, expected: list[tuple[int, str]]) -> None:
@@ -104,6 +131,16 @@ def test_a_rule_distorts_callbacks(plan: Distortion, expected: list[tuple[int, s
         if fired.send
     ]
     assert got == expected
+
+
+def test_a_repeated_callback_tells_what_the_first_told_and_comes_after_the_final_one() -> None:
+    box = sandbox(rule(*STEPS, callbacks=Distortion(by_status={Status.PROCESSING: Distortion(again_after=MINUTE)})))
+    pay(box)
+    first, final, stale = sends(box, 100)
+    assert callback_of(stale).result is callback_of(first).result
+    assert callback_of(final).result.status is Status.SUCCESSFUL
+    assert [(one.copy, one.is_repeat) for one in box.state.callbacks] == [(0, False), (1, True), (0, False)]
+    assert not box.violations()
 
 
 def test_a_dropped_callback_is_recorded_as_such() -> None:

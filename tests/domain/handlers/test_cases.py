@@ -212,6 +212,8 @@ def test_rules_see_the_payment_and_the_reason() -> None:
     ask(box, refund_type=3)
     assert seen == [
         {
+            "now": box.state.now,
+            "start": box.state.started,
             "reseller": "R1",
             "product": "BILL",
             "account": "123456",
@@ -271,6 +273,10 @@ def statuses_sent(box: Sandbox, until: float) -> list[Status]:
         (Distortion(), [Status.PROCESSING, Status.SUCCESSFUL, Status.REFUNDED]),
         (Distortion(reverse=True), [Status.SUCCESSFUL, Status.PROCESSING, Status.REFUNDED]),
         (Distortion(drop=True), []),
+        (
+            Distortion(by_status={Status.REFUNDED: Distortion(drop=True)}),
+            [Status.PROCESSING, Status.SUCCESSFUL],
+        ),
         (
             Distortion(duplicates=1),
             [*[Status.PROCESSING] * 2, *[Status.SUCCESSFUL] * 2, *[Status.REFUNDED] * 2],

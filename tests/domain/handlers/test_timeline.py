@@ -1,17 +1,22 @@
 """Timelines, re-queries and the agenda (SPEC 3.1)."""
 
+from datetime import datetime, time, timedelta
+
 import pytest
 
 from simulator.domain.due import StepDue
 from simulator.domain.model.transactions import TRANSITIONS, Status, Step, may_follow
+from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
     ACCEPTED,
+    START,
     after,
     fire_due,
     order,
     pay,
     rule,
     sandbox,
+    scenario,
     seconds,
     text,
 )
@@ -40,6 +45,63 @@ def test_time_that_was_seen_is_not_rewritten() -> None:
     box.apply(order("ref-2"), seconds(100))  # nobody fired what was due, as under a manual clock that was set
     fire_due(box, seconds(100))
     assert [result.at for result in transaction.results[1:]] == [seconds(100), seconds(100)]
+
+
+def at(text: str, status: Status) -> Step:
+    return Step(status, at=time.fromisoformat(text))
+
+
+def happened(*steps: Step, created: str) -> list[str]:
+    """When the steps after the first happen to a payment made at `created` of 2027-01-10, in the service's zone."""
+    made = datetime.fromisoformat(f"2027-01-10T{created}+08:00")
+    box = Sandbox(scenario(rule(ACCEPTED, *steps)), 7, made)
+    transaction = pay(box, at=(made - START).total_seconds()).transaction
+    fire_due(box, made + timedelta(days=3))
+    return [f"{result.at.astimezone(made.tzinfo):%d %H:%M:%S}" for result in transaction.results[1:]]
+
+
+PROCESSING, SUCCESSFUL = after(2, Status.PROCESSING), at("12:10", Status.SUCCESSFUL)
+
+
+@pytest.mark.parametrize(
+    ("steps", "created", "expected"),
+    [
+        ([SUCCESSFUL], "12:00:00", ["10 12:10:00"]),
+        ([SUCCESSFUL], "12:09:59", ["10 12:10:00"]),
+        ([SUCCESSFUL], "12:10:00", ["11 12:10:00"]),
+        ([SUCCESSFUL], "23:00:00", ["11 12:10:00"]),
+        ([at("00:00:30", Status.FAILED)], "00:00:00", ["10 00:00:30"]),
+        ([PROCESSING, SUCCESSFUL], "12:09:00", ["10 12:09:02", "10 12:10:00"]),
+        ([PROCESSING, SUCCESSFUL], "12:09:59", ["10 12:10:01", "11 12:10:00"]),
+        ([at("12:10", Status.PROCESSING), at("12:10", Status.FAILED)], "12:00:00", ["10 12:10:00", "11 12:10:00"]),
+        ([at("12:10", Status.PROCESSING), after(3600, Status.FAILED)], "12:00:00", ["10 12:10:00", "10 13:00:00"]),
+        ([at("12:10", Status.PROCESSING), after(5, Status.FAILED)], "12:00:00", ["10 12:10:00", "10 12:10:00"]),
+        ([Step(Status.PROCESSING, requery=1), SUCCESSFUL], "12:00:00", ["10 12:10:00"]),
+    ],
+)
+def test_a_step_at_a_time_of_day_is_the_first_after_the_dated_step_above(
+    steps: list[Step], created: str, expected: list[str]
+) -> None:
+    assert happened(*steps, created=created) == expected
+
+
+def test_a_late_clock_does_not_move_a_time_of_day_to_the_next_day() -> None:
+    made = datetime.fromisoformat("2027-01-10T12:09:00+08:00")
+    box = Sandbox(scenario(rule(ACCEPTED, PROCESSING, SUCCESSFUL)), 7, made)
+    transaction = pay(box, at=(made - START).total_seconds()).transaction
+    late = made + timedelta(minutes=5)
+    box.apply(order("ref-2"), late)  # the time is seen, and nothing was fired
+    fire_due(box, late)
+    assert [result.at for result in transaction.results[1:]] == [late, late]
+
+
+def test_a_requery_may_come_before_a_time_of_day() -> None:
+    box = sandbox(rule(ACCEPTED, Step(Status.FAILED, requery=1), SUCCESSFUL), url="")
+    transaction = pay(box).transaction
+    assert box.next_due is not None
+    pay(box, at=1)
+    assert box.next_due is None, "the step at a time of day was taken off the agenda"
+    assert transaction.result.status is Status.FAILED
 
 
 def test_the_third_requery_releases_a_step_that_waits_for_it() -> None:

@@ -14,7 +14,8 @@ from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.catalog import Adjustment, Discount, Product
 from simulator.domain.model.money import cents, parse_amount, parse_number
 from simulator.domain.model.resellers import KeyState
-from simulator.domain.model.scenario import ResellerStart, ScheduledDeposit
+from simulator.domain.model.scenario import ResellerStart
+from simulator.domain.model.schedule import ScheduledDeposit
 from simulator.domain.model.wallet import EntryType
 from tests.support.worlds import (
     START,

@@ -10,7 +10,8 @@ from simulator.domain.commands import Credit, OpenCase, PassTime, ReplayDelivery
 from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.effects import AttemptEnd, AttemptResult
 from simulator.domain.model.outcomes import IDS, OUTCOMES, Noted
-from simulator.domain.model.rules import Rule, RuleCount
+from simulator.domain.model.rule_counts import RuleCount
+from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import Distortion, Status, Step
 from simulator.domain.reports.coverage import Coverage, RuleKey, coverage
@@ -95,6 +96,11 @@ def test_a_re_query_counts_while_the_payment_is_not_settled() -> None:
         (Distortion(), [NO], {Noted.CALLBACK_FAILED}),
         (Distortion(duplicates=2), [OK], {Noted.CALLBACK_DELIVERED, Noted.CALLBACK_DUPLICATED}),
         (Distortion(drop=True), [OK], {Noted.CALLBACK_DROPPED}),
+        (
+            Distortion(again_after=timedelta(seconds=1)),
+            [OK],
+            {Noted.CALLBACK_DELIVERED, Noted.CALLBACK_DUPLICATED},
+        ),
         (Distortion(reverse=True), [OK], {Noted.CALLBACK_DELIVERED, Noted.CALLBACKS_REVERSED}),
     ],
 )
@@ -103,6 +109,16 @@ def test_results_of_callbacks_are_counted(plan: Distortion, endings: list[Attemp
     pay(box)
     run(box, *endings)
     assert met(box) == {"payment-failed-after-accepted", *expected}
+
+
+def test_a_repeated_callback_is_stale_when_a_later_status_was_told() -> None:
+    box = sandbox(
+        rule(ACCEPTED, after(1, PROCESSING), after(2, FAILED), callbacks=Distortion(again_after=timedelta(minutes=1)))
+    )
+    pay(box)
+    run(box, OK)
+    outcomes = coverage(box.state, {}).outcomes
+    assert (outcomes[Noted.CALLBACK_STALE], outcomes[Noted.CALLBACK_DUPLICATED]) == (1, 1)
 
 
 def test_counts_are_kept_when_the_callbacks_are_evicted() -> None:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulator.contract.body import BadJson, decode_any
 from simulator.contract.openapi import load
 from simulator.contract.schemas import Schema, at_pointer, compiled
+from simulator.contract.validate import Validator
+from simulator.shortened import shortened
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -25,6 +27,16 @@ _validators: "dict[int, tuple[Schema, jsonschema_rs.Draft202012Validator]]" = {}
 _judged: dict[tuple[int, bytes], list[str]] = {}
 
 _PARAMETER = re.compile(r"(\{[^}]*\})")
+
+
+class Departure(NamedTuple):
+    """What a response has that its schema does not allow: the member (dotted), what the contract wants, and what is
+    there. A member that the contract does not describe `is_unknown`; clients ignore those."""
+
+    field: str
+    expected: str
+    actual: str
+    is_unknown: bool = False
 
 
 def response_problems(
@@ -48,10 +60,64 @@ def response_problems(
     media = described.get("content")
     if media is None:
         return problems + (["the body should be empty"] if body else [])
-    content = media.get(content_type.partition(";")[0].strip().lower())
+    content = media.get(_media_type(content_type))
     if content is None:
         return [*problems, f"the content type should be {' or '.join(media)}, not {content_type!r}"]
     return problems + _body_problems(content["schema"], body)
+
+
+def departures(
+    document: str, method: str, path: str, status: int, content_type: str, body: bytes
+) -> Iterator[Departure]:
+    """The same for a response of any deployment, member by member; its headers are not judged."""
+    described = _described(load(document), method.lower(), path, status)
+    if described is None:
+        yield Departure("the status", "one that the contract has", str(status))
+        return
+    media = described.get("content")
+    if media is None:
+        if body:
+            yield Departure("the body", "empty", f"{len(body)} bytes")
+    elif (content := media.get(_media_type(content_type))) is None:
+        yield Departure("the header Content-Type", " or ".join(media), content_type or "absent")
+    else:
+        yield from _body_departures(content["schema"], body)
+
+
+def _media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _body_departures(wanted: Schema, body: bytes) -> Iterator[Departure]:
+    checker = _validator(wanted)
+    try:
+        value = decode_any(body, outline_max=len(body))
+    except BadJson as bad:
+        yield Departure("the body", "JSON", str(bad))
+        return
+    if not checker.is_valid(value):
+        explained = Validator(wanted).problems(value, explain_large=True)
+        yield from (
+            Departure(path or "the body", "; ".join(texts), _shown(value, path)) for path, texts in explained.items()
+        )
+        return
+    known = _known_members(checker.evaluate(value).annotations())
+    for where, name in _undescribed(value, "", known):
+        yield Departure(
+            f"{where}/{name}".strip("/").replace("/", "."), "not in the contract", "present", is_unknown=True
+        )
+
+
+def _shown(value: Any, dotted: str) -> str:
+    """The value of a dotted member, shortened; `absent` where it leads nowhere."""
+    for token in dotted.split(".") if dotted else ():
+        if isinstance(value, list) and token.isdigit() and int(token) < len(value):
+            value = value[int(token)]
+        elif isinstance(value, dict) and token in value:
+            value = value[token]
+        else:
+            return "absent"
+    return shortened(str(value) if not isinstance(value, str) else repr(value), PROBLEM_CHARS_MAX)
 
 
 def _described(whole: dict[str, Any], method: str, path: str, status: int) -> dict[str, Any] | None:
@@ -60,7 +126,7 @@ def _described(whole: dict[str, Any], method: str, path: str, status: int) -> di
     if status == MISTAKE:
         found = shared.get("Unexpected")
     elif item is None:
-        found = shared.get("UnknownPath" if status == 404 else _BEFORE_ROUTING.get(status))
+        found = shared.get("NotFound" if status == 404 else _BEFORE_ROUTING.get(status))
     elif method not in item:
         found = shared.get("MethodNotAllowed" if status == 405 else _BEFORE_ROUTING.get(status))
     else:

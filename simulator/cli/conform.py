@@ -1,0 +1,200 @@
+"""`reseller-sim conform`: the contract suite against any deployment of the service."""
+
+from contextlib import closing
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from simulator.cli import permissions
+from simulator.cli.flags import CannotStart, option, verb
+from simulator.cli.output import echo, one_line
+from simulator.cli.reports.conform import ConformFiles
+from simulator.cli.reports.flags import UNWRITABLE
+from simulator.cli.request import DEFAULT_URL, credentials
+from simulator.options import CONTROL_PATH
+from simulator.upstream.signing import CannotSign, secret_bytes, split_base
+
+if TYPE_CHECKING:
+    from simulator.conform.context import Bill, Run
+    from simulator.conform.purse import Order
+    from simulator.upstream.signing import Credentials
+
+TITLE = "reseller-sim conform"
+URL_VARIABLES = ["RESELLER_SIM_BASE_URL", "RESELLER_SIM_URL"]
+WAIT_S_MAX = 3600
+# Without a variable: another verb's --json has the same name and another meaning.
+file_option = partial(
+    click.option, metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), allow_from_autoenv=False
+)
+
+
+@verb("conform")
+@option("--base-url", metavar="URL", envvar=URL_VARIABLES, help=f"The service's address.  [default: {DEFAULT_URL}]")
+@option("--key", metavar="KEY", help="The API key.  [default: the default scenario's]")
+@option("--secret", metavar="SECRET", help="Its secret, in Base64.  [default: the default scenario's]")
+@option("--username", metavar="NAME", help="A user of the account, to look at the legacy tokens.")
+@option("--password", metavar="PASSWORD", help="The user's password.")
+@option(
+    "--bill",
+    metavar="PRODUCT:ACCOUNT",
+    multiple=True,
+    callback=permissions.bills,
+    help="An account whose bill may be looked up; :biller_code=CODE and the like may follow.",
+)
+@option("--allow-payments", is_flag=True, help="Make the payments that --pay names, dispute and void some of them.")
+@option(
+    "--pay",
+    metavar="PRODUCT:ACCOUNT:AMOUNT",
+    multiple=True,
+    callback=permissions.orders,
+    help="A payment; :subproduct_code=CODE and other extras may follow.",
+)
+@option("--spend-at-most", metavar="MYR", callback=permissions.money, help="The most that all payments may cost.")
+@option(
+    "--allow-configuration",
+    is_flag=True,
+    help="Change callback URL and balance webhook for a moment, and put them back.",
+)
+@option(
+    "--rate",
+    metavar="N",
+    type=click.FloatRange(0, 1000, min_open=True),
+    default=5,
+    show_default=True,
+    help="Requests per second.",
+)
+@option(
+    "--max-requests",
+    metavar="N",
+    type=click.IntRange(1, 100_000),
+    default=1000,
+    show_default=True,
+    help="Requests in total.",
+)
+@option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(0, 600, min_open=True),
+    default=35,
+    show_default=True,
+    help="How long an answer may take; the service itself gives up after 29 seconds.",
+)
+@option(
+    "--wait",
+    metavar="SECONDS",
+    type=click.FloatRange(0, WAIT_S_MAX),
+    default=90,
+    show_default=True,
+    help="How long payments may take to become final, and voids to be refunded.",
+)
+@option("--only", metavar="NAME", multiple=True, callback=permissions.only, help="Only this check or question.")
+@file_option("--junit", "junit_file", help="Write the results to this file as JUnit XML.")
+@file_option("--json", "json_file", help="Write the results to this file as JSON.")
+@file_option("--html", "html", help="Write the results to this file as one HTML page.")
+def command(
+    base_url: str | None,
+    key: str | None,
+    secret: str | None,
+    username: str | None,
+    password: str | None,
+    bill: "tuple[Bill, ...]",
+    allow_payments: bool,
+    pay: "tuple[Order, ...]",
+    spend_at_most: Decimal | None,
+    allow_configuration: bool,
+    rate: float,
+    max_requests: int,
+    timeout: float,
+    wait: float,
+    only: tuple[str, ...],
+    junit_file: Path | None,
+    json_file: Path | None,
+    html: Path | None,
+) -> int:
+    """Check a deployment of the service against its contract.
+
+    Only reads, unless payments or changes of the configuration are allowed. Prints a line for each check: ok, DEPARTS
+    with what was expected and what came, or - with the reason why it was not exercised; then, as a block for a
+    scenario, what the service does where the specification is silent. Redirects are not followed. Exit code 1 means
+    that something departs, 3 that the service did not answer.
+
+    \b
+    Examples:
+      reseller-sim conform
+      reseller-sim conform --base-url https://staging.example.com --key KEY --secret SECRET --junit conform.xml
+      reseller-sim conform --allow-payments --pay RELOAD:0123456789:10 --spend-at-most 30
+    """
+    from simulator.cli.reports.conform_text import ending, line_of
+    from simulator.conform.context import Permissions, Run
+    from simulator.conform.run import report
+    from simulator.conform.service import HttpService
+    from simulator.conform.session import Session, WallClock
+
+    if (username is None) != (password is None):
+        raise _usage("give both --username and --password, or neither")
+    if allow_payments and (not pay or spend_at_most is None):
+        raise _usage("--allow-payments needs at least one --pay, and --spend-at-most")
+    if not allow_payments and (pay or spend_at_most is not None):
+        raise _usage("--pay and --spend-at-most need --allow-payments")
+    files = ConformFiles(TITLE, junit_file, json_file, html)
+    files.refuse_unwritable()
+    address, held = _target(base_url, key, secret)
+    login = None if username is None or password is None else (username, password)
+    with closing(HttpService(address, timeout)) as service:
+        session = Session(service, held, WallClock(), rate, max_requests)
+        run = Run(session, None, Permissions(allow_configuration, login, bill))
+        _reach(run, address)
+        if spend_at_most is not None:
+            _open_till(run, pay, spend_at_most, wait)
+        made = report(run, address, only, lambda result: echo(line_of(result)))
+    echo(ending(made))
+    if not files.write(made):
+        return UNWRITABLE
+    return 1 if made.departed else 0
+
+
+def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple[str, Credentials]":
+    """The service's address and what signs. What cannot be used is a usage error."""
+    address = (base_url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
+    held = credentials(key, secret)
+    try:
+        split_base(address)
+        secret_bytes(held.secret)
+    except CannotSign as wrong:
+        raise _usage(str(wrong)) from None
+    return address, held
+
+
+def _reach(run: "Run", address: str) -> None:
+    """Ask once, so that an address where nobody answers is no list of departures."""
+    from simulator.upstream.manners import NoAnswer
+
+    try:
+        run.session.get("/v2/balance")
+    except NoAnswer as why:
+        raise CannotStart(one_line(f"{TITLE}: {address} does not answer: {why}")) from None
+
+
+def _open_till(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wait_s: float) -> None:
+    from simulator.conform.findings import Departs
+    from simulator.conform.purse import BadOrder, Purse
+    from simulator.conform.run import UNEXPECTED
+    from simulator.conform.till import Till
+    from simulator.upstream.manners import NoAnswer
+
+    try:
+        purse = Purse(limit, run.products)
+        purse.check_plan(orders)
+    except BadOrder as wrong:
+        raise _usage(str(wrong)) from None
+    except (Departs, NoAnswer, *UNEXPECTED) as error:
+        why = error.departure if isinstance(error, Departs) else repr(error)
+        raise CannotStart(one_line(f"{TITLE}: the catalog cannot be read: {why}")) from None
+    run.open_till(Till(run.session, orders, purse, wait_s))
+
+
+def _usage(text: str) -> click.UsageError:
+    return click.UsageError(text, click.get_current_context())

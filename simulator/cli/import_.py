@@ -1,0 +1,98 @@
+"""`reseller-sim import`: a real account's catalog and configuration as a scenario."""
+
+from pathlib import Path
+
+import click
+
+from simulator.cli import values
+from simulator.cli.flags import CannotStart, option, verb
+from simulator.cli.output import one_line, print_to_stderr
+
+PROGRAM = "reseller-sim import"
+
+
+@verb("import")
+@option("--base-url", metavar="URL", required=True, help="The service's address, such as https://staging.example.com.")
+@option("--key", metavar="KEY", required=True, help="The API key of the account.")
+@option("--secret", metavar="SECRET", required=True, help="Its secret, in Base64; better given as a variable.")
+@option(
+    "--account",
+    metavar="PRODUCT=NUMBER",
+    multiple=True,
+    callback=values.account_numbers,
+    help="Ask for the options that this account number has of this product; may be repeated.",
+)
+@option("--keep-urls", is_flag=True, help="Send callbacks and webhooks to the account's own addresses.")
+@option(
+    "--per-second",
+    metavar="N",
+    type=click.FloatRange(0.1, 1000),
+    default=2.0,
+    show_default=True,
+    help="At most so many requests a second.",
+)
+@option(
+    "--requests",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=5000,
+    show_default=True,
+    help="At most so many requests in this run.",
+)
+@option(
+    "--timeout", metavar="SECONDS", callback=values.seconds, default="60", show_default=True, help="For each response."
+)
+@option(
+    "--state",
+    metavar="FILE",
+    default="reseller-sim-import.state",
+    show_default=True,
+    help="Where an interrupted run leaves what it knows, and the next one takes it from.",
+)
+def command(
+    base_url: str,
+    key: str,
+    secret: str,
+    account: dict[str, list[str]],
+    keep_urls: bool,
+    per_second: float,
+    requests: int,
+    timeout: float,
+    state: str,
+) -> int:
+    """Print a scenario that serves a real account's catalog.
+
+    Only GET is used, at a slow pace. What a scenario cannot express is named in its comments. Neither the key nor the
+    secret is written anywhere; the scenario has a test key of its own. After an interruption the same command
+    continues where it was. Exit code 1 means that the service refused, 3 that it did not answer, or that --requests
+    were not enough.
+
+    \b
+    Examples:
+      reseller-sim import --base-url https://staging.example.com > mine.yaml
+      reseller-sim import --base-url https://staging.example.com --account DATA=0123456789 > mine.yaml
+    """
+    from simulator.importer.answers import NotOurs, Refused
+    from simulator.importer.importing import Wanted, import_account, masking
+    from simulator.upstream.client import Manners, MustWait, Spent
+    from simulator.upstream.manners import NoAnswer
+    from simulator.upstream.signing import CannotSign, Credentials
+
+    credentials = Credentials(key, secret)
+    mask = masking(credentials)
+    wanted = Wanted(base_url, credentials, Path(state), account, keep_urls)
+    manners = Manners(per_second=per_second, requests_max=requests, timeout_s=timeout)
+    try:
+        text = import_account(wanted, manners, lambda said: print_to_stderr(f"{PROGRAM}: {mask(said)}"))
+    except CannotSign as wrong:
+        raise click.UsageError(mask(str(wrong)), click.get_current_context()) from None
+    except Refused as refused:
+        print_to_stderr(one_line(mask(f"{PROGRAM}: the service refused: {refused}")))
+        return 1
+    except NotOurs as wrong:
+        raise CannotStart(one_line(f"{PROGRAM}: {wrong}")) from None
+    except (NoAnswer, Spent, MustWait) as error:
+        hint = f"what is known is in {state}, so run the same command again"
+        raise CannotStart(one_line(mask(f"{PROGRAM}: {error}; {hint}"))) from None
+    click.echo(text.encode(), nl=False)
+    return 0

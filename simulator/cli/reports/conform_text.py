@@ -1,0 +1,43 @@
+"""A run of `conform` as a terminal shows it: whatever a service says, each departure is one line."""
+
+from collections.abc import Iterator
+
+from simulator.cli.output import one_line
+from simulator.conform.block import assume_block
+from simulator.conform.findings import Outcome, Report, Result
+
+MARKS = {"passed": "ok     ", "departs": "DEPARTS", "not exercised": "-      "}
+
+
+def line_of(result: Result) -> str:
+    """One result: its line, and the departures and notes below it."""
+    lines = [f"{MARKS[result.outcome]}  {result.section:<5} {result.id}: {result.title}"]
+    lines += [f"           {departure}" for departure in result.departures]
+    if result.why:
+        lines.append(f"           not exercised: {result.why}")
+    lines += [f"           note: {note}" for note in result.notes]
+    return "\n".join(map(one_line, lines))
+
+
+def ending(report: Report) -> str:
+    """What follows the results: the counts, and what was learned."""
+    return "\n".join(_ending(report))
+
+
+def _ending(report: Report) -> Iterator[str]:
+    counts = ", ".join(f"{len(report.of(outcome))} {word}" for outcome, word in _COUNTED)
+    spent = f"; at most {report.spent} MYR spent" if report.spent != "0.00" else ""
+    yield f"\n{counts}, with {report.requests} requests{spent}"
+    if block := assume_block(report.learned):
+        yield "\nWhat the service does where the specification is silent, for a scenario:\n"
+        yield block
+    if report.unlearned:
+        yield "Not learned:"
+        yield from (one_line(f"  {knob}: {why}") for knob, why in report.unlearned.items())
+
+
+_COUNTED: tuple[tuple[Outcome, str], ...] = (
+    ("passed", "passed"),
+    ("departs", "departed"),
+    ("not exercised", "not exercised"),
+)

@@ -1,0 +1,192 @@
+"""The folder of a run: what each of its sandboxes did, as files, and all of it on one page."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from simulator.cli.coverage import text as coverage_text
+from simulator.cli.reports.cases import Case
+from simulator.cli.reports.earlier import FILES, INDEX
+from simulator.cli.reports.har import har
+from simulator.cli.reports.page import ROWS_MAX, Rows, page, section
+from simulator.control.callbacks import callback as rendered_callback
+from simulator.control.coverage import rendered as rendered_coverage
+from simulator.control.expectations import rendered as rendered_verdicts
+from simulator.control.masking import Mask, mask_of
+from simulator.control.requests import row, whole
+from simulator.control.transactions import SHOWN_MAX, story
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.expectations import Verdict
+from simulator.domain.model.transactions import Transaction
+from simulator.domain.state import State
+from simulator.runtime.journal import Exchange, Journal
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import DEFAULT, Sandboxes
+from simulator.wire.json import encode
+
+SANDBOXES_MAX = 200
+PAYMENTS_MAX = 5_000
+BYTES_MAX = 256 * 1024 * 1024
+PAGE_BYTES_MAX = 16 * 1024 * 1024
+
+
+class Folder:
+    """Writes files below a folder that `earlier` has begun, which may have files of others. An error is kept
+    for the end, since a sandbox is deleted whether or not it can be written."""
+
+    def __init__(self, folder: Path, sandboxes: Sandboxes, url: str) -> None:
+        self._folder = folder
+        self._sandboxes = sandboxes
+        self._url = url
+        self._sections: list[str] = []
+        self._page_bytes = 0
+        self._bytes = 0
+        self._added = 0
+        self._notes: list[str] = []
+        self.error = ""
+
+    def masks(self, live: LiveSandbox) -> dict[str, Mask]:
+        """What hides the secrets in a sandbox's exchanges, by their `owner`."""
+        owners = dict.fromkeys(one.owner for one in live.life_journal if one.owner)
+        others = {owner: mask_of(live, self._sandboxes, [self._sandboxes.find(owner)]) for owner in owners}
+        return {"": mask_of(live, self._sandboxes), **others}
+
+    def add(
+        self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case], masks: Mapping[str, Mask]
+    ) -> None:
+        """Write what a sandbox has done, which nothing changes meanwhile."""
+        self._added += 1
+        if self._added > SANDBOXES_MAX or self._bytes > BYTES_MAX or self.error:
+            return
+        try:
+            self._add(live, label, found, cases, masks)
+        except OSError as error:
+            self.error = f"{error.filename or self._folder} cannot be written: {error.strerror}"
+
+    def _add(
+        self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case], masks: Mapping[str, Mask]
+    ) -> None:
+        name = f"{self._added:03d}-{live.id}"
+        (self._folder / name).mkdir(exist_ok=True)
+        state, journal, mask = live.core.state, live.life_journal, masks[""]
+        coverage = rendered_coverage(live.coverage())
+        transactions = list(islice(reversed(state.transactions.values()), PAYMENTS_MAX))[::-1]
+        parts: tuple[Iterable[bytes], ...] = (
+            map(mask.answer, har(self._base(live), _exchanges(live.id, journal, masks))),
+            _listed(mask, _stories(state, transactions, journal, mask)),
+            [mask.answer(encode(coverage))],
+            [mask.answer(encode(rendered_verdicts(found)))],
+        )
+        contents = dict(zip(FILES, parts, strict=True))
+        files = {file: f"{name}/{file}" for file, one in contents.items() if self._write(f"{name}/{file}", one)}
+        notes = _left_out(journal, len(transactions), len(state.transactions))
+        notes += [f"not written, as the report is full: {file}" for file in contents if file not in files]
+        made = section(
+            label=mask.text(label),
+            files=files,
+            cases=cases,
+            payments=(
+                [_masked(mask, _payment(story(state, one))) for one in transactions[-ROWS_MAX:]],
+                len(state.transactions),
+            ),
+            callbacks=_latest_attempts(state, mask),
+            exchanges=(
+                [_masked(mask, row(one, mask)) for one in islice(reversed(journal), ROWS_MAX)][::-1],
+                journal.last_n,
+            ),
+            coverage=mask.text(coverage_text(coverage, shown=str)),
+            notes=notes,
+        )
+        if self._page_bytes + len(made) > PAGE_BYTES_MAX:
+            self._notes.append(f"{mask.text(label)} is only in its files, in {name}: this page is full")
+            return
+        self._page_bytes += len(made)
+        self._sections.append(made)
+
+    def _base(self, live: LiveSandbox) -> str:
+        return self._url if live.id == DEFAULT else f"{self._url}/s/{live.id}"
+
+    def _write(self, name: str, parts: Iterable[bytes]) -> bool:
+        """Write a file, unless the folder is full; one that has been begun is finished."""
+        if self._bytes > BYTES_MAX:
+            return False
+        with (self._folder / name).open("wb") as file:
+            for part in parts:
+                self._bytes += file.write(part)
+        return True
+
+    def end(self, verdict: str) -> None:
+        """Write the page, with the result of the run in one line."""
+        left_out = self._added - SANDBOXES_MAX
+        if left_out > 0:
+            self._notes.append(f"{left_out} more sandboxes are left out: a report has at most {SANDBOXES_MAX}")
+        if self._bytes > BYTES_MAX:
+            self._notes.append(f"the report is full: no file was begun beyond {BYTES_MAX} bytes")
+        try:
+            (self._folder / INDEX).write_text(page(self._sections, self._notes, verdict), "utf-8")
+        except OSError as error:
+            self.error = self.error or f"{self._folder / INDEX} cannot be written: {error.strerror}"
+
+
+def _exchanges(sandbox: str, journal: Journal, masks: Mapping[str, Mask]) -> Iterator[dict[str, Any]]:
+    for one in journal:
+        yield whole(sandbox, one, masks[one.owner])
+
+
+def _listed(mask: Mask, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    yield b"["
+    for number, one in enumerate(rows):
+        yield (b",\n" if number else b"\n") + mask.answer(encode(one))
+    yield b"\n]\n"
+
+
+def _stories(
+    state: State, transactions: Iterable[Transaction], journal: Journal, mask: Mask
+) -> Iterator[dict[str, Any]]:
+    """Each payment with all that belongs to it, the latest of its requests included."""
+    by_trxid: dict[str, list[Exchange]] = {}
+    for one in journal:
+        by_trxid.setdefault(one.trxid, []).append(one)
+    for payment in transactions:
+        requests = by_trxid.get(payment.trxid, [])
+        left_out = max(0, len(requests) - SHOWN_MAX)
+        rows = [row(one, mask) for one in requests[-SHOWN_MAX:]]
+        yield story(state, payment) | {"requests": rows, "requests_left_out": left_out}
+
+
+def _left_out(journal: Journal, written: int, payments: int) -> list[str]:
+    notes = []
+    if journal.left_out:
+        notes.append(f"the journal had evicted the first {journal.left_out} requests")
+    if payments > written:
+        notes.append(f"the first {payments - written} of {payments} payments are left out")
+    return notes
+
+
+def _payment(one: dict[str, Any]) -> dict[str, Any]:
+    names = ("trxid", "refid", "product", "account", "amount", "status", "updated")
+    return {name: one[name] for name in names}
+
+
+def _latest_attempts(state: State, mask: Mask) -> Rows:
+    """The attempts of the latest callbacks; a callback without one is a row, too."""
+    latest = deque(state.callbacks, ROWS_MAX)
+    rows = [_masked(mask, row) for one in latest for row in _attempts(one)]
+    others = len(state.callbacks) - len(latest) + state.callbacks.left_out
+    return rows[-ROWS_MAX:], len(rows) + others
+
+
+def _attempts(one: Callback) -> Iterator[dict[str, Any]]:
+    shown = rendered_callback(one)
+    about = {"refid": one.transaction.refid, "status": shown["payment_status"], "state": shown["state"]}
+    for tried in shown["attempts"]:
+        answer = tried["status"] or tried["error"] or tried["ending"] or "not yet"
+        yield about | {"at": tried["at"], "attempt": tried["number"], "answer": answer}
+    if not shown["attempts"]:
+        yield about | {"at": "", "attempt": "", "answer": ""}
+
+
+def _masked(mask: Mask, one: dict[str, Any]) -> dict[str, Any]:
+    return {name: mask.text(value) if isinstance(value, str) else value for name, value in one.items()}

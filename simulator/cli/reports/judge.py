@@ -1,0 +1,120 @@
+"""What `exec` says at the end of a run about all of its sandboxes."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.reports.cases import Case, Run, Suite, all_ok
+from simulator.cli.reports.flags import UNWRITABLE, Reports
+
+if TYPE_CHECKING:
+    from simulator.cli.reports.folder import Folder
+    from simulator.cli.reports.lives import Lives
+    from simulator.cli.running import Running
+    from simulator.control.masking import Mask
+    from simulator.runtime.live_sandbox import LiveSandbox
+
+
+WAITING_MAX = 16
+"""How many sandboxes that have ended may wait for being judged and written: they are kept in memory until then."""
+
+
+class Judge:
+    """Judges each sandbox when it is deleted or reset, and those that are left when the run has ended. Nothing of the
+    server is imported before one is followed."""
+
+    def __init__(self, reports: Reports, folder: Path | None) -> None:
+        self._reports = reports
+        self._path = folder
+        self._folder: Folder | None = None
+        self._worker = ThreadPoolExecutor(1, "report")
+        self._pending: deque[Future[None]] = deque()
+
+    def follow(self, running: "Running", scenario: str) -> None:
+        """Judge the sandboxes of a server that is about to start from this scenario."""
+        from simulator.cli.reports.lives import Lives
+
+        self._running = running
+        self._scenario, self._seed = scenario, running.sandbox.seed
+        self._began = datetime.now().astimezone().isoformat(timespec="seconds")
+        self._lives = Lives()
+        if self._path is not None:
+            from simulator.cli.reports.folder import Folder
+
+            self._folder = Folder(self._path, running.app.sandboxes, running.url)
+        running.app.sandboxes.on_ended = self._add
+
+    def _add(self, live: "LiveSandbox", ending: str = "") -> None:
+        """Judge and write a sandbox beside the event loop, since that takes seconds when it has thousands of payments.
+        Nothing changes any more in what it was until now, and that is kept by a copy of the object."""
+        label = self._lives.label(live, ending)
+        if self._folder is None and not live.counters.expected:
+            return
+        life = live.life()
+        masks = self._folder.masks(life) if self._folder is not None else {}
+        self._pending.append(self._worker.submit(self._add_life, life, label, masks))
+        if len(self._pending) > WAITING_MAX:
+            self._pending.popleft().result()
+
+    def _add_life(self, life: "LiveSandbox", label: str, masks: "Mapping[str, Mask]") -> None:
+        from simulator.cli.reports.lives import cases_of
+
+        found = self._lives.add(life, label)
+        if self._folder is not None:
+            self._folder.add(life, label, found, cases_of(found, life.secrets), masks)
+
+    def exit_code(self, status: int) -> int:
+        """Judge what is left, write all reports; returns our exit code for the command's `status`. The sandboxes are
+        idle by now."""
+        sandboxes = self._running.app.sandboxes
+        for live in sandboxes:
+            self._add(live)
+        while self._pending:
+            self._pending.popleft().result()
+        suites = self._lives.suites(sandboxes.secrets)
+        is_written = self._is_written(suites, Run(status, self._scenario, self._seed, self._began))
+        if self._reports.is_text:
+            _print(suites)
+        if self._lives.met_left_out:
+            text = f"{self._lives.met_left_out} expectations that were met are left out of the reports"
+            print_to_stderr(f"reseller-sim exec: {text}: there are too many")
+        self._reports.show(suites, is_after_others=True)
+        if status:
+            return status
+        return UNWRITABLE if not is_written else 0 if all_ok(suites) else 1
+
+    def _is_written(self, suites: Sequence[Suite], run: Run) -> bool:
+        """Write the files and the folder's page; whether that was possible."""
+        is_written = self._reports.write(suites, run)
+        if self._folder is None:
+            return is_written
+        self._folder.end(_verdict(self._lives, run))
+        if self._folder.error:
+            print_to_stderr(one_line(f"reseller-sim exec: {self._folder.error}"))
+        return is_written and not self._folder.error
+
+
+def _verdict(lives: "Lives", run: Run) -> str:
+    """The result of a run in one line."""
+    unmet = f"{lives.unmet} of {lives.total} expectations not met" if lives.unmet else ""
+    met = f"all {lives.total} expectations met" if lives.total else "nothing was expected"
+    about = f"scenario {run.scenario}, seed {run.seed}, {run.began}"
+    return f"{unmet or met}; COMMAND exited with {run.command_exit}; {about}"
+
+
+def _print(suites: Sequence[Suite]) -> None:
+    for suite in suites:
+        for case in suite.cases:
+            if not case.ok:
+                _print_case(suite, case)
+
+
+def _print_case(suite: Suite, case: Case) -> None:
+    place = f"{case.file}:{case.line}: " if case.line else ""
+    print_to_stderr(one_line(f"reseller-sim exec: not as expected: {suite.name}: {place}{case.message}"))
+    for line in case.details:
+        print_to_stderr(one_line(f"reseller-sim exec:   {line}"))

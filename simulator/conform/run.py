@@ -1,0 +1,101 @@
+"""One run against one deployment: every check made, every question asked, whatever the answers look like."""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+
+from simulator.conform.checks import all_checks
+from simulator.conform.context import Run
+from simulator.conform.findings import Departs, Departure, Learned, NotExercised, Report, Result
+from simulator.conform.questions import all_questions
+from simulator.conform.registry import MISSING, Check
+from simulator.upstream.manners import NoAnswer
+
+DEPARTURES_MAX = 20
+# What an answer of an unexpected shape makes of the arithmetic and the look-ups of a check.
+UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+
+
+def known_names() -> set[str]:
+    """The names of all checks and questions."""
+    return {check.id for check in all_checks()} | {question.id for question in all_questions()}
+
+
+def made(run: Run, only: Collection[str] = (), on_result: Callable[[Result], None] | None = None) -> list[Result]:
+    """Make every check, or those that are named, in their order; `on_result` is called after each."""
+    results = []
+    for check in all_checks():
+        if not only or check.id in only:
+            results.append(_result(run, check))
+            if on_result is not None:
+                on_result(results[-1])
+    return results
+
+
+def learned(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], dict[str, str]]:
+    """Ask every question, or those that are named: what was learned, and why the rest was not."""
+    found: list[Learned] = []
+    unlearned: dict[str, str] = {}
+    for question in all_questions():
+        if only and question.id not in only:
+            continue
+        try:
+            if not run.allows(question.needs):
+                raise NotExercised(MISSING[question.needs])
+            value, evidence = question.asked(run)
+            found.append(Learned(question.id, value, run.hidden(evidence)))
+        except NotExercised as why:
+            unlearned[question.id] = run.hidden(str(why))
+        except NoAnswer as why:
+            unlearned[question.id] = run.hidden(f"no answer came: {why}")
+        except (Departs, *UNEXPECTED) as unexpected:
+            text = str(unexpected.departure) if isinstance(unexpected, Departs) else repr(unexpected)
+            unlearned[question.id] = run.hidden(f"an answer has another shape: {text}")
+    return found, unlearned
+
+
+def report(
+    run: Run, address: str, only: Collection[str] = (), on_result: Callable[[Result], None] | None = None
+) -> Report:
+    """Make the checks and ask the questions; `address` is the service's, for the report."""
+    results = made(run, only, on_result)
+    answers, unlearned = learned(run, only)
+    spent = f"{run.till.purse.used:.2f}" if run.allows("payments") else "0.00"
+    return Report(address, tuple(results), tuple(answers), unlearned, run.session.sent, spent)
+
+
+def _result(run: Run, check: Check) -> Result:
+    began = run.session.clock.now()
+    result = Result(check.id, check.section, check.title, "passed")
+    try:
+        if not run.allows(check.needs):
+            raise NotExercised(MISSING[check.needs])
+        departures = _collected(check.made(run))
+    except NotExercised as why:
+        result = replace(result, outcome="not exercised", why=run.hidden(str(why)))
+    else:
+        if departures:
+            masked = tuple(_masked(run, one) for one in departures[:DEPARTURES_MAX])
+            result = replace(result, outcome="departs", departures=masked)
+    notes = tuple(run.hidden(note) for note in run.take_notes())
+    return replace(result, notes=notes, duration_s=max(0.0, run.session.clock.now() - began))
+
+
+def _collected(departures: Iterable[Departure]) -> list[Departure]:
+    """All departures, also the one that ended the check; a check that was not exercised after one departs."""
+    found: list[Departure] = []
+    try:
+        found.extend(departures)
+    except Departs as last:
+        found.append(last.departure)
+    except NoAnswer as why:
+        found.append(Departure("the answer", "a complete response", str(why)))
+    except NotExercised:
+        if not found:
+            raise
+    except UNEXPECTED as unexpected:
+        found.append(Departure("an answer", "the shape that the contract describes", repr(unexpected)))
+    return found
+
+
+def _masked(run: Run, one: Departure) -> Departure:
+    return Departure(*(run.hidden(text) for text in (one.field, one.expected, one.actual)))

@@ -1,0 +1,143 @@
+"""What a scenario schedules: changes that happen by themselves, each at its time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+from simulator.domain.model.callbacks import CallbackConfig
+from simulator.domain.model.instants import next_time_of_day
+from simulator.domain.model.network import NetworkStatus
+from simulator.domain.model.resellers import KeyState
+from simulator.domain.model.tree import TreeKind
+from simulator.domain.model.wallet import EntryType
+
+At = timedelta | time
+"""How long after the start of the sandbox, or the first such time of day after it in the service's zone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledDeposit:
+    """A credit."""
+
+    at: At
+    reseller: str
+    amount: Decimal
+    description: str
+    type: EntryType = EntryType.DEPOSIT
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledChange:
+    """A product change; the other fields are a `ChangeProduct`'s."""
+
+    at: At
+    code: str
+    changes: Mapping[str, Any]
+    options: Mapping[str, bool]
+    reseller: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledTreeChange:
+    """A change of a category or group; the other fields are a `ChangeTree`'s."""
+
+    at: At
+    kind: TreeKind
+    id: str
+    changes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledKey:
+    """An API key that is added, or changed when the reseller has it. `secret` is Base64, empty to keep it; `state` None
+    keeps the state, and is active for a new key."""
+
+    at: At
+    reseller: str
+    key: str
+    secret: str = field(default="", repr=False)
+    state: KeyState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledSettings:
+    """Changes of a reseller: `changes` are a `ChangeSettings`'; None keeps a value."""
+
+    at: At
+    reseller: str
+    changes: Mapping[str, bool | tuple[str, ...]]
+    callback: CallbackConfig | None = None
+    low_balance_threshold: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledNetwork:
+    """A product's network status from then on."""
+
+    at: At
+    product: str
+    status: NetworkStatus
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledRule:
+    """A rule that is added; the other fields are an `AddRule`'s."""
+
+    at: At
+    section: str
+    document: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        """Its name, or its id; empty when it has neither."""
+        return str(self.document.get("name") or self.document.get("id") or "")
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledRemoval:
+    """A rule that is removed, by its name or id."""
+
+    at: At
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledWebhook:
+    """A reseller's balance webhook that is created or changed. An empty `url` or `secret` and `enabled` None keep the
+    value; a new webhook is enabled and draws its secret."""
+
+    at: At
+    reseller: str
+    url: str = ""
+    secret: str = field(default="", repr=False)
+    enabled: bool | None = None
+
+
+Scheduled = (
+    ScheduledDeposit
+    | ScheduledChange
+    | ScheduledTreeChange
+    | ScheduledKey
+    | ScheduledSettings
+    | ScheduledNetwork
+    | ScheduledRule
+    | ScheduledRemoval
+    | ScheduledWebhook
+)
+
+
+def due(one: Scheduled, started: datetime) -> datetime:
+    """When it is due in a sandbox that `started` then."""
+    return due_at(one.at, started)
+
+
+def due_at(at: At, started: datetime) -> datetime:
+    """The moment of a time in a sandbox that `started` then."""
+    return next_time_of_day(at, started) if isinstance(at, time) else started + at
+
+
+def written(at: At) -> str:
+    """The time in words."""
+    return f"at {at:%H:%M:%S}" if isinstance(at, time) else f"{at.total_seconds():g} s after the start"

@@ -1,0 +1,88 @@
+"""Writes values as YAML that every parser reads alike: what could be taken for something else than text is quoted."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+LINE_CHARS_MAX = 200
+LEVELS_MAX = 2
+PARTS_MAX = 60  # more of them fit on no line
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 ._/-]*[A-Za-z0-9]|[A-Za-z]", re.ASCII)
+# Of YAML 1.1, which other programs may read the file as.
+_WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan"}
+
+
+def block(value: Any, indent: int = 0) -> Iterator[str]:
+    """The lines of an object or a list, each part of it on one line when it fits."""
+    margin = " " * indent
+    if isinstance(value, list):
+        for item in value:
+            yield from _item(item, indent)
+        return
+    for key, one in value.items():
+        name = f"{margin}{scalar(key)}:"
+        short = _on_one_line(f"{name} ", one)
+        if short is not None:
+            yield short
+        else:
+            yield name
+            yield from block(one, indent + 2)
+
+
+def _item(item: Any, indent: int) -> Iterator[str]:
+    short = _on_one_line(f"{' ' * indent}- ", item)
+    if short is not None:
+        yield short
+        return
+    first, *rest = block(item, indent + 2)
+    yield f"{' ' * indent}- {first[indent + 2 :]}"
+    yield from rest
+
+
+def _on_one_line(before: str, value: Any) -> str | None:
+    """The line of a value; None for one that is too long or too deep."""
+    if not _is_shallow(value, LEVELS_MAX):
+        return None
+    line = before + flow(value)
+    return line if len(line) <= LINE_CHARS_MAX or not value or not isinstance(value, dict | list) else None
+
+
+def _is_shallow(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return True
+    parts = value.values() if isinstance(value, dict) else value
+    return levels > 0 and len(parts) <= PARTS_MAX and all(_is_shallow(part, levels - 1) for part in parts)
+
+
+def flow(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, dict):
+        inner = ", ".join(f"{scalar(key)}: {flow(one)}" for key, one in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(flow, value))}]"
+    return scalar(value)
+
+
+def scalar(value: Any) -> str:
+    """A text, number, boolean or null."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int | Decimal):
+        return f"{value:f}" if isinstance(value, Decimal) else str(value)
+    text = str(value)
+    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+        return text
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    if char.isprintable():
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

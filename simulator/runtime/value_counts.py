@@ -1,0 +1,238 @@
+"""The calls of an expectation by a value that they have, such as a refid: how many, and how far apart."""
+
+from bisect import insort
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import NamedTuple
+
+from simulator.domain.model.expectations import Expectation, Verdict, verdict
+
+VALUES_MAX = 10_000
+"""How many values are told apart for each expectation. With more, no verdict can be given."""
+
+SANDBOX_VALUES_MAX = 100_000
+"""How many values all expectations of a sandbox tell apart together."""
+
+RECENT_MAX = 8
+VALUE_CHARS_MAX = 80
+SHOWN_MAX = 3
+
+
+class Request(NamedTuple):
+    """A request that matched: the sandbox's time at which it came, and its number in the journal."""
+
+    at: datetime
+    n: int
+
+
+class Closest(NamedTuple):
+    """The two requests of one value that came closest to each other."""
+
+    gap: timedelta
+    seen: "Seen"
+    first: Request
+    second: Request
+
+
+@dataclass(slots=True, eq=False)
+class Seen:
+    """The calls of one value, of one sender if those are told apart: their number, and the latest in order of arrival.
+    Calls are counted when they are answered, so that an earlier one may come later; `forgotten` is the latest that is
+    no longer in `recent`."""
+
+    value: str
+    sender: str
+    count: int = 0
+    recent: list[Request] = field(default_factory=list)
+    forgotten: Request | None = None
+
+
+class ValueBudget:
+    """How many values the expectations of a sandbox have, all together."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def take(self) -> bool:
+        """Take the place of one more; False when there is none."""
+        if self.taken >= SANDBOX_VALUES_MAX:
+            return False
+        self.taken += 1
+        return True
+
+
+class ValueCounts:
+    """Counts the calls of each value and the distances between them, in bounded memory. A verdict takes as long as
+    there are different counts, however many values there are."""
+
+    def __init__(self, expectation: Expectation, budget: ValueBudget | None = None) -> None:
+        self.expectation = expectation
+        self.size = 0
+        self._budget = budget or ValueBudget()
+        self._seen: dict[str, dict[str, Seen]] = {}  # by value and sender
+        self._by_count: dict[int, dict[Seen, None]] = {}
+        self._full = ""
+        self._left_out = 0
+        self._without = 0
+        self._unseen = 0
+        self._closest: Closest | None = None
+        self._too_close = 0
+        self._unordered = 0
+
+    def add(self, value: str, request: Request, sender: str = "") -> None:
+        """Count a call; without a value, when values are told apart, it cannot be compared with others. The same value
+        of another `sender` is another one. Of an unknown sender, "", it counts with the first who has it."""
+        if self.expectation.per and not value:
+            self._without += 1
+            return
+        seen = self._find(_bounded(value), sender)
+        if seen is None:
+            self._left_out += 1
+            return
+        alike = self._by_count.get(seen.count, {})
+        alike.pop(seen, None)
+        if not alike:
+            self._by_count.pop(seen.count, None)
+        seen.count += 1
+        self._by_count.setdefault(seen.count, {})[seen] = None
+        self._compare(seen, request)
+
+    def add_unseen(self) -> None:
+        """Count a call whose value is not known; without it there is no verdict."""
+        self._unseen += 1
+
+    def _find(self, value: str, sender: str) -> Seen | None:
+        """What is known of a value and its sender; None when there is no place for another value."""
+        senders = self._seen.get(value, {})
+        if sender in senders:
+            return senders[sender]
+        if senders and not sender:
+            return next(iter(senders.values()))
+        if "" in senders:  # until now nobody knew whose value this is
+            seen = senders[sender] = senders.pop("")
+            seen.sender = sender
+            return seen
+        if self.expectation.per:
+            if self.size >= VALUES_MAX:
+                self._full = f"there are more than {VALUES_MAX} values of {self.expectation.per}"
+                return None
+            if not self._budget.take():
+                self._full = f"the expectations of this sandbox have more than {SANDBOX_VALUES_MAX} values together"
+                return None
+            self.size += 1
+        seen = Seen(value, sender)
+        self._seen.setdefault(value, {})[sender] = seen
+        return seen
+
+    def _compare(self, seen: Seen, request: Request) -> None:
+        """Compare the call with the one before it and the one after it."""
+        before = [] if seen.forgotten is None else [seen.forgotten]
+        if before and request.at < before[0].at:
+            self._unordered += 1
+            return
+        insort(seen.recent, request)
+        known = before + seen.recent
+        at = known.index(request)
+        pairs = [pair for pair in (known[max(at - 1, 0) : at + 1], known[at : at + 2]) if len(pair) == 2]
+        gaps = [Closest(second.at - first.at, seen, first, second) for first, second in pairs]
+        nearest = min(gaps, key=lambda one: one.gap, default=None)
+        if nearest is not None:
+            if self._closest is None or nearest.gap < self._closest.gap:
+                self._closest = nearest
+            self._too_close += self.expectation.apart is not None and nearest.gap < self.expectation.apart
+        if len(seen.recent) > RECENT_MAX:
+            seen.forgotten = seen.recent.pop(0)
+
+    def verdict(self, note: str = "") -> Verdict:
+        """Whether every value has the expected count, and no two of its calls are too close. `note` says what the
+        counts have missed."""
+        one = self.expectation
+        each = f" for each {one.per}" if one.per else ""
+        notes = [note] if note else []
+        if self._without:
+            notes.append(f"without {one.per}, and not counted: {_calls(self._without)}")
+        if unknown := self._unknown():
+            got = f"no verdict: {unknown}"
+            return verdict(one, self._left_out, f"{self._wanted()}{each}", got, "; ".join(notes), ok=False)
+        actual, counts = self._counts()
+        distance = self._distance()
+        got = " and ".join(filter(None, (counts, distance))) or f"no value of {one.per or 'them'}"
+        is_apart = one.apart is None or not self._too_close
+        ok = is_apart and all(map(one.count.admits, self._judged()))
+        return verdict(one, actual, f"{self._wanted()}{each}", got, "; ".join(notes), ok=ok)
+
+    def _unknown(self) -> str:
+        if self._left_out:
+            return self._full
+        if self._unseen:
+            return f"{_calls(self._unseen)} had a body that was not seen: too large, incomplete or not kept"
+        if self._unordered and self.expectation.apart is not None:
+            return f"{_calls(self._unordered)} came so long before others that their distance is unknown"
+        return ""
+
+    def _wanted(self) -> str:
+        one = self.expectation
+        count = "" if one.count.is_any else str(one.count)
+        apart = "" if one.apart is None else f"at least {_seconds(one.apart)} between two"
+        return " and ".join(filter(None, (count, apart)))
+
+    def _judged(self) -> list[int]:
+        """The counts that occur. Without `per` there is one value, also when there was no call."""
+        return list(self._by_count) or ([] if self.expectation.per else [0])
+
+    def _counts(self) -> tuple[int, str]:
+        """The worst count, and a text about it; without an expected count, the calls that came too early."""
+        one = self.expectation
+        if one.count.is_any:
+            return self._too_close, ""
+        if not self._by_count:
+            return 0, "" if one.per else "0"
+        worst = max(self._by_count, key=lambda count: (one.count.exceeds(count), count))
+        seen = next(iter(self._by_count[worst]))
+        found = in_requests([request.n for request in seen.recent], worst)
+        if not one.per:
+            return worst, str(worst) + ("" if one.count.admits(worst) else found)
+        wrong = sum(len(alike) for count, alike in self._by_count.items() if not one.count.admits(count))
+        others = f"; wrong for {wrong} of {self.size}" if wrong > 1 else ""
+        return worst, f"{worst} for {self._named(seen)}{found}{others}"
+
+    def _named(self, seen: Seen) -> str:
+        """The value, with its sender if another one has it too."""
+        of = f" of {seen.sender}" if len(self._seen[seen.value]) > 1 else ""
+        return seen.value + of
+
+    def _distance(self) -> str:
+        one, closest = self.expectation, self._closest
+        if one.apart is None:
+            return ""
+        if closest is None:
+            return "no two calls" + (f" of one {one.per}" if one.per else "")
+        whose = f" for {self._named(closest.seen)}" if one.per else ""
+        early = f"; too early: {_calls(self._too_close)}" if self._too_close > 1 else ""
+        return f"{_seconds(closest.gap)}{whose} between requests {closest.first.n} and {closest.second.n}{early}"
+
+
+def in_requests(numbers: Sequence[int], count: int) -> str:
+    """The first of some requests by their numbers, to be put after their count; nothing when none is known."""
+    if not numbers:
+        return ""
+    shown = ", ".join(map(str, numbers[:SHOWN_MAX]))
+    more = ", …" if count > min(SHOWN_MAX, len(numbers)) else ""
+    return f" in request{'s' * (count > 1)} {shown}{more}"
+
+
+def _calls(count: int) -> str:
+    return f"{count} call{'s' * (count != 1)}"
+
+
+def _seconds(span: timedelta) -> str:
+    return f"{span.total_seconds():.3f}".rstrip("0").rstrip(".") + " s"
+
+
+def _bounded(value: str) -> str:
+    """A long value by its beginning and a digest, so that memory is bounded and different ones stay different."""
+    if len(value) <= VALUE_CHARS_MAX:
+        return value
+    return f"{value[:VALUE_CHARS_MAX]}…{sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"

@@ -1,0 +1,186 @@
+"""Reads files, and confines scenarios that come from the network to one folder.
+
+What a scenario names is relative to a `Folder`: any folder for the files of whoever started the program, the folder of
+`--scenarios` for its clients. Nothing outside that one is read, wherever a link leads, and a refusal does not tell
+whether there is something.
+"""
+
+import os
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path as FilePath
+from pathlib import PurePosixPath
+from typing import BinaryIO, Protocol
+
+from simulator.scenario.reading.bounds import OWN_FILE
+
+NAME_CHARS_MAX = 500
+LISTED_MAX = 1000
+SUFFIXES = (".yaml", ".yml")
+
+ABSENT = "there is no such file"
+_BAD_NAME = "this is not the name of a file"
+_CONFINED = "a file of --scenarios is named by its path below that folder, without '..', and ends in .yaml or .yml"
+_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe would wait for its writer
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+
+class Unreadable(Exception):
+    """A file that cannot be read, and the reason for people."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Folder(Protocol):
+    """Where the names in a scenario lead. Each method raises `Unreadable` for a name that is refused."""
+
+    def read(self, name: str) -> bytes:
+        """The content of the file, up to one byte more than that of a scenario may have."""
+        ...
+
+    def real(self, name: str) -> FilePath:
+        """The path of the file itself, the same for whatever leads to it."""
+        ...
+
+    def source(self, name: str) -> str:
+        """The file as problems name it."""
+        ...
+
+    def of(self, name: str) -> "Folder":
+        """Where the names in that file lead."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AnyFolder:
+    """A folder whose files may name any other."""
+
+    path: FilePath
+
+    def read(self, name: str) -> bytes:
+        """See `Folder`."""
+        return read_bytes(self.path / name)
+
+    def real(self, name: str) -> FilePath:
+        """See `Folder`."""
+        return _real(self.path / name)
+
+    def source(self, name: str) -> str:
+        """See `Folder`."""
+        return str(self.path / name)
+
+    def of(self, name: str) -> "AnyFolder":
+        """See `Folder`."""
+        return AnyFolder((self.path / name).parent)
+
+
+@dataclass(frozen=True, slots=True)
+class ScenariosFolder:
+    """The folder of `--scenarios`, `root` without links; names are relative to `below`, a folder in it."""
+
+    root: FilePath
+    below: PurePosixPath = PurePosixPath()
+
+    @classmethod
+    def at(cls, path: FilePath) -> "ScenariosFolder":
+        """The folder at this path."""
+        return cls(_real(path))
+
+    def read(self, name: str) -> bytes:
+        """See `Folder`."""
+        real = self.real(name)
+        return read_bytes(real, root=self.root)
+
+    def real(self, name: str) -> FilePath:
+        """See `Folder`. Raises `Unreadable` also for a link that leads out, as if there were nothing."""
+        real = _real(self.root / self._path(name))
+        if not real.is_relative_to(self.root):
+            raise Unreadable(ABSENT)
+        return real
+
+    def source(self, name: str) -> str:
+        """See `Folder`."""
+        return str(self._path(name))
+
+    def of(self, name: str) -> "ScenariosFolder":
+        """See `Folder`."""
+        return ScenariosFolder(self.root, self._path(name).parent)
+
+    def names(self) -> list[str]:
+        """The scenario files in it that can be read, of its first thousand entries."""
+        with suppress(OSError), os.scandir(self.root) as entries:
+            return sorted(entry.name for entry in islice(entries, LISTED_MAX) if self._has(entry))
+        return []
+
+    def _has(self, entry: os.DirEntry[str]) -> bool:
+        """True for an ordinary file that a request may name; what a link leads to is in the folder as well."""
+        try:
+            return entry.name.endswith(SUFFIXES) and entry.is_file() and self.real(entry.name) is not None
+        except (OSError, Unreadable):
+            return False
+
+    def _path(self, name: str) -> PurePosixPath:
+        path = PurePosixPath(name)
+        if (
+            len(name) > NAME_CHARS_MAX
+            or not name.isprintable()
+            or "\\" in name
+            or not name.endswith(SUFFIXES)
+            or path.is_absolute()
+            or ".." in path.parts
+        ):
+            raise Unreadable(_CONFINED)
+        return self.below / path
+
+
+def read_bytes(path: FilePath, *, root: FilePath | None = None) -> bytes:
+    """The content of an ordinary file, up to one byte more than that of a scenario may have. Raises `Unreadable`.
+
+    With a `root`, `path` has no links, and must be below the root still when it was opened.
+    """
+    try:
+        _refuse_special(path.stat().st_mode)
+        with open(path, "rb", opener=lambda name, _: os.open(name, _FLAGS | (_NO_LINK if root else 0))) as file:
+            _refuse_special(os.fstat(file.fileno()).st_mode)
+            if root is not None and not _is_at(file, path, root):
+                raise Unreadable(ABSENT)
+            return file.read(OWN_FILE.bytes_max + 1)
+    except FileNotFoundError:
+        raise Unreadable(ABSENT) from None
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {error.strerror or 'unknown error'}") from None
+    except ValueError:  # NUL in the name
+        raise Unreadable(_BAD_NAME) from None
+
+
+def is_file(path: FilePath) -> bool:
+    """True when there is an ordinary file that can be read."""
+    try:
+        read_bytes(path)
+    except Unreadable:
+        return False
+    return True
+
+
+def _refuse_special(mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise Unreadable("this is a folder; name a file in it")
+    if not stat.S_ISREG(mode):
+        raise Unreadable("this is not an ordinary file")
+
+
+def _is_at(file: BinaryIO, path: FilePath, root: FilePath) -> bool:
+    """True when this is the file at `path`, and no link leads there: one may have been made since the path was read."""
+    is_unchanged = _real(path) == path and path.is_relative_to(root)
+    return is_unchanged and os.path.samestat(os.fstat(file.fileno()), os.lstat(path))
+
+
+def _real(path: FilePath) -> FilePath:
+    try:
+        return FilePath(os.path.realpath(path))
+    except (OSError, ValueError):
+        raise Unreadable(_BAD_NAME) from None

@@ -1,0 +1,248 @@
+"""`schedule`: changes of the running sandbox, each at its time. What can never be carried out is refused at once."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import Any
+
+from simulator.domain.model.catalog import Catalog
+from simulator.domain.model.instants import EARLIEST
+from simulator.domain.model.money import is_whole_cents
+from simulator.domain.model.scenario import ResellerStart
+from simulator.domain.model.schedule import (
+    At,
+    Scheduled,
+    ScheduledChange,
+    ScheduledDeposit,
+    ScheduledKey,
+    ScheduledNetwork,
+    ScheduledRemoval,
+    ScheduledRule,
+    ScheduledSettings,
+    ScheduledTreeChange,
+    ScheduledWebhook,
+    due_at,
+    written,
+)
+from simulator.domain.model.tree import TreeKind
+from simulator.domain.model.wallet import EntryType
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import secret_bytes, target
+from simulator.scenario.sections.changes import changes, tree_changes
+from simulator.scenario.sections.network import network_status
+from simulator.scenario.sections.resellers import allowlist, callback, key_state, threshold
+from simulator.scenario.sections.rules import RULE_READERS, KnownCodes, check_codes
+from simulator.scenario.sections.windows import clock_time
+
+Placed = tuple[int, Reader]
+"""An item with its place in the list."""
+
+# The kinds of items, besides `at`; an item has one of them.
+KINDS = ("deposit", "product", *TreeKind, "api_key", "settings", "network", "rule", "webhook")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a scenario starts with, as far as its schedule may name it; `rules` are the names and ids of its rules, and
+    `magic` those of magic accounts, which cannot be removed. `at` is when a sandbox starts, None for the present."""
+
+    catalog: Catalog
+    resellers: Mapping[str, ResellerStart]
+    known: KnownCodes
+    rules: Collection[str]
+    magic: Collection[str]
+    at: datetime | None = None
+
+
+def schedule(section: Reader, start: Start) -> tuple[Scheduled, ...]:
+    """All items, in the order of the file."""
+    items = section.items()
+    _refuse_labels(items, start)
+    return tuple(planned for item in items if (planned := _planned(item, items, start)) is not None)
+
+
+def added_labels(section: Reader) -> set[str]:
+    """The names and ids of rules that the schedule adds."""
+    return {label.text() for item in section.items() for label in _labels_added(item) if label.text()}
+
+
+def moment(entry: Reader) -> At:
+    """A span after the start, or a time of day."""
+    if ":" in entry.text():
+        return entry.parsed(clock_time, "bad_duration") or time(0)
+    return entry.duration()
+
+
+def added_rules(item: Reader) -> list[tuple[str, Reader]]:
+    """The section and the reader of each rule that an item adds, at most one if it is valid."""
+    return [entry for entry in item["rule"]["add"].entries() if entry[0] in RULE_READERS]
+
+
+def _planned(item: Reader, items: list[Reader], start: Start) -> Scheduled | None:
+    given = [kind for kind in KINDS if item[kind].is_given]
+    if len(given) != 1:
+        _refuse_kinds(item, given)
+        return None
+    at, kind = moment(item["at"]), given[0]
+    wanted = item[kind]
+    match kind:
+        case "deposit":
+            return _deposit(at, wanted, start)
+        case "product":
+            return _product(at, wanted, start)
+        case "api_key":
+            return _api_key(at, wanted, items, start)
+        case "settings":
+            return _settings(at, wanted, start)
+        case "network":
+            check_codes(wanted["product"], start.known.products, "product")
+            return ScheduledNetwork(at, wanted["product"].text(), network_status(wanted["status"]))
+        case "rule":
+            return _rule(at, item, start)
+        case "webhook":
+            return _webhook(at, wanted, start)
+        case _:
+            return _tree(at, wanted, TreeKind(kind), start)
+
+
+def _refuse_kinds(item: Reader, given: list[str]) -> None:
+    """Report an item of no kind, or of several, which it names."""
+    *others, last = map(repr, map(str, given or KINDS))
+    listed = f"{', '.join(others)} and {last}; write an item for each" if given else f"{', '.join(others)}, {last}"
+    item.problem("missing_key", f"a scheduled item has one of {listed}")
+
+
+def _deposit(at: At, deposit: Reader, start: Start) -> ScheduledDeposit:
+    amount = deposit["amount"].amount()
+    if deposit["amount"].is_given and (amount <= 0 or not is_whole_cents(amount)):
+        deposit["amount"].problem("bad_amount", f"a deposit is above 0 and in whole sen, not {amount}")
+    type_ = EntryType.COMMISSION if deposit["type"].text() == "COMMISSION" else EntryType.DEPOSIT
+    return ScheduledDeposit(at, _reseller(deposit, start), amount, deposit["description"].text(), type_)
+
+
+def _product(at: At, wanted: Reader, start: Start) -> ScheduledChange:
+    """`{code, reseller?, set: {...}}`."""
+    code, products = wanted["code"].text(), start.catalog.products
+    if wanted["code"].is_given and code not in products:
+        wanted["code"].unknown("product", code, "in the catalog", products)
+    reseller = _reseller(wanted, start) or None
+    result = changes(wanted["set"], products.get(code), is_overlay=reseller is not None)
+    return ScheduledChange(at, code, result.properties, result.options, reseller)
+
+
+def _tree(at: At, wanted: Reader, kind: TreeKind, start: Start) -> ScheduledTreeChange:
+    """`{id, set: {...}}` of a category or group."""
+    id_, ids = wanted["id"].text(), [one.id for one in start.catalog.parts(kind)]
+    if wanted["id"].is_given and id_ not in ids:
+        wanted["id"].unknown(kind.value, id_, "in the catalog", ids)
+    return ScheduledTreeChange(at, kind, id_, tree_changes(wanted["set"], kind, start.catalog.products))
+
+
+def _api_key(at: At, wanted: Reader, items: list[Reader], start: Start) -> ScheduledKey:
+    """One that the reseller has and that changes, or a new one with its secret."""
+    code, key, secret = _reseller(wanted, start), wanted["key"].text(), wanted["secret"]
+    secret.parsed(secret_bytes, "bad_secret")
+    if not secret.is_given and not wanted["state"].is_given:
+        wanted.problem("missing_key", "a scheduled key has 'secret', 'state' or both")
+    owners = {one.key: reseller.code for reseller in start.resellers.values() for one in reseller.keys}
+    if owners.get(key, code) != code:
+        wanted["key"].problem("duplicate", f"API key {key!r} belongs to reseller {owners[key]!r}")
+    elif code in start.resellers and not secret.is_given:
+        others = [other["api_key"] for other in items if other["api_key"]["secret"].is_given]
+        keys = [known for known, owner in owners.items() if owner == code]
+        keys += [other["key"].text() for other in others if other["reseller"].text() == code]
+        if key and key not in keys:
+            wanted["key"].unknown("api_key", key, f"of reseller {code!r}", keys)
+    state = key_state(wanted["state"].text()) if wanted["state"].is_given else None
+    return ScheduledKey(at, code, key, secret.text(), state)
+
+
+def _settings(at: At, wanted: Reader, start: Start) -> ScheduledSettings:
+    found: dict[str, bool | tuple[str, ...]] = {}
+    if wanted["require_api_key_for_topup"].is_given:
+        found["require_api_key_for_topup"] = wanted["require_api_key_for_topup"].boolean()
+    if wanted["ip_allowlist"].is_given:
+        found["ip_allowlist"] = allowlist(wanted["ip_allowlist"])
+    to = callback(wanted["callback"]) if wanted["callback"].is_given else None
+    low = threshold(wanted["low_balance_threshold"])
+    if not found and to is None and low is None:
+        wanted.problem("missing_key", "scheduled settings have one at least besides 'reseller'")
+    return ScheduledSettings(at, _reseller(wanted, start), found, to, low)
+
+
+def _rule(at: At, item: Reader, start: Start) -> ScheduledRule | ScheduledRemoval | None:
+    """`{add: {payments: {...}}}`, with any section of rules, or `{remove: NAME}`."""
+    rule = item["rule"]
+    if rule["add"].is_given == rule["remove"].is_given:
+        rule.problem("missing_key", "a scheduled rule has one of 'add' and 'remove'")
+        return None
+    if rule["remove"].is_given:
+        return ScheduledRemoval(at, rule["remove"].text())
+    for section, entry in added_rules(item):
+        RULE_READERS[section](entry, "added", start.known)
+        if entry.is_mapping and entry.node is not None:
+            return ScheduledRule(at, section, _document(entry))
+    return None
+
+
+def _document(entry: Reader) -> Mapping[str, Any]:
+    assert entry.node is not None, "an entry of a mapping is there"
+    document: dict[str, Any] = entry.node.plain()
+    return document
+
+
+def _webhook(at: At, wanted: Reader, start: Start) -> ScheduledWebhook:
+    if not any(wanted[key].is_given for key in ("url", "secret", "enabled")):
+        wanted.problem("missing_key", "a scheduled webhook has 'url', 'secret' or 'enabled'")
+    url = wanted["url"].parsed(target, "bad_url") or ""
+    enabled = wanted["enabled"].boolean() if wanted["enabled"].is_given else None
+    return ScheduledWebhook(at, _reseller(wanted, start), url, wanted["secret"].text().lower(), enabled)
+
+
+def _reseller(wanted: Reader, start: Start) -> str:
+    check_codes(wanted["reseller"], start.known.resellers, "reseller")
+    return wanted["reseller"].text()
+
+
+def _labels_added(item: Reader) -> list[Reader]:
+    return [rule[key] for _, rule in added_rules(item) for key in ("name", "id")]
+
+
+def _refuse_labels(items: list[Reader], start: Start) -> None:
+    """Report names that are taken whenever the rule is added, and removals of rules that are never there. When a name
+    is removed as well, that depends on times, which the sandbox has to see."""
+    removed = {item["rule"]["remove"].text() for item in items}
+    seen = {*start.rules, *start.magic}
+    for label in (label for item in items for label in _labels_added(item)):
+        if label.text() in seen and label.text() and label.text() not in removed:
+            label.problem("duplicate", f"there is a rule {label.text()!r} already")
+        seen.add(label.text())
+    additions: dict[str, list[Placed]] = {}
+    for place, item in enumerate(items):
+        for label in _labels_added(item):
+            additions.setdefault(label.text(), []).append((place, item))
+    for place, item in enumerate(items):
+        label = item["rule"]["remove"]
+        if label.text() and label.text() not in seen.difference(start.magic):
+            label.unknown("rule", label.text(), "in this scenario", seen.difference(start.magic))
+        elif label.text() and label.text() not in start.rules:
+            _refuse_too_early(label, (place, item), additions[label.text()], start)
+
+
+def _refuse_too_early(label: Reader, removal: Placed, additions: list[Placed], start: Start) -> None:
+    """Report the removal of a rule that the schedule adds only later."""
+    if all(_is_before(removal, addition, start) for addition in additions):
+        text = f"there is no rule {label.text()!r} by then; it is added {written(moment(additions[0][1]['at']))}"
+        label.problem("unknown_rule", text)
+
+
+def _is_before(one: Placed, other: Placed, start: Start) -> bool:
+    """True when an item certainly happens before another; of items of one time the first in the file does. Not known of
+    a time of day when the start is the present."""
+    (place, earlier), (other_place, later) = ((place, moment(item["at"])) for place, item in (one, other))
+    if not (one[1]["at"].is_valid and other[1]["at"].is_valid):
+        return False
+    if start.at is None and (isinstance(earlier, time) or isinstance(later, time)):
+        return False
+    started = start.at or EARLIEST  # durations are in one order whenever it starts
+    return (due_at(earlier, started), place) < (due_at(later, started), other_place)

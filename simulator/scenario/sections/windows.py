@@ -1,0 +1,64 @@
+"""Reads windows of time: the keys `time`, `weekday`, `since` and `until` of any object."""
+
+import re
+from collections.abc import Mapping
+from datetime import time
+from typing import Any
+
+from simulator.domain.model.windows import TimeOfDay, Window
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.values import duration
+
+KEYS = ("time", "weekday", "since", "until")
+SPAN_KEYS = ("since", "until")
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+_CLOCK_TIME = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?", re.ASCII)
+
+
+def read_window(item: Reader) -> Window | None:
+    """The window of an object's keys; None when it has none of them, or when one has a problem, which is reported."""
+    found = {key: entry for key, entry in item.entries() if key in KEYS}
+    for key, entry in found.items():
+        check_window(key, entry)
+    if not all(entry.is_valid for entry in found.values()):
+        return None
+    return window_of({key: entry.node.plain() for key, entry in found.items() if entry.node is not None})
+
+
+def check_window(key: str, entry: Reader) -> None:
+    """Report what the schema cannot say of the value of a window's key: a span that is too long."""
+    if key in SPAN_KEYS:
+        entry.optional_duration()
+    for _, edge in entry.entries():
+        edge.parsed(clock_time, "bad_clock_time")
+
+
+def window_of(written: Mapping[str, Any]) -> Window | None:
+    """The window of valid values; None when there are none of its keys."""
+    if not any(key in written for key in KEYS):
+        return None
+    return Window(
+        time_of_day(written["time"]) if "time" in written else None,
+        weekdays(written["weekday"]) if "weekday" in written else None,
+        *(duration(written[key]) if key in written else None for key in SPAN_KEYS),
+    )
+
+
+def clock_time(text: str) -> time:
+    """`12:00` or `23:59:30`. Raises `ValueError`."""
+    match = _CLOCK_TIME.fullmatch(text)
+    if match is None:
+        raise ValueError("must be a time of day such as 12:00 or 23:59:30")
+    hour, minute, second = map(int, match.groups("0"))
+    return time(hour, minute, second)
+
+
+def time_of_day(written: Mapping[str, str]) -> TimeOfDay:
+    """`{from: "12:00", to: "12:10"}`, either of which may be absent."""
+    return TimeOfDay(*(clock_time(written[key]) if key in written else None for key in ("from", "to")))
+
+
+def weekdays(written: str | list[str]) -> frozenset[int]:
+    """`Sun`, or a list of days."""
+    return frozenset(DAYS.index(day) for day in ([written] if isinstance(written, str) else written))

@@ -1,0 +1,234 @@
+"""`reseller-sim conform` as a command: what it refuses, what it prints and writes, against servers on real sockets."""
+
+import json
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import count
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from simulator.cli.reports.conform import ConformFiles
+from simulator.conform.findings import Departure, Learned, Report, Result
+from simulator.conform.service import HttpService, Request
+from simulator.conform.session import Session
+from simulator.upstream.manners import NoAnswer
+from simulator.upstream.signing import Credentials
+from tests.support.client import running
+from tests.support.conforming import InProcess
+from tests.support.processes import Serving, serving
+from tests.support.runner import invoke, refusal
+
+KEY, SECRET = "a-key", "c2VjcmV0LXNlY3JldC1zZWNyZXQ="
+NOBODY = "http://127.0.0.1:9"
+HOSTILE = "<script>alert(1)</script>\x1b[2J\ud800&\x00]]>"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Serving]:
+    with serving("--port", "0", "--json") as made:
+        yield made
+
+
+def test_a_catalog_that_is_none_is_no_plan() -> None:
+    with answering(200, b'{"products":{"RELOAD":{}},"data":{}}', **{"Content-Type": "application/json"}) as (url, _):
+        flags = ("--allow-payments", "--pay", "RELOAD:0123456789:10", "--spend-at-most", "99", "--rate", "1000")
+        assert "the catalog cannot be read" in refusal(invoke("conform", "--base-url", url, *flags), 3)
+
+
+@contextmanager
+def answering(status: int, body: bytes, **headers: str) -> Iterator[tuple[str, list[str]]]:
+    """A server that answers everything alike: its address, and the paths that were asked for."""
+    paths: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:  # named by http.server
+            paths.append(self.path)
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET  # noqa: N815  # named by http.server
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            """Print nothing."""
+
+    made = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=made.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{made.server_port}", paths
+    finally:
+        made.shutdown()
+        thread.join()
+        made.server_close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--base-url", "ftp://x"), "is not a base URL"),
+        (("--key", "k"), "--secret is missing"),
+        (("--key", "k", "--secret", "?"), "the secret is not Base64"),
+        (("--username", "u"), "give both --username and --password"),
+        (("--pay", "RELOAD:0123456789"), "is not PRODUCT:ACCOUNT:AMOUNT"),
+        (("--bill", "ELECTRIC"), "is not PRODUCT:ACCOUNT"),
+        (("--spend-at-most", "-1"), "is not an amount of money above 0"),
+        (("--only", "nothing"), "there is no check or question 'nothing'"),
+        (("--rate", "0"), "0"),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_before_anything_is_sent(arguments: tuple[str, ...], text: str) -> None:
+    assert text in refusal(invoke("conform", "--base-url", NOBODY, *arguments), 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--pay", "RELOAD:0123456789:10"), "need --allow-payments"),
+        (("--allow-payments",), "needs at least one --pay, and --spend-at-most"),
+        (("--allow-payments", "--pay", "RELOAD:0123456789:10"), "--spend-at-most"),
+        (("--allow-payments", "--pay", "RELOAD:0123456789:10", "--spend-at-most", "10"), "the plan may cost 20.02 MYR"),
+        (("--allow-payments", "--pay", "GHOST:0123456789:10", "--spend-at-most", "10"), "no product 'GHOST'"),
+    ],
+)
+def test_a_plan_that_is_not_allowed_pays_nothing(arguments: tuple[str, ...], text: str, server: Serving) -> None:
+    assert text in refusal(invoke("conform", "--base-url", server.ready["url"], *arguments), 2)
+
+
+def test_an_address_where_nobody_answers_is_no_list_of_departures() -> None:
+    assert "does not answer" in refusal(invoke("conform", "--base-url", NOBODY), 3)
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "x.json"
+    assert "cannot be written" in refusal(invoke("conform", "--base-url", NOBODY, "--json", str(path)), 3)
+
+
+def test_everything_passes_and_is_written(server: Serving, tmp_path: Path) -> None:
+    files = {name: tmp_path / f"result.{name}" for name in ("junit", "json", "html")}
+    flags = [text for name, path in files.items() for text in (f"--{name}", str(path))]
+    done = invoke("conform", "--base-url", server.ready["url"], "--rate", "1000", *flags)
+    assert done.exit_code == 0, done.output
+    assert "DEPARTS" not in done.stdout
+    assert "  balance-record: wrapped\n" in done.stdout
+    written = json.loads(files["json"].read_text())
+    root = ElementTree.parse(files["junit"]).getroot()  # noqa: S314  # ours
+    assert root.attrib["failures"] == "0" == str(written["counts"]["departs"])
+    assert int(root.attrib["tests"]) == len(written["results"])
+    assert int(root.attrib["skipped"]) == written["counts"]["not_exercised"] == len(root.findall(".//skipped"))
+    assert written["assume"]["balance-record"]["value"] == "wrapped"
+    secret = server.ready["resellers"][0]["api_secret"]
+    for text in (done.output, *(path.read_text() for path in files.values())):
+        assert secret not in text
+
+
+def test_the_address_and_the_credentials_come_from_the_environment_as_those_of_call(server: Serving) -> None:
+    account = server.ready["resellers"][0]
+    variables = {"RESELLER_SIM_KEY": account["api_key"], "RESELLER_SIM_SECRET": account["api_secret"]}
+    for url in (server.ready["url"] + "/_sim", server.ready["url"]):
+        done = invoke("conform", "--only", "auth-key", RESELLER_SIM_URL=url, **variables)
+        assert done.exit_code == 0, done.output
+        assert "1 passed" in done.stdout
+
+
+def test_what_departs_is_the_exit_code_and_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / "result.xml"
+    with answering(200, b'{"data":[]}', **{"Content-Type": "application/json"}) as (url, _):
+        flags = ("--only", "billers-answer", "--only", "auth-key", "--junit", str(path), "--rate", "1000")
+        done = invoke("conform", "--base-url", url, *flags)
+    assert done.exit_code == 1
+    assert "DEPARTS  4.6   billers-answer" in done.stdout
+    assert "links: expected what the contract says: is required, got absent" in done.stdout
+    root = ElementTree.parse(path).getroot()  # noqa: S314  # ours
+    assert [one.attrib["name"].partition(":")[0] for one in root.iter("testcase")] == ["billers-answer", "auth-key"]
+    assert len(root.findall(".//failure")) == 2
+
+
+def test_redirects_are_not_followed() -> None:
+    with answering(302, b"", Location="/elsewhere") as (url, paths):
+        done = invoke("conform", "--base-url", url, "--only", "balance-answer", "--rate", "1000")
+    assert done.exit_code == 1
+    assert "302" in done.stdout
+    assert set(paths) == {"/v2/balance"}
+
+
+def test_certificates_are_verified() -> None:
+    service = HttpService("https://127.0.0.1:9", 1)
+    context = service._connection._context  # type: ignore[attr-defined]  # where http.client keeps it
+    assert context.verify_mode == ssl.CERT_REQUIRED
+    assert context.check_hostname
+
+
+def test_a_connection_that_ends_is_no_answer_and_the_next_request_makes_another() -> None:
+    with answering(200, b"{}", **{"Content-Length": "9"}) as (url, paths):
+        service = HttpService(url, 5)
+        for number in (1, 2):
+            with pytest.raises(NoAnswer, match="IncompleteRead"):
+                service.send(Request("GET", "/v2/balance"))
+            assert len(paths) == number, "never sent again by itself"
+
+
+def test_a_body_that_drips_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = count(step=3)
+    monkeypatch.setattr("simulator.conform.service.monotonic", lambda: next(clock))
+    with answering(200, b"x" * 9) as (url, _):
+        assert HttpService(url, 5).send(Request("GET", "/v2/balance")).body == b"x" * 9
+        with pytest.raises(NoAnswer, match="within 2 seconds"):
+            HttpService(url, 2).send(Request("GET", "/v2/balance"))
+
+
+def test_a_body_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.conform.service.BODY_BYTES_MAX", 8)
+    with answering(200, b"x" * 9) as (url, _), pytest.raises(NoAnswer, match="more than 8 bytes"):
+        HttpService(url, 5).send(Request("GET", "/v2/balance"))
+
+
+class Stopped:
+    """A clock that stands still but for waits, which it keeps."""
+
+    def __init__(self) -> None:
+        self.at, self.waits = 1_800_000_000.0, list[float]()
+
+    def now(self) -> float:
+        return self.at
+
+    def wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.at += seconds
+
+
+def test_requests_keep_their_pace() -> None:
+    clock = Stopped()
+    with running({}) as client:
+        session = Session(InProcess(client), Credentials(KEY, SECRET), clock, per_second=4, requests_max=100)
+        for _ in range(5):
+            session.call("GET", "/v2/balance")
+        assert clock.waits == pytest.approx([0.25] * 4)
+        clock.at += 60
+        session.call("GET", "/v2/balance")
+        assert len(clock.waits) == 4, "who was late need not wait"
+        clock.at -= 3600
+        session.call("GET", "/v2/balance")
+        assert clock.waits[4:] == [0.25], "nor longer when the clock is set back"
+
+
+def test_what_a_service_says_is_escaped_in_every_file(tmp_path: Path) -> None:
+    departure = Departure(HOSTILE, HOSTILE, HOSTILE)
+    result = Result(HOSTILE, "2.1", HOSTILE, "departs", (departure,), notes=(HOSTILE,))
+    made = Report(HOSTILE, (result,), (Learned("history-limit", "cap", HOSTILE),))
+    paths = [tmp_path / name for name in ("xml", "json", "html")]
+    assert ConformFiles("conform", *paths).write(made)
+    for path in paths:
+        assert "\x1b" not in path.read_text("utf-8")
+    assert "<script" not in paths[2].read_text("utf-8")
+    assert json.loads(paths[1].read_text())["results"][0]["departures"][0]["field"] == HOSTILE
+    (failure,) = ElementTree.parse(paths[0]).getroot().iter("failure")  # noqa: S314  # ours
+    assert "alert(1)" in failure.attrib["message"]

@@ -1,0 +1,166 @@
+"""The formats of `exec` and `check`: whatever a text holds, each stays what its readers expect."""
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from simulator.cli.main import cli
+from simulator.cli.reports.as_json import as_json
+from simulator.cli.reports.cases import Case, Suite
+from simulator.cli.reports.github import annotations
+from simulator.cli.reports.junit import junit
+from simulator.cli.reports.lives import CASES_MAX, Lives
+from simulator.cli.reports.page import page, section
+from simulator.cli.reports.tap import tap
+from simulator.domain.errors import DomainError
+from tests.support.client import running
+
+HOSTILE = "a\x00\x1b[31m\n\ufffe<b>&\"']]>\u2028# \\ %\r\n::error::x, y: z\ud800"
+SUITES = [
+    Suite("sandbox default", (Case("met", ok=True), Case("unmet", False, "expected 1", ("nearest: 2",), "e", "f", 3))),
+    Suite(HOSTILE, (Case(HOSTILE, False, HOSTILE, (HOSTILE,), HOSTILE, HOSTILE, 7, 9),)),
+]
+
+
+def test_junit_has_the_shape_that_ci_servers_read() -> None:
+    root = ET.fromstring(junit(HOSTILE, SUITES))  # noqa: S314  # written by us
+    assert (root.tag, root.get("tests"), root.get("failures"), root.get("errors")) == ("testsuites", "3", "2", "0")
+    assert [(one.tag, one.get("tests"), one.get("failures")) for one in root] == [
+        ("testsuite", "2", "1"),
+        ("testsuite", "1", "1"),
+    ]
+    cases = list(root.iter("testcase"))
+    assert [case.get("name") for case in cases][:2] == ["met", "unmet"]
+    assert all({"name", "classname", "time"} <= set(case.attrib) for case in cases)
+    assert (cases[1].get("file"), cases[1].get("line"), cases[1].get("classname")) == ("f", "3", "sandbox default")
+    failures = list(root.iter("failure"))
+    assert [set(one.attrib) for one in failures] == [{"message", "type"}] * 2
+    assert failures[0].text == "expected 1\nnearest: 2"
+    shown = cases[2].get("name") or ""
+    assert "\\x00\\x1b[31m\\x0a\\ufffe<b>&\"']]>\\u2028" in shown
+
+
+def test_tap_has_a_line_for_each_case_and_yaml_below_those_that_fail() -> None:
+    lines = tap(SUITES).splitlines()
+    assert lines[:2] == ["TAP version 14", "1..3"]
+    assert [line for line in lines if line[:1] in "on"][:2] == [
+        "ok 1 - sandbox default: met",
+        "not ok 2 - sandbox default: unmet",
+    ]
+    assert len([line for line in lines if re.match(r"(not )?ok [0-9]+ - ", line)]) == 3
+    assert not any(re.search(r"(?<!\\)#", line) for line in lines if line.startswith(("ok", "not ok")))
+    blocks = tap(SUITES).split("  ---\n")[1:]
+    first, second = (yaml.safe_load(block.partition("  ...")[0]) for block in blocks)
+    assert first == {"message": "expected 1", "code": "e", "at": {"file": "f", "line": 3}, "details": ["nearest: 2"]}
+    assert second["at"]["column"] == 9
+
+
+def test_annotations_are_one_line_each_with_their_properties_escaped() -> None:
+    first, second = annotations(SUITES)
+    assert first == "::error file=f,line=3,title=e::expected 1%0Anearest: 2"
+    assert "\n" not in second
+    properties = second.removeprefix("::error ").partition("::")[0].split(",")
+    assert [one.partition("=")[0] for one in properties] == ["file", "line", "col", "title"]
+
+
+def test_json_keeps_every_case() -> None:
+    whole = json.loads(as_json("it", SUITES))
+    assert (whole["title"], whole["ok"], [one["ok"] for one in whole["suites"]]) == ("it", False, [False, False])
+    assert whole["suites"][0]["cases"][1] == {
+        "name": "unmet", "ok": False, "message": "expected 1", "details": ["nearest: 2"], "code": "e", "file": "f",
+        "line": 3, "column": 0, "skipped": "",
+    }  # fmt: skip
+    assert json.loads(as_json("it", SUITES[:0])) == {"title": "it", "ok": True, "suites": []}
+
+
+def test_a_case_that_was_not_looked_at_is_ok_and_says_why() -> None:
+    suites = [Suite("it", (Case("seen", ok=True), Case("unseen", ok=True, skipped="it pays # nothing")))]
+    root = ET.fromstring(junit("it", suites))  # noqa: S314  # ours
+    assert (root.attrib["tests"], root.attrib["failures"], root.attrib["skipped"]) == ("2", "0", "1")
+    assert [one.attrib["message"] for one in root.iter("skipped")] == ["it pays # nothing"]
+    assert tap(suites).splitlines()[3] == "ok 2 - it: unseen # SKIP it pays \\# nothing"
+
+
+def test_a_page_holds_texts_as_texts_and_needs_nothing_else() -> None:
+    rows = dict.fromkeys(("trxid", "refid", "product", "account", "amount", "status", "updated"), HOSTILE)
+    made = section(HOSTILE, {HOSTILE: HOSTILE}, SUITES[1].cases, ([rows], 1), ([], 0), ([], 0), HOSTILE, [HOSTILE])
+    whole = page([made], [HOSTILE], HOSTILE)
+    assert "<b>" not in whole
+    assert "<script" not in whole
+    assert "\x1b" not in whole
+    assert not re.search(r'(?:src|href)="(?:https?:)?//', whole)
+    assert "default-src 'none'" in whole
+
+
+def test_what_is_left_out_of_a_run_is_never_green() -> None:
+    lives = Lives()
+    for _ in range(CASES_MAX):
+        lives._keep(Case("met", ok=True))
+    for _ in range(CASES_MAX):
+        lives._keep(Case("unmet", ok=False))
+    assert lives.met_left_out == CASES_MAX // 2
+    assert lives.unmet_left_out == CASES_MAX // 2
+    [left_out] = lives.suites(())[-1].cases
+    assert not left_out.ok
+    assert f"{CASES_MAX // 2} more expectations were not met" in left_out.message
+
+
+def test_a_sandbox_that_expects_nothing_has_no_suite_and_each_life_has_its_own() -> None:
+    lives, seen = Lives(), []
+    with running({"expect": [{"calls": {}, "count": 1}]}) as client:
+        client.app.sandboxes.on_ended = lambda live, ending: seen.append((live.id, ending, lives.add(live, ending)))
+        client.sandbox({"scenario": "other"}, "other")
+        client.call("GET", "/v2/balance")
+        client.sim("POST", "/sandboxes/default/reset")
+        client.sim("POST", "/sandboxes/default/reset")
+        with pytest.raises(DomainError):
+            client.run(client.app.sandboxes.delete("nobody"))
+        client.sim("DELETE", "/sandboxes/other")
+    assert [(id_, ending, [one.ok for one in found]) for id_, ending, found in seen] == [
+        ("default", "reset", [True]),
+        ("default", "reset", [False]),
+        ("other", "deleted", []),
+    ]
+    assert [suite.name for suite in lives.suites(())] == ["reset", "reset"]
+
+
+BAD = "extends: default\nsed: 1\nexpect: [{ calls: { path: /v2/topupp } }]\n"
+
+
+def test_check_writes_its_problems_in_every_format(tmp_path: Path) -> None:
+    bad, good = tmp_path / "bad.yaml", tmp_path / "good.yaml"
+    bad.write_text(BAD)
+    good.write_text("extends: default\n")
+    files = {"--junit": tmp_path / "r.xml", "--json": tmp_path / "r.json"}
+    flags = [str(part) for pair in files.items() for part in pair]
+    done = CliRunner().invoke(cli, ["check", *flags, "--tap", str(bad), str(good)])
+    assert done.exit_code == 1
+    assert [line for line in done.stdout.splitlines() if "ok" in line and not line.startswith(" ")] == [
+        f"not ok 1 - {bad}: unknown_key sed (line 2)",
+        f"not ok 2 - {bad}: unknown_path expect\\[0].calls.path (line 3)".replace("\\[", "["),
+        f"ok 3 - {good}: no problems",
+    ]
+    root = ET.fromstring(files["--junit"].read_bytes())  # noqa: S314  # written by us
+    assert [case.get("line") for case in root.iter("testcase")] == ["2", "3", None]
+    suites = json.loads(files["--json"].read_text())["suites"]
+    assert [suite["ok"] for suite in suites] == [False, True]
+    assert suites[0]["cases"][0]["code"] == "unknown_key"
+
+
+def test_check_says_that_a_report_cannot_be_written(tmp_path: Path) -> None:
+    good = tmp_path / "good.yaml"
+    good.write_text("extends: default\n")
+    done = CliRunner().invoke(cli, ["check", "--json", str(tmp_path / "none" / "r.json"), str(good)])
+    assert done.exit_code == 3
+    assert "cannot be written" in done.stderr
+
+
+def test_tap_and_annotations_do_not_mix(tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, ["check", "--tap", "--format", "github", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "choose one" in done.stderr

@@ -1,0 +1,27 @@
+"""The verb `import`, run in this process against a server that a test provides."""
+
+from pathlib import Path
+
+from click.testing import Result
+
+from tests.support.runner import invoke
+
+KEY, SECRET = "key_of_the_account", "c2VjcmV0LW9mLXRoZS1hY2NvdW50LW9mLWEtdGVzdA=="
+
+
+def run_import(url: str, folder: Path, *flags: str, key: str = KEY, secret: str = SECRET) -> Result:
+    """Import from `url`, fast, with the state file in `folder`."""
+    state = str(folder / "state")
+    arguments = ("import", "--base-url", url, "--per-second", "100", "--state", state, *flags)
+    return invoke(*arguments, RESELLER_SIM_KEY=key, RESELLER_SIM_SECRET=secret)
+
+
+def imported(url: str, folder: Path, *flags: str) -> Path:
+    """The file of an import that succeeded, of which `check` finds nothing to say."""
+    result = run_import(url, folder, *flags)
+    assert result.exit_code == 0, result.stderr
+    path = folder / "mine.yaml"
+    path.write_bytes(result.stdout_bytes)
+    checked = invoke("check", str(path))
+    assert checked.stdout == f"{path}: ok\n"
+    return path

@@ -1,0 +1,111 @@
+"""Tables of fields as the schemas of `contracts/schemas/` describe them: name, type, meaning."""
+
+from collections.abc import Iterator
+
+from simulator.contract.schemas import Schema, at_pointer, schema
+
+
+def fields_table(name: str) -> str:
+    """The fields of a schema, inline objects included; `catalog-answer#product` names one of its definitions.
+
+    What has a definition of its own is named by it, since it has its own table.
+    """
+    file, _, definition = name.partition("#")
+    whole = _merged(schema(file)["$defs"][definition] if definition else schema(file))
+    rows = [
+        f"| {shown} | {_cell(_takes(part, file))} | {_cell(_meaning(part, file))} |"
+        for shown, part in _rows(whole, "", file)
+    ]
+    return "\n".join(["| field | type | meaning |", "|---|---|---|", *rows])
+
+
+def _merged(whole: Schema) -> Schema:
+    """A schema with the fields of those that it extends."""
+    extended = [
+        _merged(schema(part["$ref"].removesuffix(".json"))) for part in whole.get("allOf", ()) if "$ref" in part
+    ]
+    fields: dict[str, Schema] = {}
+    for part in [*extended, whole]:
+        for name, field in part.get("properties", {}).items():
+            fields[name] = fields.get(name, {}) | field
+    required = [name for part in [*extended, whole] for name in part.get("required", ())]
+    return whole | {"properties": fields, "required": required}
+
+
+def _rows(whole: Schema, prefix: str, file: str) -> Iterator[tuple[str, Schema]]:
+    """Every field, followed by those of the objects and lists in it."""
+    required = whole.get("required", ())
+    for name, part in whole.get("properties", {}).items():
+        shown = f"`{prefix}{name}`"
+        yield f"**{shown}**" if name in required else shown, part
+        for inner in _inline(part):
+            yield from _rows(inner, f"{prefix}{name}.", file)
+    if isinstance(whole.get("items"), dict):
+        yield from _rows(whole["items"], prefix.removesuffix(".") + "[].", file)
+    if isinstance(whole.get("additionalProperties"), dict):
+        yield from _rows(whole["additionalProperties"], f"{prefix}*.", file)
+
+
+def _inline(part: Schema) -> list[Schema]:
+    """The part itself, or its alternatives."""
+    return list(part.get("anyOf", [part]))
+
+
+def _resolved(part: Schema, file: str) -> tuple[str, Schema]:
+    """The name of what a reference names, and its content with what stands beside the reference. A part without one has
+    no name."""
+    reference = str(part.get("$ref", ""))
+    if not reference:
+        return "", part
+    target, _, pointer = reference.partition("#")
+    other = target.removesuffix(".json") or file
+    name = pointer.rpartition("/")[2] or other
+    return name, at_pointer(schema(other), pointer) | part
+
+
+def _takes(part: Schema, file: str) -> str:
+    """The values of a field, in a few words."""
+    name, content = _resolved(part, file)
+    if name and "properties" in content:
+        return name.replace("-", " ").replace("_", " ")
+    if "const" in content:
+        return _literal(content["const"])
+    if "enum" in content:
+        return ", ".join(_literal(value) for value in content["enum"])
+    if "anyOf" in content:
+        return " or ".join(dict.fromkeys(_takes(each, file) for each in content["anyOf"]))
+    types = content.get("type", ())
+    kinds = [types] if isinstance(types, str) else types
+    if "title" in content:
+        return str(content["title"]) + (" or null" if "null" in kinds else "")
+    return " or ".join(_kind(one, content, file) for one in kinds) or "any"
+
+
+def _kind(type_: str, part: Schema, file: str) -> str:
+    if type_ == "array":
+        return f"list of {_takes(part['items'], file)}"
+    if type_ == "object" and isinstance(part.get("additionalProperties"), dict):
+        return f"object, each value: {_takes(part['additionalProperties'], file)}"
+    return type_
+
+
+def _literal(value: object) -> str:
+    return "empty" if value == "" else f"`{value}`"
+
+
+def _meaning(part: Schema, file: str) -> str:
+    _, content = _resolved(part, file)
+    return str(content.get("description", "")) + "".join(f" {one}." for one in _bounds(content))
+
+
+def _bounds(part: Schema) -> Iterator[str]:
+    if "maxLength" in part and str(part["maxLength"]) not in part.get("title", ""):
+        yield f"At most {part['maxLength']} characters"
+    if "maxItems" in part:
+        yield f"At most {part['maxItems']} items"
+    if "minimum" in part and "maximum" in part:
+        yield f"From {part['minimum']} to {part['maximum']}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "\\<")

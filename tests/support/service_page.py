@@ -1,0 +1,81 @@
+"""`docs/service.md`: its sections, and what of it is generated: the contents, tables of fields, and what is assumed.
+
+A part between `<!-- generated: KIND NAME -->` and `<!-- end -->` is generated; everything else is written by hand.
+"""
+
+import re
+
+from simulator.contract.files import data_dir
+from simulator.contract.register import Assumption, assumptions
+from tests.support.schema_tables import fields_table
+
+PATH = data_dir("contracts").parent / "docs" / "service.md"
+_HEADING = re.compile(r"^##+ (([1-9](?:\.[0-9]+)?)\.? .+)$", re.MULTILINE)
+_GENERATED = re.compile(r"(<!-- generated: (\w+) ?(\S*) -->\n).*?(<!-- end -->)", re.DOTALL)
+_SENTENCE_END = re.compile(r"(?<=\.) ")
+_CELL_LENGTH = 300
+
+
+def written() -> str:
+    """The page as it is now."""
+    return PATH.read_text("utf-8")
+
+
+def as_markdown() -> str:
+    """The page with its generated parts as they should be."""
+    page = written()
+    return _GENERATED.sub(lambda found: found[1] + _content(page, found[2], found[3]) + "\n" + found[4], page)
+
+
+def sections(page: str) -> dict[str, str]:
+    """The text of each numbered section, without its heading and its subsections, by number."""
+    parts = _HEADING.split(page)
+    return dict(zip(parts[2::3], parts[3::3], strict=True))
+
+
+def anchors(page: str) -> dict[str, str]:
+    """The fragment that leads to each numbered section, as GitHub makes it, by number."""
+    return {number: _slug(heading) for heading, number in _HEADING.findall(page)}
+
+
+def _slug(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _content(page: str, kind: str, name: str) -> str:
+    if kind == "fields":
+        return fields_table(name)
+    return _contents(page) if kind == "contents" else _assumed(name)
+
+
+def _contents(page: str) -> str:
+    return "\n".join(
+        f"{'  ' * ('.' in number)}- [{heading}](#{_slug(heading)})" for heading, number in _HEADING.findall(page)
+    )
+
+
+def _assumed(number: str) -> str:
+    rows = [_row(one) for one in assumptions() if one.spec == number]
+    return "\n".join(["*assumed*", "", "| id | left open | the simulator | knob |", "|---|---|---|---|", *rows])
+
+
+def _row(one: Assumption) -> str:
+    """An assumption in brief; the page of assumptions has the rest."""
+    knob = f"`{one.knob}`" if one.knob else "none"
+    cells = (f"[{one.id}](assumptions.md#{one.id})", plain(one.question), plain(_beginning(one.choice)), knob)
+    return f"| {' | '.join(cells)} |"
+
+
+def _beginning(text: str) -> str:
+    """As many whole sentences as a cell takes, but at least one."""
+    begun, *others = _SENTENCE_END.split(text)
+    for sentence in others:
+        if len(begun) + len(sentence) > _CELL_LENGTH:
+            return f"{begun} …"
+        begun += f" {sentence}"
+    return begun
+
+
+def plain(text: str) -> str:
+    """A text as Markdown that shows it as it is, in a cell of a table, too."""
+    return re.sub(r"([<|])", r"\\\1", text)
