@@ -1,6 +1,7 @@
-"""What a client sent as messages quote it: only its beginning when it is long."""
+"""What others wrote as messages quote it: only its beginning when it is long, and on one line."""
 
 ELLIPSIS = "..."
+LINE_CHARS_MAX = 300
 
 
 def shortened(text: str | bytes, chars_max: int, ellipsis: str = ELLIPSIS) -> str:
@@ -8,3 +9,16 @@ def shortened(text: str | bytes, chars_max: int, ellipsis: str = ELLIPSIS) -> st
     if isinstance(text, bytes):
         text = text.decode("ascii", "backslashreplace")
     return text if len(text) <= chars_max else text[:chars_max] + ellipsis
+
+
+def one_line(text: str, length_max: int = LINE_CHARS_MAX) -> str:
+    """A text as one line for a terminal: what cannot be printed is escaped, and what is too long is cut."""
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else _escaped(char) for char in text[:length_max])
+    return text if len(text) <= length_max else text[: length_max - 1] + "…"
+
+
+def _escaped(char: str) -> str:
+    if "\udc80" <= char <= "\udcff":  # a byte that is not UTF-8, as file names have them
+        char = chr(ord(char) - 0xDC00)
+    return char.encode("unicode_escape").decode("ascii")

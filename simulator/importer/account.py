@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from simulator.importer.answers import Answers, Refused, State
 from simulator.importer.shapes import as_dict, as_list, as_text, dicts
-from simulator.scenario.reading.document import one_line
+from simulator.shortened import one_line
 
 LIMIT = 25_000  # the largest page of options (SPEC 8)
 PAGES_MAX = 1_000

@@ -13,7 +13,8 @@ from simulator.importer.products import product as product_item
 from simulator.importer.shapes import as_text, dicts
 from simulator.importer.yaml import block, flow, scalar
 from simulator.scenario.build import build_reseller
-from simulator.scenario.reading.document import ScenarioError, one_line
+from simulator.scenario.reading.document import ScenarioError
+from simulator.shortened import one_line
 
 CODE = "IMPORTED"
 KEY = "test_key_imported"

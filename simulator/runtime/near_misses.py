@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from simulator.domain.model.expectations import Expectation, ExpectationKind
 from simulator.domain.model.rules import Fields
 from simulator.domain.state import State
-from simulator.scenario.reading.document import one_line
+from simulator.shortened import one_line
 
 LINES_MAX = 3
 VALUE_CHARS_MAX = 60

@@ -13,7 +13,7 @@ from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.webhooks import BALANCE_ADDED, Delivery
 from simulator.domain.state import State
 from simulator.runtime import facts
-from simulator.scenario.reading.document import one_line
+from simulator.shortened import one_line
 from simulator.wire.payments import STATUS_NAMES
 
 LINES_MAX = 3

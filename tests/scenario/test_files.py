@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from simulator.scenario.library import load_scenario, problems
-from simulator.scenario.reading.document import LINE_CHARS_MAX, Problem, ScenarioError
+from simulator.scenario.reading.document import Problem, ScenarioError
 from simulator.scenario.reading.sources import files_behind
+from simulator.shortened import LINE_CHARS_MAX
 from tests.support.runner import invoke
 
 LONG = "n" * 300

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from simulator.shortened import LINE_CHARS_MAX, one_line
+
 Path = tuple[str | int, ...]
 Scalar = str | int | Decimal | bool | None
 
@@ -21,7 +23,7 @@ SECRET_KEYS = ("secret", "password")
 """Keys whose values no message shows: it may be printed by CI, and the value is often almost right."""
 
 PROBLEMS_MAX = 100
-LINE_CHARS_MAX = 300  # of a problem as a line; the place has at most two thirds of it
+PLACE_CHARS_MAX = 2 * LINE_CHARS_MAX // 3  # of a problem as a line, for its place
 MESSAGE_CHARS_MAX = 1000
 
 
@@ -77,7 +79,7 @@ class Problem:
 
     def __str__(self) -> str:
         """One line, which holds nothing that could be taken for another."""
-        place, place_max = f":{self.line}:{self.column}" if self.line else "", 2 * LINE_CHARS_MAX // 3
+        place, place_max = f":{self.line}:{self.column}" if self.line else "", PLACE_CHARS_MAX
         where = one_line((self.source if self.line else self.path or self.source), 4 * place_max)
         if len(where) > place_max:
             where = "…" + where[1 - place_max :]
@@ -197,19 +199,6 @@ def path_text(path: Path) -> str:
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
-
-
-def one_line(text: str, length_max: int = LINE_CHARS_MAX) -> str:
-    """A text as one line for a terminal: what cannot be printed is escaped, and what is too long is cut."""
-    if not text.isprintable():
-        text = "".join(char if char.isprintable() else _escaped(char) for char in text[:length_max])
-    return text if len(text) <= length_max else text[: length_max - 1] + "…"
-
-
-def _escaped(char: str) -> str:
-    if "\udc80" <= char <= "\udcff":  # a byte that is not UTF-8, as file names have them
-        char = chr(ord(char) - 0xDC00)
-    return char.encode("unicode_escape").decode("ascii")
 
 
 def kind_of(value: object) -> str:
