@@ -4,11 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
+INTEROP := tests/interop
+INTEROP_READY := $(INTEROP)/node_modules/.ready
 
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-fast check lint types audit docs bench bench-history campaign wheel clean
+.PHONY: run test test-fast check lint types audit docs bench bench-history campaign interop-tools wheel clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -43,11 +45,13 @@ campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promi
 docs: $(DEV_READY)   ## write what follows from contracts/: the schema's `assume` section, two pages, tables of docs/service.md
 	$(BIN)/python -m tests.support.generated
 
+interop-tools: $(INTEROP_READY)  ## linters, generators and clients from npm that tests/interop runs
+
 wheel: $(DEV_READY)
 	$(BIN)/python -m build --wheel --outdir dist .
 
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(INTEROP)/node_modules dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt
@@ -60,4 +64,10 @@ $(READY): pyproject.toml constraints.txt
 $(DEV_READY): $(READY)
 	@echo "Installing what the tests need, once"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+# No package runs a script of its own: none needs it, and some report who installs them.
+$(INTEROP_READY): $(INTEROP)/package.json $(INTEROP)/package-lock.json
+	@echo "Installing what tests/interop runs, once"
+	@npm ci --prefix $(INTEROP) --silent --ignore-scripts --no-audit --no-fund
 	@touch $@

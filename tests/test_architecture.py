@@ -29,6 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "scenario": {"domain", "contract", "wire", "shortened"},
     "delivery": {"domain"},
     "tape": {"domain"},
+    "traffic": set(),
     "runtime": {"domain", "scenario", "delivery", "wire", "shortened"},
     "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "shortened"},
     "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario", "shortened"},

@@ -22,6 +22,8 @@ NOT_IMPORTED = {
     "mypy": "a command",
     "build": "a command",
     "hatchling": "what builds the wheel",
+    "openapi-python-client": "a command",
+    "schemathesis": "a command",
     "swagger-ui-py": "its files are served, none of its modules is imported",
 }
 

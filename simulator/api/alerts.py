@@ -22,5 +22,5 @@ def set_threshold(call: Call) -> Reply:
 
 
 def _bad_threshold(call: Call) -> Reply:
-    text = f"must be {schema('low-balance-threshold-query')['properties']['amount']['title']}"
+    text = f"must be {schema('low-balance-threshold-query')['properties']['amount']['x-must-be']}"
     return invalid_parameters(call, {"amount": [text]})

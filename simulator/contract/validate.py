@@ -1,6 +1,6 @@
 """Validates values against the contract's schemas, and explains violations in words.
 
-A schema's `title` finishes the sentence "must be ..."; without one the sentence is made of its bounds.
+A schema's `x-must-be` finishes the sentence "must be ..."; without one the sentence is made of its bounds.
 """
 
 from collections.abc import Iterator
@@ -114,8 +114,8 @@ def _alternatives(wanted: Schema) -> list[str]:
 
 def expectation(wanted: Schema) -> str:
     """The requirement of a schema, as "must be ..."."""
-    if "title" in wanted:
-        return f"must be {wanted['title']}"
+    if "x-must-be" in wanted:
+        return f"must be {wanted['x-must-be']}"
     if "enum" in wanted:
         return f"must be one of {', '.join(str(each) for each in wanted['enum'] if each not in ('', None))}"
     if "const" in wanted:

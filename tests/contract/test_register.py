@@ -132,7 +132,7 @@ def test_descriptions_for_editors_come_from_the_register_only() -> None:
 
 def test_a_knob_accepts_its_values_and_an_object_each_of_its_members() -> None:
     known = scenario_assume()
-    assert {"type": "string", "title": "an IP address", "maxLength": 45}.items() <= known["source-address"].items()
+    assert {"type": "string", "x-must-be": "an IP address", "maxLength": 45}.items() <= known["source-address"].items()
     (codes,) = assumed()["payment-status-codes"].values
     for name, value in codes.items():
         assert known["payment-status-codes"]["properties"][name] == {

@@ -20,7 +20,7 @@ KEYWORDS = {
     "$comment", "$id", "$ref", "$schema", "additionalProperties", "default", "definitions", "description",
     "else", "enum", "examples", "exclusiveMinimum", "if", "items", "maxItems", "maxLength", "maxProperties",
     "maximum", "minItems", "minLength", "minProperties", "minimum", "pattern", "properties", "required",
-    "title", "type",
+    "title", "type", "x-must-be",
 }  # fmt: skip
 
 Place = tuple[str, ...]
@@ -61,7 +61,7 @@ def test_every_part_has_a_description_and_refuses_unknown_keys() -> None:
         if "properties" in part:
             assert part["additionalProperties"] is False, path
         if "pattern" in part:
-            assert part.get("title"), f"{path}: the title explains what the pattern wants"
+            assert part.get("x-must-be"), f"{path}: `x-must-be` says what the pattern wants"
 
 
 # The keys whose values are hard to guess, with a place where each is.

@@ -51,7 +51,7 @@ def _has_keys(one: Part) -> bool:
 
 
 def _opening(one: Part) -> str:
-    form = f" It takes {one['title']}." if "title" in one else ""
+    form = f" It takes {one['x-must-be']}." if "x-must-be" in one else ""
     items = f" Its items are: {_takes(one['items'])}." if "$ref" in one.get("items", {}) else ""
     return f"{one['description']}{form}{items}\n"
 
@@ -81,8 +81,8 @@ def _takes(part: Part) -> str:
         return f"[{name}](#{name})"
     if "enum" in part:
         return ", ".join(f"`{str(value).lower() if isinstance(value, bool) else value}`" for value in part["enum"])
-    if "title" in part:
-        return str(part["title"])
+    if "x-must-be" in part:
+        return str(part["x-must-be"])
     types = part.get("type", ())
     return " or ".join(_kind(one, part) for one in ([types] if isinstance(types, str) else types)) or "any value"
 

@@ -76,8 +76,8 @@ def _takes(part: Schema, file: str) -> str:
         return " or ".join(dict.fromkeys(_takes(each, file) for each in content["anyOf"]))
     types = content.get("type", ())
     kinds = [types] if isinstance(types, str) else types
-    if "title" in content:
-        return str(content["title"]) + (" or null" if "null" in kinds else "")
+    if "x-must-be" in content:
+        return str(content["x-must-be"]) + (" or null" if "null" in kinds else "")
     return " or ".join(_kind(one, content, file) for one in kinds) or "any"
 
 
@@ -99,7 +99,7 @@ def _meaning(part: Schema, file: str) -> str:
 
 
 def _bounds(part: Schema) -> Iterator[str]:
-    if "maxLength" in part and str(part["maxLength"]) not in part.get("title", ""):
+    if "maxLength" in part and str(part["maxLength"]) not in part.get("x-must-be", ""):
         yield f"At most {part['maxLength']} characters"
     if "maxItems" in part:
         yield f"At most {part['maxItems']} items"

@@ -4,20 +4,33 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 # Each program with the names that it may have.
 PROGRAMS = {"node": ("node", "nodejs"), "chromium": ("chromium", "chromium-browser", "google-chrome")}
 
+# Commands of packages that tests/interop/package.json pins and `make interop-tools` installs.
+NODE_COMMANDS = Path(__file__).parents[1] / "interop" / "node_modules" / ".bin"
+
 _REASON = " is not installed"
 
 
 def program(name: str) -> str:
     """The path of a program. Without it the test is not run, and in CI it fails."""
-    found = next(filter(None, map(shutil.which, PROGRAMS[name])), None)
-    if found is not None:
-        return found
+    return next(filter(None, map(shutil.which, PROGRAMS[name])), None) or _missing(name)
+
+
+def node_command(name: str) -> str:
+    """The path of a command that `make interop-tools` installed, such as `redocly`; refused as `program` refuses."""
+    program("node")
+    path = NODE_COMMANDS / name
+    return str(path) if path.exists() else _missing(name)
+
+
+def _missing(name: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(f"{name}{_REASON}, and .ci/run installs it")
     pytest.skip(name + _REASON)

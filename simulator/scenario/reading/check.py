@@ -129,7 +129,7 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tupl
         case "enum":
             yield False, path, "unknown_value", _enum_message(value, error.kind.options)
         case "pattern":
-            text = f"{shown_at(path, value)} must be {rule['title']}{noted(path[-1] if path else '', value)}"
+            text = f"{shown_at(path, value)} must be {rule['x-must-be']}{noted(path[-1] if path else '', value)}"
             yield False, path, _pattern_code(error.schema_path), text
         case _:
             yield False, path, "out_of_range", f"{shown_at(path, value)} {_RANGES[kind].format(error.kind)}"
@@ -146,7 +146,7 @@ def _unknown_key(key: str, value: object, known: list[str]) -> tuple[str, str]:
 
 
 def _type_message(path: Path, value: object, rule: Mapping[str, Any]) -> str:
-    wanted = rule.get("title")
+    wanted = rule.get("x-must-be")
     if wanted is None:
         types = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
         wanted = " or ".join(_KINDS[one] for one in types)

@@ -1,0 +1,55 @@
+"""One request and its answer as seen on the wire, in the two directions: calls of the client, notifications to it."""
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+Headers = tuple[tuple[bytes, bytes], ...]
+
+
+class Call(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A request of the client and the service's answer.
+
+    `n` counts from 1 within one log and is what evidence names. `path` is the path at the service, without a sandbox's
+    prefix, `query` the raw bytes after `?`. `status` is 0 when there was no answer: the connection ended before it.
+    `refid`, `trxid`, `reseller` and `diagnosis` are empty where they are unknown.
+    """
+
+    n: int
+    at: datetime
+    method: str
+    path: str
+    query: bytes = b""
+    headers: Headers = ()
+    body: bytes = b""
+    status: int = 0
+    answer_headers: Headers = ()
+    answer: bytes = b""
+    duration_us: int = 0
+    refid: str = ""
+    trxid: str = ""
+    reseller: str = ""
+    diagnosis: str = ""
+
+
+class Notification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One attempt of a transaction callback or of a webhook, and what the client's receiver answered.
+
+    `n` counts from 1 within one log. `status` is 0 when the receiver gave no answer; `error` then says why.
+    """
+
+    n: int
+    at: datetime
+    kind: Literal["callback", "webhook"]
+    method: str
+    url: str
+    headers: Headers = ()
+    body: bytes = b""
+    status: int = 0
+    answer_headers: Headers = ()
+    answer: bytes = b""
+    duration_us: int = 0
+    error: str = ""
+    refid: str = ""
+    trxid: str = ""
