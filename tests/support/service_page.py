@@ -5,6 +5,7 @@ A part between `<!-- generated: KIND NAME -->` and `<!-- end -->` is generated; 
 
 import re
 
+from simulator.conform.questions import all_questions
 from simulator.contract.files import data_dir
 from simulator.contract.register import Assumption, assumptions
 from tests.support.schema_tables import fields_table
@@ -55,14 +56,18 @@ def _contents(page: str) -> str:
 
 
 def _assumed(number: str) -> str:
-    rows = [_row(one) for one in assumptions() if one.spec == number]
-    return "\n".join(["*assumed*", "", "| id | left open | the simulator | knob |", "|---|---|---|---|", *rows])
+    seen = {question.id for question in all_questions()}
+    rows = [_row(one, one.id in seen) for one in assumptions() if one.spec == number]
+    header = "| id | left open | the simulator | knob | *observed* |"
+    return "\n".join(["*assumed*", "", header, "|---|---|---|---|---|", *rows])
 
 
-def _row(one: Assumption) -> str:
-    """An assumption in brief; the page of assumptions has the rest."""
+def _row(one: Assumption, is_seen: bool) -> str:
+    """An assumption in brief, and whether `conform` can see it; the page of assumptions has the rest."""
     knob = f"`{one.knob}`" if one.knob else "none"
-    cells = (f"[{one.id}](assumptions.md#{one.id})", plain(one.question), plain(_beginning(one.choice)), knob)
+    link = f"[{one.id}](assumptions.md#{one.id})"
+    seen = "by `conform`" if is_seen else ""
+    cells = (link, plain(one.question), plain(_beginning(one.choice)), knob, seen)
     return f"| {' | '.join(cells)} |"
 
 
