@@ -24,16 +24,19 @@ def render(collection: Collection) -> dict[str, str]:
 
 
 def _collection(collection: Collection) -> str:
-    variables = collection.settings | collection.remembered
-    return "\n".join(
-        [
-            _block("auth", "mode: bearer" if not collection.is_signed else "mode: none"),
-            *([] if collection.is_signed else [_block("auth:bearer", "token: {{control_token}}")]),
-            _variables("vars:pre-request", variables),
-            _block("script:pre-request", before_each("bruno")),
-            _block("docs", collection.description),
-        ]
-    )
+    signs = collection.is_signed
+    blocks = [
+        _block("auth", "mode: none" if signs else "mode: bearer"),
+        "" if signs else _block("auth:bearer", "token: {{control_token}}"),
+        _variables("vars:pre-request", collection.settings | collection.remembered),
+        _block("script:pre-request", before_each("bruno")) if signs else "",
+        _block("docs", collection.description),
+    ]
+    return _joined(blocks)
+
+
+def _joined(blocks: Iterable[str]) -> str:
+    return "\n".join(one for one in blocks if one)
 
 
 def _staging(settings: Mapping[str, str]) -> str:
@@ -69,7 +72,7 @@ def _request(request: Request, position: int) -> str:
         _block("settings", "encodeUrl: false"),
         _block("docs", request.description),
     ]
-    return "\n".join(one for one in blocks if one)
+    return _joined(blocks)
 
 
 def _body_mode(request: Request) -> str:

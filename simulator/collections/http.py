@@ -17,7 +17,7 @@ _PLACE = "/* REMEMBERED */ {}"
 
 def render(collection: Collection) -> dict[str, str]:
     """The files by their names. A person's own key and secret belong into `http-client.private.env.json`."""
-    staging = {name: "" for name in collection.settings} | {"base_url": "https://staging.example.com"}
+    staging = dict.fromkeys(collection.settings, "") | {"base_url": "https://staging.example.com"}
     environments = {"simulator": collection.settings, "staging": staging}
     script = before_each("http").replace(_PLACE, json.dumps(collection.remembered, indent=2))
     return {

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import quote
 
 from simulator.collections import samples
 from simulator.collections.journeys import JOURNEYS, REMEMBERED, Step
@@ -36,6 +37,11 @@ class Parameter:
     value: str
     description: str = ""
     sent: bool = True
+
+    @property
+    def encoded(self) -> "Parameter":
+        """As a query carries it. Variables stay as they are."""
+        return replace(self, name=quote(self.name), value=quote(self.value, safe="{}:/,"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +87,8 @@ class Collection:
     document: str
     title: str
     description: str
-    settings: Mapping[str, str]
-    remembered: Mapping[str, str]
+    settings: dict[str, str]
+    remembered: dict[str, str]
     folders: tuple[Folder, ...]
 
     @property
@@ -159,13 +165,14 @@ def _request(
 def _parameters(
     document: Mapping[str, Any], described: Iterable[Mapping[str, Any]], place: str
 ) -> tuple[Parameter, ...]:
-    return tuple(
+    found = (
         Parameter(
             one["name"], samples.parameter(document, one), one.get("description", ""), sent=one.get("required", False)
         )
         for one in described
         if one["in"] == place
     )
+    return tuple(one.encoded if place == "query" else one for one in found)
 
 
 def _authentication(document: Mapping[str, Any], operation: Mapping[str, Any]) -> str:
@@ -196,7 +203,7 @@ def _journey(name: str, plain: Mapping[str, Request]) -> Folder:
 
 def _step(request: Request, number: int, step: Step) -> Request:
     query = {one.name: one for one in request.query if one.sent} | {
-        key: Parameter(key, value) for key, value in step.query.items()
+        key: Parameter(key, value).encoded for key, value in step.query.items()
     }
     headers = {one.name: one for one in request.headers if one.sent} | {
         key: Parameter(key, value) for key, value in step.headers.items()
@@ -223,15 +230,13 @@ def _by_tag(document: Mapping[str, Any], plain: Mapping[str, Request]) -> Iterat
         if method in METHODS
     }
     for tag in [*described, *(one for one in dict.fromkeys(tags.values()) if one not in described)]:
-        requests = tuple(
-            request for id_, request in plain.items() if tags[id_] == tag and request.method != "DELETE"
-        )
+        requests = tuple(request for id_, request in plain.items() if tags[id_] == tag and request.method != "DELETE")
         if requests:
             yield Folder(tag, described.get(tag, ""), requests)
 
 
 def _deletes(plain: Mapping[str, Request]) -> Folder:
-    requests = tuple(one for one in reversed(plain.values()) if one.method == "DELETE")
+    requests = tuple(one for one in reversed([*plain.values()]) if one.method == "DELETE")
     return Folder("Clean-up", "What deletes, last, so that a run of everything can use it before.", requests)
 
 

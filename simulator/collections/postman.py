@@ -15,6 +15,7 @@ _BEARER = {"type": "bearer", "bearer": [{"key": "token", "value": "{{control_tok
 def render(collection: Collection) -> str:
     """The collection as JSON text. Its ids follow from names, so that the same contract gives the same bytes."""
     variables = collection.settings | collection.remembered
+    script = before_each("postman").splitlines()
     whole = {
         "info": {
             "_postman_id": _id(collection, ""),
@@ -23,7 +24,7 @@ def render(collection: Collection) -> str:
             "schema": SCHEMA,
         },
         "item": [_folder(collection, one) for one in collection.folders],
-        "event": [_script("prerequest", before_each("postman").splitlines())],
+        "event": [_script("prerequest", script)] if collection.is_signed else [],
         "variable": [{"key": key, "value": value, "type": "string"} for key, value in variables.items()],
     }
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"

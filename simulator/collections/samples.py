@@ -5,12 +5,12 @@ such as a refid that must be new or the product that is sold, is such a variable
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 # By the name of a parameter or member, in whichever request it stands.
 KNOWN: Mapping[str, Any] = {
-    "refid": "{{new_refid}}",
+    "refid": "{{refid}}",
     "trxid": "{{trxid}}",
     "job_ids": ["{{jobId}}"],
     "date": "{{today}}",
@@ -26,6 +26,8 @@ KNOWN: Mapping[str, Any] = {
     "password": "{{password}}",
     "refresh_token": "{{refresh_token}}",
 }
+# Members that must be new in each request whose body requires them.
+_NEW: Mapping[str, Any] = {"refid": "{{new_refid}}"}
 # Names of parameters in a path that say nothing without the segment before them.
 _UNSPECIFIC = ("code", "id", "n", "name")
 
@@ -56,9 +58,10 @@ def body(document: _Object, content: _Object) -> Any:
     shape = resolved(document, content.get("schema", {}))
     value = _example(document, content)
     value = _sample(document, shape) if value is None else value
-    if isinstance(value, Mapping):
-        return {name: KNOWN.get(name, member) for name, member in value.items()}
-    return value
+    if not isinstance(value, Mapping):
+        return value
+    known = {**KNOWN, **{name: _NEW[name] for name in shape.get("required", ()) if name in _NEW}}
+    return {name: known.get(name, member) for name, member in value.items()}
 
 
 def path(template: str) -> str:
@@ -103,8 +106,8 @@ def _sample(document: _Object, schema: _Object) -> Any:
 
 
 def _members(document: _Object, schema: _Object) -> dict[str, Any]:
-    branch = next(iter(schema.get("anyOf") or schema.get("oneOf") or ({},)))
-    wanted = {*schema.get("required", ()), *resolved(document, branch).get("required", ())}
+    branches: Sequence[_Object] = schema.get("anyOf") or schema.get("oneOf") or ({},)
+    wanted = {*schema.get("required", ()), *resolved(document, branches[0]).get("required", ())}
     members = schema.get("properties", {})
     return {
         name: KNOWN[name] if name in KNOWN else _sample(document, members.get(name, {}))

@@ -12,7 +12,10 @@ if (req.getHeader("X-Api-Key")) {
   if (text) req.setBody(text, { raw: true });
 
   const [address, ...rest] = bru.interpolate(req.getUrl()).split("?");
-  const query = rest.join("?").replace(/[^\x21-\x7e]+|["#<>]/gu, encodeURIComponent);
+  // As a URL is encoded when it is sent.
+  const query = rest
+    .join("?")
+    .replace(/[^\x21-\x7e]+|["#'<>]/gu, (part) => (part === "'" ? "%27" : encodeURIComponent(part)));
   req.setUrl(query ? `${address}?${query}` : address);
   const nameOf = (part) => part.slice(0, part.indexOf("="));
   const sorted = query
