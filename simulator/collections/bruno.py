@@ -5,10 +5,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from textwrap import indent
 
 from simulator.collections.checks import before_each, checks
-from simulator.collections.plan import API_KEY, BEARER, SIGNATURE, Collection, Folder, Parameter, Request
-
-# Bruno keeps these out of the files that it writes, on each person's machine.
-_SECRET = ("api_key", "api_secret", "username", "password", "control_token")
+from simulator.collections.plan import (
+    API_KEY,
+    BEARER,
+    CREDENTIALS,
+    SIGNATURE,
+    STAGING,
+    Collection,
+    Folder,
+    Parameter,
+    Request,
+)
 
 
 def render(collection: Collection) -> dict[str, str]:
@@ -40,10 +47,10 @@ def _joined(blocks: Iterable[str]) -> str:
 
 
 def _staging(settings: Mapping[str, str]) -> str:
-    """An environment to fill in: the address of a deployment, and credentials that stay on the machine."""
-    open_ones = {name: value for name, value in settings.items() if name not in _SECRET}
-    secret = ",\n".join(f"  {name}" for name in settings if name in _SECRET)
-    text = _variables("vars", open_ones | {"base_url": "https://staging.example.com"})
+    """An environment to fill in. Bruno keeps the credentials out of the file, on each person's machine."""
+    open_ones = {name: value for name, value in settings.items() if name not in CREDENTIALS}
+    secret = ",\n".join(f"  {name}" for name in settings if name in CREDENTIALS)
+    text = _variables("vars", open_ones | {"base_url": STAGING})
     return f"{text}\nvars:secret [\n{secret}\n]\n" if secret else text
 
 
@@ -70,7 +77,7 @@ def _request(request: Request, position: int) -> str:
         _block("tests", "\n".join(checks("bruno", request))),
         # The script has encoded the address, and signed it so.
         _block("settings", "encodeUrl: false"),
-        _block("docs", request.description),
+        _block("docs", request.documentation),
     ]
     return _joined(blocks)
 

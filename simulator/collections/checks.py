@@ -24,7 +24,7 @@ _BRUNO = (
 _HTTP = (
     "const status = response.status;",
     "const answer = response.body;",
-    "const recall = (name) => client.global.get(name);",
+    "const recall = (name) => client.global.get(name) || request.variables.get(name);",
     "const remember = (name, value) => client.global.set(name, value);",
     "const check = (name, holds) => client.test(name, () => client.assert(holds(), JSON.stringify(answer)));",
 )
@@ -58,8 +58,9 @@ def _remembered(request: Request) -> Sequence[str]:
     kept = ", ".join(f"{name}: {value}" for name, value in request.remembers.items())
     return (
         "if (status < 300) {",
-        f"  for (const [name, value] of Object.entries({{ {kept} }})) {{",
-        "    if (value !== undefined && value !== null) remember(name, value);",
+        f"  const seen = {{ {kept} }};",
+        "  for (const name of Object.keys(seen)) {",
+        "    if (seen[name] !== undefined && seen[name] !== null) remember(name, seen[name]);",
         "  }",
         "}",
     )

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from simulator.collections.checks import before_each, checks
-from simulator.collections.plan import API_KEY, BEARER, SIGNATURE, Collection, Folder, Request
+from simulator.collections.plan import API_KEY, BEARER, CREDENTIALS, SIGNATURE, STAGING, Collection, Folder, Request
 
 _SIGNED = (
     (API_KEY, "{{api_key}}"),
@@ -17,8 +17,8 @@ _PLACE = "/* REMEMBERED */ {}"
 
 def render(collection: Collection) -> dict[str, str]:
     """The files by their names. A person's own key and secret belong into `http-client.private.env.json`."""
-    staging = dict.fromkeys(collection.settings, "") | {"base_url": "https://staging.example.com"}
-    environments = {"simulator": collection.settings, "staging": staging}
+    staging = {name: "" if name in CREDENTIALS else value for name, value in collection.settings.items()}
+    environments = {"simulator": collection.settings, "staging": staging | {"base_url": STAGING}}
     script = before_each("http").replace(_PLACE, json.dumps(collection.remembered, indent=2))
     return {
         f"{'reseller' if collection.is_signed else 'control'}.http": "\n".join(_file(collection)),

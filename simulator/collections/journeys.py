@@ -1,6 +1,7 @@
 """The first folder of a collection: requests in an order that shows how the parts work together, with checks.
 
-Conditions and values are JavaScript, over `status`, `answer` (the body) and `recall(name)` (a variable).
+Conditions and values are JavaScript of 2016, since editors have old engines, over `status`, `answer` (the body) and
+`recall(name)` (a variable).
 """
 
 from collections.abc import Mapping
@@ -33,20 +34,20 @@ REMEMBERED: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     OPENAPI: {
         "createToken": {"refresh_token": "answer.RefreshToken"},
         "createPayment": {"refid": "answer.data.refid"},
-        "listTransactions": {"trxid": "answer.data[0]?.trxid"},
-        "listDeliveries": {"jobId": "answer.deliveries[0]?.id"},
+        "listTransactions": {"trxid": "(answer.data[0] || {}).trxid"},
+        "listDeliveries": {"jobId": "(answer.deliveries[0] || {}).id"},
     },
     CONTROL: {
         "createSandbox": {"sandbox": "answer.id"},
         "addRule": {"rule": "answer.id"},
         "addApiKey": {"key": "answer.api_key"},
-        "listRequests": {"request_n": "answer.requests[0]?.n"},
-        "listTransactions": {"trxid": "answer.transactions[0]?.trxid"},
-        "listSandboxDeliveries": {"job": "answer.deliveries[0]?.id"},
+        "listRequests": {"request_n": "(answer.requests[0] || {}).n"},
+        "listTransactions": {"trxid": "(answer.transactions[0] || {}).trxid"},
+        "listSandboxDeliveries": {"job": "(answer.deliveries[0] || {}).id"},
     },
 }
 
-_BALANCE = "(answer.data ?? answer).balance"
+_BALANCE = "(answer.data || answer).balance"
 _LISTED = 'answer.data.find((one) => one.refid === recall("refid"))'
 
 JOURNEYS: Mapping[str, tuple[Step, ...]] = {
@@ -64,7 +65,7 @@ JOURNEYS: Mapping[str, tuple[Step, ...]] = {
                 "the payment is under way, or was successful at once": (
                     '["Accepted", "Processing", "Succesful"].includes(answer.data.status)'
                 ),
-                "the answer has the refid of this request": "answer.data.refid.length > 0",
+                "the answer has the refid of this request": 'answer.data.refid === recall("new_refid")',
             },
             remembers={"payment_day": "answer.data.timestamp.slice(0, 10)"},
         ),

@@ -18,6 +18,10 @@ from simulator.contract.openapi import bundled
 
 SIGNATURE, BEARER, NONE = "signature", "bearer", "none"
 API_KEY = "X-Api-Key"
+STAGING = "https://staging.example.com"
+
+# Variables whose values are nobody else's business.
+CREDENTIALS = ("api_key", "api_secret", "username", "password", "control_token")
 
 # Variables that the pre-request script sets for each request.
 OF_EACH_REQUEST = ("new_refid", "today")
@@ -47,7 +51,7 @@ class Parameter:
 @dataclass(frozen=True, slots=True)
 class Request:
     """One request: `path` begins with / and has variables, `body` is JSON text or empty, `authentication` one of
-    `SIGNATURE`, `BEARER`, `NONE`; `statuses` are those that are right."""
+    `SIGNATURE`, `BEARER`, `NONE`; `meanings` says of each status what it means, `statuses` are those that are right."""
 
     id: str
     operation: str
@@ -55,6 +59,7 @@ class Request:
     method: str
     path: str
     description: str
+    meanings: tuple[str, ...]
     query: tuple[Parameter, ...]
     headers: tuple[Parameter, ...]
     body: str
@@ -62,6 +67,11 @@ class Request:
     statuses: tuple[int, ...]
     checks: Mapping[str, str] = field(default_factory=dict)
     remembers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def documentation(self) -> str:
+        """What it does, and what each status means, in Markdown."""
+        return "\n".join([self.description, "", *(f"- {one}" for one in self.meanings)])
 
     @property
     def sent_query(self) -> str:
@@ -152,7 +162,8 @@ def _request(
         name=operation["summary"],
         method=method.upper(),
         path=samples.path(path),
-        description=_description(document, operation),
+        description=_description(operation),
+        meanings=_meanings(document, operation),
         query=_parameters(document, parameters, "query"),
         headers=_parameters(document, parameters, "header"),
         body=_text(samples.body(document, content)) if content is not None else "",
@@ -184,16 +195,14 @@ def _authentication(document: Mapping[str, Any], operation: Mapping[str, Any]) -
     return NONE
 
 
-def _description(document: Mapping[str, Any], operation: Mapping[str, Any]) -> str:
-    """What the operation does, and what each status means, in Markdown."""
-    paragraphs = [operation["description"]]
-    if operation.get("deprecated"):
-        paragraphs.insert(0, "Deprecated.")
-    rows = (
-        f"- {status}: {samples.resolved(document, answer)['description']}"
-        for status, answer in operation["responses"].items()
-    )
-    return "\n\n".join([*paragraphs, "\n".join(rows)])
+def _description(operation: Mapping[str, Any]) -> str:
+    said: str = operation["description"]
+    return f"Deprecated. {said}" if operation.get("deprecated") else said
+
+
+def _meanings(document: Mapping[str, Any], operation: Mapping[str, Any]) -> tuple[str, ...]:
+    answers = operation["responses"].items()
+    return tuple(f"{status}: {samples.resolved(document, one)['description']}" for status, one in answers)
 
 
 def _journey(name: str, plain: Mapping[str, Request]) -> Folder:

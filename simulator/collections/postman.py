@@ -65,7 +65,7 @@ def _request(request: Request) -> dict[str, Any]:
             "query": [*_listed(request.query)],
         },
         "auth": _BEARER if request.authentication == BEARER else {"type": "noauth"},
-        "description": request.description,
+        "description": request.documentation,
     }
     if request.body:
         described["body"] = {"mode": "raw", "raw": request.body, "options": {"raw": {"language": "json"}}}

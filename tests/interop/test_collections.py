@@ -16,7 +16,7 @@ from simulator.contract.openapi import CONTROL, OPENAPI
 from tests.support.processes import serving
 from tests.support.tools import node_command
 
-DEADLINE_S = 120.0
+DEADLINE_S = 240.0
 COLLECTIONS = {name: plan.plan(name, known()) for name in (OPENAPI, CONTROL)}
 STATUSES = (0, 1, 20)  # of a tool that ran all requests, whatever they came to
 
@@ -134,7 +134,7 @@ def test_every_check_of_all_requests_holds_twice_in_a_row(form: str, name: str, 
 @pytest.mark.slow
 def test_brunos_default_sandbox_signs_and_remembers(url: str, tmp_path: Path) -> None:
     start = COLLECTIONS[OPENAPI].folders[0]
-    part = replace(start, requests=(*start.requests[:5], start.requests[-1]))
+    part = replace(start, requests=(*start.requests[1:3], start.requests[-1]))
     write(tmp_path, bruno.render(replace(COLLECTIONS[OPENAPI], folders=(part,))), lambda text: text)
     (run,) = _bru(tmp_path, url, "safe", times=1)
     assert (run.status, run.requests, run.failures) == (0, len(part.requests), [])
