@@ -21,6 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "shortened": set(),
     "auth": {"shortened"},
     "contract": {"shortened"},
+    "collections": {"contract"},
     "upstream": {"auth"},
     "importer": {"upstream", "scenario", "wire", "domain", "shortened"},
     "server": set(),

@@ -19,7 +19,7 @@ from tests.support.client import Response
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "simulator"]
 DEADLINE_S = 15.0
-SERVED_S = 90.0  # a server may be shared by all tests of a module, on a machine that is busy
+SERVED_S = 900.0  # a server may be shared by all tests of a module, on a machine that is busy
 
 
 # What a shell starts in the background ignores interrupts, what nohup starts ignores hang-ups, and so would all that
