@@ -1,6 +1,7 @@
 """The connections to one upstream: kept for a moment, bounded in number, opened within a time limit."""
 
 import asyncio
+import os
 import ssl
 from collections import deque
 from collections.abc import AsyncIterator
@@ -95,5 +96,10 @@ class Pool:
 
 
 def _words(error: Exception | None) -> str:
-    text = getattr(error, "verify_message", "") or getattr(error, "strerror", "") or str(error)
+    if isinstance(error, ssl.SSLError):
+        text = getattr(error, "verify_message", "") or error.reason or "no TLS"
+    elif isinstance(error, OSError) and error.errno and error.errno > 0:
+        text = os.strerror(error.errno)
+    else:
+        text = getattr(error, "strerror", "") or str(error)
     return " ".join(text.split())[:200]

@@ -32,7 +32,7 @@ def request(seen: SeenCall, mask: Mask) -> dict[str, Any]:
         "trxid": call.trxid,
         "duration_us": call.duration_us,
         "refid": mask.text(call.refid),
-        "departures": len(seen.departures),
+        "departed": len(seen.departures),
     }
 
 
