@@ -71,18 +71,20 @@ class ProxyControl:
 
     def __init__(self, watcher: Watcher, guard: Guard, audit: Audit, facts: dict[str, Any]) -> None:
         self._watcher, self._guard, self._audit, self._facts = watcher, guard, audit, facts
+        endpoints = {
+            HEALTH_PATH: meta.health,
+            "/_sim/sandboxes": self._list,
+            ONE + "/requests": self._requests,
+            ONE + "/requests/{n}": self._request,
+            ONE + "/transactions": self._transactions,
+            ONE + "/transactions/{trxid}": self._transaction,
+            ONE + "/callbacks": self._callbacks,
+            ONE + "/departures": self._departures,
+            ONE + "/audit": self._audited,
+        }
+        self.paths = tuple(endpoints)
         self._app = Starlette(
-            routes=[
-                Route(HEALTH_PATH, meta.health, methods=["GET"]),
-                Route("/_sim/sandboxes", self._list, methods=["GET"]),
-                Route(ONE + "/requests", self._requests, methods=["GET"]),
-                Route(ONE + "/requests/{n}", self._request, methods=["GET"]),
-                Route(ONE + "/transactions", self._transactions, methods=["GET"]),
-                Route(ONE + "/transactions/{trxid}", self._transaction, methods=["GET"]),
-                Route(ONE + "/callbacks", self._callbacks, methods=["GET"]),
-                Route(ONE + "/departures", self._departures, methods=["GET"]),
-                Route(ONE + "/audit", self._audited, methods=["GET"]),
-            ],
+            routes=[Route(path, endpoint, methods=["GET"]) for path, endpoint in endpoints.items()],
             exception_handlers={
                 DomainError: on_domain_error,
                 HTTPException: on_http_error,
@@ -90,11 +92,6 @@ class ProxyControl:
             },
         )
         self._app.router.redirect_slashes = False
-
-    @property
-    def paths(self) -> list[str]:
-        """The paths that it has."""
-        return [route.path for route in self._app.routes if isinstance(route, Route)]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request that the guard accepts; everybody may ask whether the proxy is up."""

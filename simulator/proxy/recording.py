@@ -4,6 +4,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -82,7 +83,7 @@ class Recording:
             self._complain(f"{self._path} was not written: {report(mistake, 'recording')}")
 
     def _make(self, batch: list[Call | Notification]) -> None:
-        for one in batch:
+        for one in sorted(batch, key=attrgetter("at")):  # they came in the order of their ends
             if isinstance(one, Call):
                 self._recorder.note_call(one)
             else:
