@@ -82,10 +82,10 @@ class ProxyFlags:
 def command(
     json: bool, control_token: str | None, control_token_file: str | None, host: str, **flags: Any
 ) -> int | None:
-    """Stand between a client and a deployment of the service, and explain what goes by.
+    """Pass a client's requests to a deployment, and explain them.
 
-    Requests and answers pass unchanged. The journal, the story of each payment, the callbacks and every departure from
-    the contract are at /_sim, as at the simulator. Ctrl-C or SIGTERM stops it, with exit code 0.
+    Requests, answers and callbacks pass unchanged. Journal, the story of each payment and every departure from the
+    contract are at /_sim, as at the simulator. Ctrl-C or SIGTERM stops it, with exit code 0.
 
     \b
     Examples:

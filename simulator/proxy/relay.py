@@ -16,7 +16,7 @@ from simulator.proxy.connection import Broken, UpstreamConnection
 from simulator.proxy.fields import passed_on, to_upstream, value_of
 from simulator.proxy.kept import Kept, Shelf
 from simulator.proxy.pool import Crowded, NoConnection, Pool
-from simulator.server.responder import STATUS_LINE_KEY, responder_of
+from simulator.server.responder import OVER, STATUS_LINE_KEY, responder_of
 from simulator.traffic.seen import Headers
 from simulator.wire.json import encode
 
@@ -208,6 +208,8 @@ class _Passing:
                 async with asyncio.timeout_at(min(end, asyncio.get_running_loop().time() + pause)):
                     piece, is_last = await connection.piece()
                 self._got.add(piece)
+                if not self._got.is_whole and self._has_left():
+                    raise Failed(0, "client_left", "the client left before a long answer was complete")
                 if is_last:
                     self._finish()
                 await self._send({"type": "http.response.body", "body": piece, "more_body": not is_last})
@@ -219,6 +221,10 @@ class _Passing:
             raise Failed(0, "upstream_broke_off", f"the answer of {whom} broke off: {broken}") from None
         except NotHttp as wrong:
             raise Failed(0, "upstream_not_http", f"the answer of {whom} {wrong}") from None
+
+    def _has_left(self) -> bool:
+        responder = responder_of(self._scope)
+        return responder is not None and responder.stage is OVER
 
     # The end
 

@@ -11,10 +11,10 @@ import pytest
 
 from simulator.contract import schemas
 from simulator.contract.files import data_dir
-from simulator.contract.openapi import CONTROL, OPENAPI, bundled, load
+from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled, load
 from simulator.contract.schemas import at_pointer
 
-DOCUMENTS = (OPENAPI, CONTROL)
+DOCUMENTS = (OPENAPI, CONTROL, PROXY)
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 COMPONENT_KEY = re.compile(r"[a-zA-Z0-9._-]+")
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,7 +88,7 @@ async def said(port: int, request: bytes) -> bytes:
 def written(number: int, method: str, target: str, body: str, held: dict[str, Any]) -> bytes:
     """A signed request, its header names in odd capitals and its fields in another order each time."""
     credentials = Credentials(held["api_key"], held["api_secret"])
-    signed = sign(method, "http://x", target, body.encode(), credentials, int(time.time()), f"nonce-number-{number:04}")
+    signed = sign(method, "http://x", target, body.encode(), credentials, None, f"nonce-number-{number:04}")
     fields = [(name.swapcase() if number % 2 else name, value) for name, value in signed.headers.items()]
     fields = fields[number % 4 :] + fields[: number % 4]
     length = [("content-LENGTH", str(len(body)))] if body else []

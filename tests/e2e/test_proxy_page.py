@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.contract.openapi import load
+from simulator.contract.openapi import PROXY, load
 from simulator.control.guard import Guard
 from simulator.proxy.control import ProxyControl
 from simulator.proxy.secrets import SeenSecrets
@@ -15,7 +15,7 @@ from simulator.proxy.signatures import Signatures
 from simulator.proxy.watcher import Watcher
 from tests.support.pages import ADDRESS, assert_shown, blocks, empty_folder, printed
 from tests.support.processes import ROOT, serving
-from tests.support.proxies import PROXY, nothing_owed
+from tests.support.proxies import nothing_owed
 
 pytestmark = pytest.mark.slow
 

@@ -15,6 +15,7 @@ from simulator.proxy.payments import Payments
 from simulator.proxy.recording import Recording, write_whole
 from simulator.proxy.secrets import SeenSecrets
 from simulator.traffic.seen import Call, Notification
+from tests.support.broken_receivers import until
 from tests.support.wall import START
 
 
@@ -152,9 +153,7 @@ def test_a_recording_is_written_now_and_then_and_at_the_end(tmp_path: Path) -> N
         recording = Recording(Counted(), path, SeenSecrets(), written.put_nowait, every_s=0.01)
         recording.start()
         recording.note(call(1, "a"))
-        async with asyncio.timeout(5):
-            while not path.exists():  # noqa: ASYNC110 - a file has no event to wait for
-                await asyncio.sleep(0.005)
+        await until(path.exists)
         assert path.read_text() == "calls: 1\nnotifications: 0\n"
         recording.note(CALLED_BACK)
         await recording.end()

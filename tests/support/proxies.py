@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from simulator.contract.openapi import PROXY
 from simulator.contract.responses import response_problems
 from simulator.control.guard import Guard
 from simulator.proxy.address import parse_address
@@ -22,7 +23,6 @@ from simulator.upstream.signing import secret_bytes
 from tests.support.broken_receivers import Answer, Receiver, silent
 from tests.support.connections import connected
 
-PROXY = "proxy"
 PATIENCE_S = 10.0
 
 
