@@ -122,10 +122,20 @@ def _run(flags: ProxyFlags, *, as_json: bool) -> int | None:
         server = make_server(proxy, flags.host, flags.port, on_ready=on_ready, on_stop=proxy.end_waits)
     except CannotListen as error:
         raise CannotStart(f"{PROGRAM}: {error}") from None
+    _refuse_circle(flags, server)
     server.run()
     if unwritable:
         raise CannotStart(f"{PROGRAM}: stdout cannot be written: {unwritable[0].strerror}")
     return None
+
+
+def _refuse_circle(flags: ProxyFlags, server: "Server") -> None:
+    """A proxy in front of itself would pass one request on without end."""
+    names = {flags.host, "localhost", "127.0.0.1", "::1"}
+    for flag, address in (("--upstream", flags.upstream), ("--callbacks-to", flags.callbacks_to)):
+        if address is not None and address.port == server.port and address.host in names:
+            server.close()
+            raise CannotStart(f"{PROGRAM}: {flag} is the proxy's own address; choose another --port")
 
 
 def _proxy(flags: ProxyFlags) -> "Proxy":

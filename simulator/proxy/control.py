@@ -213,7 +213,8 @@ class ProxyControl:
         log = self._watcher.log
         calls = [seen.call for seen in log.calls]
         notifications = [seen.notification for seen in log.notifications]
-        return await self._reply(await in_background(self._audit, calls, notifications))
+        found = await in_background(self._audit, calls, notifications)
+        return await self._reply(found | {"left_out": log.calls.left_out + log.notifications.left_out})
 
 
 def _refuse_other_sandbox(request: Request) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.connections import closed_port
 from tests.support.runner import invoke
 
 UPSTREAM = ("--upstream", "http://127.0.0.1:9")
@@ -28,6 +29,15 @@ def test_a_flag_that_cannot_be_used_is_one_line_and_exit_code_2(flags: tuple[str
     assert words in done.stderr
     assert "hush" not in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("flags", [("--upstream",), (*UPSTREAM, "--callbacks-to")])
+def test_a_proxy_in_front_of_itself_is_refused(flags: tuple[str, ...]) -> None:
+    with closed_port() as port:
+        pass
+    done = invoke("proxy", *flags, f"http://localhost:{port}/x", "--port", str(port))
+    assert done.exit_code == 3
+    assert "is the proxy's own address" in done.stderr
 
 
 def test_an_address_of_another_machine_is_exit_code_3(tmp_path: Path) -> None:
