@@ -13,6 +13,7 @@ from simulator.proxy.address import Address
 from simulator.proxy.connection import UpstreamConnection
 
 KEEP_ALIVE_S: Final = 4.0  # common servers close idle connections after 5 s
+CONNECT_TIMEOUT_S: Final = 10.0
 IN_FLIGHT_MAX: Final = 128
 
 
@@ -25,7 +26,7 @@ class Crowded(Exception):
 
 
 class Pool:
-    """Connections to `address`; each is for one exchange at a time."""
+    """Connections to `address`; each is for one exchange at a time. `timeout_s` is for whoever waits for a free one."""
 
     def __init__(self, address: Address, timeout_s: float, in_flight_max: int = IN_FLIGHT_MAX) -> None:
         self.address = address
@@ -74,7 +75,7 @@ class Pool:
         address, loop = self.address, asyncio.get_running_loop()
         failure: Exception | None = None
         try:
-            async with asyncio.timeout(self.timeout_s):
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 for host in await self._names.addresses(address.host):
                     try:
                         _, made = await loop.create_connection(
@@ -89,7 +90,7 @@ class Pool:
                     else:
                         return made
         except TimeoutError:
-            raise NoConnection(f"no connection within {self.timeout_s:g} s") from None
+            raise NoConnection(f"no connection within {CONNECT_TIMEOUT_S:g} s") from None
         except OSError as error:
             raise NoConnection(f"the name {address.host} does not resolve: {_words(error)}") from None
         raise NoConnection(_words(failure)) from None
