@@ -5,7 +5,6 @@ import json
 import re
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,8 @@ import pytest
 from simulator.upstream.signing import Credentials, sign
 from tests.support.connections import connected
 from tests.support.endpoints import ENDPOINTS
-from tests.support.processes import Serving, ask, run, serving
+from tests.support.processes import Serving, ask, serving
+from tests.support.runner import invoke
 
 pytestmark = pytest.mark.slow
 
@@ -135,13 +135,13 @@ def test_callbacks_pass_through_the_proxy_and_are_in_the_story(pair: tuple[Servi
         assert [each["status"] for each in sent] == [404] * len(story["callbacks"])
 
 
-def test_the_contract_suite_finds_through_the_proxy_what_it_finds_without_it(tmp_path: Path) -> None:
+def test_the_contract_suite_finds_through_the_proxy_what_it_finds_without_it() -> None:
     with serving("--port", "0", "--json") as staging:
         flags = ("--upstream", staging.ready["url"], "--port", "0", "--json")
         with serving(*flags, verb="proxy") as proxy:
-            found = run("conform", "--base-url", proxy.ready["url"], "--rate", "1000")
-            assert found.status == 0, found.out
-            assert ", 0 departed," in found.out
+            found = invoke("conform", "--base-url", proxy.ready["url"], "--rate", "1000")
+            assert found.exit_code == 0, found.stdout
+            assert ", 0 departed," in found.stdout
             departures = ask(f"{proxy.ready['control_url']}/sandboxes/default/departures").json["departures"]
             assert departures == []
 
