@@ -27,6 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "server": set(),
     "wire": {"domain", "shortened"},
     "conform": {"contract", "auth", "upstream", "wire", "domain", "shortened"},
+    "proxy": {"server", "options", "control", "traffic", "contract", "auth", "delivery", "runtime", "wire", "domain"},
     "scenario": {"domain", "contract", "wire", "shortened"},
     "delivery": {"domain"},
     "tape": {"domain"},

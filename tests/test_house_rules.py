@@ -29,6 +29,7 @@ MAY_SLEEP = {
     "server/test_server_pace.py": "clients that pause, against a server's times",
     "support/echo_server.py": "an application and clients that take their time; a poll within a bound",
     "e2e/test_floods.py": "a poll within a bound: the memory of a process has no event to wait for",
+    "proxy/test_failures.py": "an upstream that drips, slower than it could",
     "support/broken_receivers.py": "a poll within a bound: sockets have no event to wait for",
 }
 MAY_CONNECT = {

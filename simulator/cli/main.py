@@ -25,6 +25,7 @@ VERBS = {
     "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
     "check": "Report the problems of scenario files.",
     "conform": "Check a deployment of the service against its contract.",
+    "proxy": "Pass a client's requests to a deployment, and explain them.",
     "assumptions": "Print what the specification leaves open, and what we chose.",
     "openapi": "Print the contract as one OpenAPI 3.1 document.",
 }

@@ -8,6 +8,7 @@ from simulator.contract.schemas import Schema, at_pointer, schema
 
 OPENAPI = "openapi"  # the reseller API
 CONTROL = "control"  # the control API under /_sim
+PROXY = "proxy"  # that of the proxy
 
 
 @cache

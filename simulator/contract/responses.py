@@ -81,14 +81,15 @@ def departures(
     elif (content := media.get(_media_type(content_type))) is None:
         yield Departure("the header Content-Type", " or ".join(media), content_type or "absent")
     else:
-        yield from _body_departures(content["schema"], body)
+        yield from body_departures(content["schema"], body)
 
 
 def _media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def _body_departures(wanted: Schema, body: bytes) -> Iterator[Departure]:
+def body_departures(wanted: Schema, body: bytes) -> Iterator[Departure]:
+    """What a body in JSON has that a schema, one that stays loaded, does not allow."""
     checker = _validator(wanted)
     try:
         value = decode_any(body, outline_max=len(body))

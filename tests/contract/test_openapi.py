@@ -11,10 +11,10 @@ import pytest
 
 from simulator.contract import schemas
 from simulator.contract.files import data_dir
-from simulator.contract.openapi import CONTROL, OPENAPI, bundled, load
+from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled, load
 from simulator.contract.schemas import at_pointer
 
-DOCUMENTS = (OPENAPI, CONTROL)
+DOCUMENTS = (OPENAPI, CONTROL, PROXY)
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 COMPONENT_KEY = re.compile(r"[a-zA-Z0-9._-]+")
 
@@ -194,8 +194,10 @@ def test_every_request_of_the_reseller_api_wants_the_four_headers_or_a_token_but
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_operation_documents_its_refusals(document: str) -> None:
-    wanted = {OPENAPI: {"400", "401", "403", "404", "405", "503", "504"}, CONTROL: {"401", "403", "405"}}[document]
-    open_to_all = {OPENAPI: {"503"}, CONTROL: {"401", "403"}}[document]  # without a nonce, without the guard
+    guarded = {"401", "403", "405"}
+    of_reseller_api = {"400", "401", "403", "404", "405", "503", "504"}
+    wanted = {OPENAPI: of_reseller_api, CONTROL: guarded, PROXY: guarded}[document]
+    open_to_all = {"503"} if document == OPENAPI else {"401", "403"}  # without a nonce, without the guard
     for path, method, operation, _ in operations(document):
         spared = open_to_all if operation.get("security") == [] else set()
         assert not path or wanted - spared <= set(operation["responses"]), f"{method} {path}"

@@ -1,0 +1,208 @@
+"""The parts of the proxy by themselves: addresses, what is kept, payments, and the file of a recording."""
+
+import asyncio
+import stat
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from simulator.proxy.address import BadAddress, parse_address
+from simulator.proxy.facts import first_parameters, result_of
+from simulator.proxy.kept import Kept, Shelf
+from simulator.proxy.payments import Payments
+from simulator.proxy.recording import Recording, write_whole
+from simulator.proxy.secrets import SeenSecrets
+from simulator.traffic.seen import Call, Notification
+from tests.support.broken_receivers import until
+from tests.support.wall import START
+
+
+@pytest.mark.parametrize(
+    ("text", "authority", "url"),
+    [
+        ("https://staging.example.com", "staging.example.com", "https://staging.example.com"),
+        ("https://staging.example.com:443/", "staging.example.com", "https://staging.example.com"),
+        ("http://10.0.0.1:8080/s/mine/", "10.0.0.1:8080", "http://10.0.0.1:8080/s/mine"),
+        ("http://[::1]:81", "[::1]:81", "http://[::1]:81"),
+    ],
+)
+def test_an_address_gives_host_and_base(text: str, authority: str, url: str) -> None:
+    address = parse_address(text)
+    assert (address.authority, address.url) == (authority, url)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "staging.example.com",
+        "ftp://host",
+        "http://",
+        "http://user:hush@host",
+        "http://host?a=1",
+        "http://host/#a",
+        "http://host:0",
+        "http://host:99999",
+        "http://ho st/",
+        "http://[::1",
+        "http://hôst/",
+    ],
+)
+def test_what_is_no_address_is_refused_without_repeating_it(text: str) -> None:
+    with pytest.raises(BadAddress) as refused:
+        parse_address(text)
+    assert "hush" not in str(refused.value)
+
+
+def test_a_body_above_the_limit_is_let_go_and_counted() -> None:
+    shelf = Shelf()
+    kept = Kept(shelf, 10)
+    for piece in (b"12345", b"67890"):
+        kept.add(piece)
+    assert (kept.body, kept.is_whole, shelf.used) == (b"1234567890", True, 10)
+    kept.add(b"x")
+    assert (kept.body, kept.is_whole, kept.total, shelf.used) == (b"", False, 11, 0)
+
+
+def test_all_bodies_in_flight_share_one_budget() -> None:
+    shelf = Shelf(8)
+    first, second = Kept(shelf), Kept(shelf)
+    first.add(b"12345")
+    second.add(b"12345")
+    assert (first.is_whole, second.is_whole, shelf.used) == (True, False, 5)
+    first.release()
+    third = Kept(shelf)
+    third.add(b"12345678")
+    assert third.is_whole
+
+
+def call(n: int, refid: str, trxid: str = "", path: str = "/v2/topup", answer: bytes = b"") -> Call:
+    at = START + timedelta(seconds=n)
+    return Call(n=n, at=at, method="POST", path=path, status=200, answer=answer, refid=refid, trxid=trxid)
+
+
+def test_the_oldest_payments_are_forgotten_with_their_trxids() -> None:
+    payments = Payments(2)
+    for n, refid in enumerate(("a", "b", "c"), 1):
+        payments.note_call(call(n, refid, f"T{n}"), {})
+    assert [one.refid for one in payments.newest_first()] == ["c", "b"]
+    assert (payments.find("T1"), payments.find("a"), payments.left_out) == (None, None, 1)
+    found = payments.find("T3")
+    assert found is not None
+    assert found.refid == "c"
+
+
+def test_a_story_keeps_the_latest_calls_and_counts_the_others() -> None:
+    payments = Payments()
+    for n in range(1, 251):
+        payments.note_call(call(n, "a"), {"status": "Processing", "statusCode": n % 2})
+    (one,) = payments.newest_first()
+    assert (len(one.calls), one.calls_left_out, one.calls[-1], len(one.statuses)) == (100, 150, 250, 100)
+
+
+def test_a_status_is_noted_once_however_often_it_is_asked_for() -> None:
+    payments = Payments()
+    for n, code in enumerate((1, 1, 2, 2, 20, 20), 1):
+        payments.note_call(call(n, "a"), {"status": f"S{code}", "statusCode": code})
+    history = b'{"data":[{"refid":"a","trxid":"T","status_name":"Successful","status_code":"20"},{"refid":7},3]}'
+    payments.note_history(call(7, "", path="/v2/transactions", answer=history))
+    (one,) = payments.newest_first()
+    assert [(each.status, each.n) for each in one.statuses] == [("S1", 1), ("S2", 3), ("S20", 5)]
+    assert one.trxid == "T"
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b'{"data":[]}', b'{"data":{"status":7}}', b"[" * 100_000])
+def test_what_is_no_payment_result_is_none(body: bytes) -> None:
+    assert result_of(body) == {}
+
+
+def test_a_query_of_too_many_parameters_is_not_read() -> None:
+    assert first_parameters(b"a=1&" * 10_000) == {}
+
+
+class Counted:
+    """A recorder that writes how many it was told of."""
+
+    def __init__(self, said: str = "", *, is_broken: bool = False) -> None:
+        self.calls = self.notifications = 0
+        self._said = said
+        self._is_broken = is_broken
+
+    def note_call(self, call: Call) -> None:
+        self.calls += 1
+
+    def note_notification(self, one: Notification) -> None:
+        self.notifications += 1
+
+    def scenario_text(self) -> str:
+        if self._is_broken:
+            raise KeyError("hush")
+        return f"calls: {self.calls}\nnotifications: {self.notifications}\n{self._said}"
+
+
+CALLED_BACK = Notification(n=1, at=START, kind="callback", method="POST", url="http://x/")
+
+
+def test_a_recording_is_written_now_and_then_and_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "seen.yaml"
+
+    async def main() -> None:
+        written: asyncio.Queue[str] = asyncio.Queue()
+        recording = Recording(Counted(), path, SeenSecrets(), written.put_nowait, every_s=0.01)
+        recording.start()
+        recording.note(call(1, "a"))
+        await until(path.exists)
+        assert path.read_text() == "calls: 1\nnotifications: 0\n"
+        recording.note(CALLED_BACK)
+        await recording.end()
+        assert path.read_text() == "calls: 1\nnotifications: 1\n"
+        assert written.empty()
+
+    asyncio.run(main())
+    assert [each.name for each in tmp_path.iterdir()] == ["seen.yaml"]
+
+
+def test_a_recording_never_has_a_secret(tmp_path: Path) -> None:
+    path = tmp_path / "seen.yaml"
+
+    async def main() -> None:
+        secrets = SeenSecrets(["a-secret-that-was-given"])
+        await Recording(Counted("x: a-secret-that-was-given"), path, secrets, lambda _: None).end()
+
+    asyncio.run(main())
+    assert "a-secret-that-was-given" not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("recorder", "folder", "words"),
+    [
+        (Counted(), "nowhere", "cannot be written: No such file"),
+        (Counted(is_broken=True), "", "was not written: KeyError in"),
+    ],
+)
+def test_a_recording_that_fails_says_so_and_nothing_else_does(
+    recorder: Counted, folder: str, words: str, tmp_path: Path
+) -> None:
+    said: list[str] = []
+
+    async def main() -> None:
+        await Recording(recorder, tmp_path / folder / "seen.yaml", SeenSecrets(), said.append).end()
+
+    asyncio.run(main())
+    (line,) = said
+    assert words in line
+    assert "hush" not in line
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text("old")
+    path.chmod(0o600)
+    write_whole(path, "new")
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("new", 0o600)
+    broken: Callable[[], None] = lambda: write_whole(path, "\ud800")  # noqa: E731
+    with pytest.raises(UnicodeEncodeError):
+        broken()
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["new"]
