@@ -24,14 +24,15 @@ settings.load_profile("reproducible")
 LONGEST_TURN.install()
 gc.disable()  # until all tests are collected, since nothing of them is garbage
 
-WORKERS_PER_CORE = 2  # of `-n auto`: tests wait for processes, browsers and time-outs nearly half of their time
+WORKERS_PER_CORE = 2  # tests wait for processes, browsers and time-outs nearly half of their time
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """More processes than cores, since one of them often waits."""
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Of `-n auto`: more processes than cores, since one of them often waits. The fast tests do not, and a process
+    takes seconds to collect all."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return WORKERS_PER_CORE * cores
+    return cores if config.option.markexpr else WORKERS_PER_CORE * cores
 
 
 @pytest.fixture(autouse=True)

@@ -111,8 +111,8 @@ def test_everybody_runs_the_same_command() -> None:
 
 def test_the_fast_rows_of_a_long_table_are_spread_over_it() -> None:
     rows = range(100)
-    assert [row for row in rows if row not in set(slow_rows(rows))] == [0, 11, 22, 33, 44, 55, 66, 77, 88, 99]
-    assert [list(slow_rows(range(length))) for length in (1, 9, 10, 11)] == [[], [], [], [9]]
+    assert [row for row in rows if row not in set(slow_rows(rows))] == [0, 33, 66, 99]
+    assert [list(slow_rows(range(length))) for length in (1, 3, 4, 5)] == [[], [], [], [3]]
 
 
 def test_test_modules_do_not_import_each_other() -> None:
