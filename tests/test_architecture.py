@@ -66,7 +66,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "api": {
         "addresses", "authentication", "billers", "body", "body_cache", "call", "cursors", "diagnoses", "endings",
         "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes", "sandbox_lookup", "tokens",
-        "versions",
+        "versions", "waiting",
     },
     "control": {
         "api_docs", "app", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "probes", "render",

@@ -8,6 +8,7 @@ import pytest
 
 from simulator.contract.register import Assumption, assumptions
 from simulator.contract.schemas import names
+from tests.support.our_files import our_files
 from tests.support.schema_tables import fields_table
 from tests.support.service_page import anchors, sections, written
 
@@ -23,9 +24,7 @@ WITHOUT_TEXT = {"2", "3", "5", "6"}  # whose subsections say everything
 
 def citing_files() -> Iterator[Path]:
     for folder in CITING:
-        for path in (ROOT / folder).rglob("*"):
-            if path.suffix in (".py", ".md", ".yaml", ".json"):
-                yield path
+        yield from our_files(ROOT / folder, ".py", ".md", ".yaml", ".json")
     yield from ROOT.glob("*.md")
 
 

@@ -142,9 +142,7 @@ def read() -> tuple[set[Place], set[Place]]:
     def plain(reader: Reader, key: str) -> Place:
         return (*(part for part in reader.path if isinstance(part, str)), key)
 
-    class Watched(Reader):
-        __slots__ = ()
-
+    class Watched(Reader, frozen=True):
         def __getitem__(self, key: str) -> Reader:
             asked.add(plain(self, key))
             return _watched(super().__getitem__(key))
