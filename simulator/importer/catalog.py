@@ -17,12 +17,14 @@ from simulator.shortened import one_line
 
 @dataclass(slots=True)
 class FittedProduct:
-    """A product, its item of the file, and what was built of that; None for one that cannot be written."""
+    """A product, its item of the file, and what was built of that; None for one that cannot be written. One that is
+    `ours` was in no answer, so that there is nothing to compare."""
 
     answers: ProductAnswers
     item: dict[str, Any]
     built: Product | None
     notes: list[str] = field(default_factory=list)
+    is_ours: bool = False
 
     @property
     def code(self) -> str:
@@ -89,7 +91,8 @@ def catalog_lines(fitted: FittedCatalog, hint: str) -> Iterator[str]:
 
 
 def _comments(one: FittedProduct, built: Product, whole: Catalog | None, hint: str) -> Iterator[str]:
-    yield from product_differences(one.answers, built)
+    if not one.is_ours:
+        yield from product_differences(one.answers, built)
     if whole is not None:
         yield from list_differences(one.answers, built, whole)
     status = one.answers.network_status
