@@ -1,6 +1,7 @@
 """Bill look-ups as they were answered. Which fields a biller returns is kept, and between which amounts its bills are;
 names, addresses and the bills themselves are not."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -21,6 +22,7 @@ PRODUCTS_MAX = 2_000
 KEPT = ("product", "account", "biller_code", "ref2", "amount")
 ERROR_CHARS_MAX = 100
 FOUND = ""
+FOUND_ONE = (FOUND, "")
 _OK, _BAD_REQUEST = 200, 400
 _IDS = {message: str(error) for error, (message, _) in ERRORS.items()}
 _CUSTOM = "CustomField"
@@ -107,12 +109,9 @@ class Bills:
         self, products: set[str], probe: Probe, notes: Notes, *, names_accounts: bool
     ) -> Iterator[dict[str, Any]]:
         """The rules of the section `bills` for these products; errors that catalog and form cause need none."""
-        scripted = [one for one in self._lookups if one.query["product"] in products]
-        scripted = [one for one in scripted if not one.error or probe.bill_error(one.query) != one.error]
-        for product in sorted({one.query["product"] for one in scripted}):
-            yield from _of_product(
-                product, [one for one in scripted if one.query["product"] == product], notes, names_accounts
-            )
+        for product in sorted(products):
+            lookups = [one for one in self._lookups if one.query["product"] == product]
+            yield from _of_product(product, lookups, probe, notes, names_accounts=names_accounts)
 
 
 def _shape(value: Any, depth: int = 3) -> Any:
@@ -127,17 +126,25 @@ def _shape(value: Any, depth: int = 3) -> Any:
 
 
 def _of_product(
-    product: str, lookups: list[SeenLookUp], notes: Notes, names_accounts: bool
+    product: str, lookups: list[SeenLookUp], probe: Probe, notes: Notes, *, names_accounts: bool
 ) -> Iterator[dict[str, Any]]:
-    outcomes = list(dict.fromkeys((one.error, one.label) for one in lookups))
-    observed = [
-        Observed(one.query.get("account", ""), one.query.get("amount", ""), outcomes.index((one.error, one.label)))
-        for one in lookups
-    ]
-    if outcomes == [(FOUND, FOUND)]:
+    """The rules of one product. They come before the checks of catalog and form, so a look-up that these decide needs
+    none; and so does a bill, unless a rule for all others finds none."""
+    usual = Counter((one.error, one.label) for one in lookups).most_common(1)
+    is_found = bool(usual) and usual[0][0] == FOUND_ONE
+    own = [_outcome(one, probe) if is_found else (one.error, one.label) for one in lookups]
+    outcomes = list(dict.fromkeys(own))
+    if not outcomes or outcomes == [FOUND_ONE]:
         return
+    observed = [
+        Observed(one.query.get("account", ""), one.query.get("amount", ""), outcomes.index(outcome))
+        for one, outcome in zip(lookups, own, strict=True)
+    ]
     for part in explain(observed, names_accounts=names_accounts, by_amount=False):
-        thens = [_then(*outcomes[place]) for place in part.outcomes]
+        found = [outcomes[place] for place in part.outcomes]
+        if is_found and FOUND_ONE in found:
+            continue
+        thens = [_then(*outcome) for outcome in found]
         rule: dict[str, Any] = {"when": {"product": product, **part.when}, **part.counts, "then": thens[0]}
         if len(thens) > 1:
             weights = part.outcomes.values()
@@ -146,6 +153,11 @@ def _of_product(
         said = [part.said] * bool(part.said)
         said += [f"{counted(n, 'look-up')}: {outcomes[place][0] or 'a bill'}" for place, n in part.outcomes.items()]
         yield notes.put(rule, [] if "nth" in part.counts else said)
+
+
+def _outcome(one: SeenLookUp, probe: Probe) -> tuple[str, str]:
+    """What a rule has to say of a look-up: nothing where it is decided without one."""
+    return FOUND_ONE if one.error == probe.bill_error(one.query) else (one.error, one.label)
 
 
 def _then(error: str, label: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 from simulator.domain.model.instants import instant
@@ -91,24 +91,26 @@ def play(client: Client, steps: Iterable[Step]) -> Traffic:
 
 
 def notifications(client: Client) -> Iterable[Notification]:
-    """Every attempt of a callback that the inbox received."""
-    for n, item in enumerate(client.inbox(), 1):
-        yield Notification(
-            n=n,
-            at=instant(item["at"]),
-            kind="callback",
-            method=item["method"],
-            url=f"https://shop.example.com/hook?{urlencode(item['query'], quote_via=quote)}",
-            body=item["body"].encode(),
-            status=item["status"],
-        )
+    """Every callback and webhook that the inboxes received."""
+    kinds: tuple[tuple[str, Literal["callback", "webhook"]], ...] = (("callbacks", "callback"), ("webhooks", "webhook"))
+    for name, kind in kinds:
+        for item in client.inbox(name):
+            yield Notification(
+                n=item["n"],
+                at=instant(item["at"]),
+                kind=kind,
+                method=item["method"],
+                url=f"https://shop.example.com/hook?{urlencode(item['query'], quote_via=quote)}",
+                body=item["body"].encode(),
+                status=item["status"],
+            )
 
 
 def outcomes(traffic: Traffic) -> list[tuple[int, Any]]:
     """What a client makes of the answers: the status, of payments, voids and disputes also what became of them."""
     found: list[tuple[int, Any]] = []
     for call, answer in zip(traffic.calls, traffic.answers, strict=True):
-        said = None
+        said: Any = None
         if call.method == "POST" and answer.status in (200, 400):
             data = answer.json.get("data", {})
             said = {name: data.get(name) for name in ("status", "statusCode", "remarks", "message", "amount")}
@@ -120,7 +122,8 @@ def outcomes(traffic: Traffic) -> list[tuple[int, Any]]:
 
 def tellings(traffic: Traffic) -> list[tuple[datetime, str, str]]:
     """Which callbacks came when."""
-    return sorted((one.at, (data := told(one))["refid"], data["status"]) for one in traffic.notifications)
+    callbacks = [one for one in traffic.notifications if one.kind == "callback"]
+    return sorted((one.at, (data := told(one))["refid"], data["status"]) for one in callbacks)
 
 
 def checked(text: str, folder: Path) -> str:
