@@ -94,9 +94,9 @@ def courses_of(payments: Sequence[SeenPayment], *, tells: bool) -> tuple[list[Co
     courses: list[Course] = []
     of: dict[int, int] = {}
     for one in sorted(payments, key=_fullest_first):
-        if not one.statuses:
-            continue
         steps, is_reversed = _steps(one, tells=tells), _is_reversed(one)
+        if not steps:
+            continue
         place = next((n for n, course in enumerate(courses) if _fits(steps, one.last_s, is_reversed, course)), None)
         if place is None:
             if len(courses) >= COURSES_MAX:

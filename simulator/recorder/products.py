@@ -62,11 +62,19 @@ def _offers(one: ProductAnswers, catalogs: Catalogs, *, names_accounts: bool) ->
         is_dynamic = sources.get(name, {}).get("type") == "dynamic"
         alike = [offer for offer in offers if offer.active == offers[0].active]
         if not is_dynamic:
+            _labels_for_all(one, offers[0])
             one.offers[name] = [_joined(offers)]
         elif len(alike) == len(offers) or not names_accounts:
             common = max(offers, key=lambda offer: sum(other.active == offer.active for other in offers))
+            _labels_for_all(one, common)
             one.offers[name] = [Offer("", common.active)]
             yield f"options of {one_line(name)} depend on an account number; these are {_of_accounts(offers, alike)}"
+
+
+def _labels_for_all(one: ProductAnswers, offer: Offer) -> None:
+    """The legacy list of the same account has the whole labels of its items (SPEC 2.16)."""
+    if offer.account in one.subproducts:
+        one.subproducts = {"": one.subproducts[offer.account], **one.subproducts}
 
 
 def _of_accounts(offers: Sequence[Offer], alike: Sequence[Offer]) -> str:
