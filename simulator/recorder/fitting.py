@@ -10,7 +10,7 @@ from simulator.scenario.reading.bounds import OWN_FILE
 from simulator.scenario.reading.document import Problem, Report, ScenarioError
 from simulator.scenario.reading.load import load_object
 
-ROUNDS_MAX = 60
+ROUNDS_MAX = 15
 SECTIONS = ("payments", "voids", "disputes", "bills")
 _RULE = re.compile(rf"({'|'.join(SECTIONS)})\[([0-9]+)\]")
 # Without them a rule still does what it is for.

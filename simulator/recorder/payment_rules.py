@@ -1,8 +1,9 @@
 """The rules of payments: what each product's had for outcomes, in which order, and what decided that."""
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from simulator.domain.model.transactions import STATUS_CODES, Reason
 from simulator.recorder import timelines
@@ -14,7 +15,8 @@ from simulator.recorder.probe import Probe
 from simulator.recorder.writing import Notes, counted, plain_line
 
 REASONS = {one.value: one for one in Reason}
-RULES_MAX = 1_500
+_Seen = TypeVar("_Seen", SeenPayment, SeenRefusal)
+RULES_MAX = 500
 REMARKS_MAX = 300
 
 
@@ -37,16 +39,16 @@ class PaymentRules:
     notes: list[str] = field(default_factory=list)
 
 
-def payment_rules(seen: Payments, probe: Probe, notes: Notes, *, names_accounts: bool) -> PaymentRules:
-    """All rules of payments, product by product."""
+def payment_rules(
+    seen: Payments, products: AbstractSet[str], probe: Probe, notes: Notes, *, names_accounts: bool
+) -> PaymentRules:
+    """All rules of payments for these products, one after another."""
     made = PaymentRules()
-    products = dict.fromkeys(
-        [one.product for one in seen.followed.values()] + [one.product for one in seen.refusals if one.product]
-    )
     scripted = [one for one in seen.refusals if not _follows(one, probe)]
-    for product in sorted(products):
-        payments = [one for one in seen.followed.values() if one.product == product]
-        refusals = [one for one in scripted if one.product == product]
+    payments_of = _by_product(seen.followed.values())
+    refusals_of = _by_product(scripted)
+    for product in sorted({*payments_of, *refusals_of} & products):
+        payments, refusals = payments_of.get(product, []), refusals_of.get(product, [])
         of_product = _ProductRules(product, payments, refusals, tells=seen.callbacks > 0)
         rules = of_product.rules(names_accounts=names_accounts)
         made.timelines |= of_product.timelines
@@ -56,6 +58,13 @@ def payment_rules(seen: Payments, probe: Probe, notes: Notes, *, names_accounts:
     made.timelines = {name: one for name, one in made.timelines.items() if name in used}
     made.notes += _said(seen, len(seen.refusals) - len(scripted), _unpaid(seen, probe))
     return made
+
+
+def _by_product(seen: Iterable[_Seen]) -> dict[str, list[_Seen]]:
+    found: dict[str, list[_Seen]] = {}
+    for one in seen:
+        found.setdefault(one.product, []).append(one)
+    return found
 
 
 def _unpaid(seen: Payments, probe: Probe) -> int:

@@ -16,7 +16,7 @@ from simulator.recorder.catalogs import Catalogs
 from simulator.recorder.payments import Payments, SeenPayment
 from simulator.shortened import one_line
 
-PAID_PRODUCTS_MAX = 2_000
+PAID_PRODUCTS_MAX = 200
 DENOMINATIONS_MAX = 200
 CENT = Decimal("0.01")
 _HUNDRED = Decimal(100)

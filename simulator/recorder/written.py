@@ -59,8 +59,8 @@ def written(record: Record, *, names_accounts: bool) -> Iterator[str]:
     )
     document = _document(record, fitted)
     probe = Probe(CODE, document["catalog"])
-    payments = payment_rules(record.payments, probe, notes, names_accounts=names_accounts)
     built = fitted.built
+    payments = payment_rules(record.payments, built.keys(), probe, notes, names_accounts=names_accounts)
     voidable = {code for code, product in built.items() if product.voidable}
     with_bills = {code for code, product in built.items() if product.bill is not None}
     sections = {

@@ -6,6 +6,8 @@ import sys
 from datetime import UTC, datetime, timedelta
 from types import FunctionType, ModuleType
 
+import pytest
+
 from simulator.recorder import payments
 from simulator.recorder.recorder import Recorder
 from simulator.traffic.seen import Call, Notification
@@ -52,6 +54,7 @@ def memory(root: object) -> int:
     return total
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_calls_take_bounded_memory() -> None:
     recorder = Recorder()
     for n in range(CALLS):
