@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 from simulator.domain.model.instants import instant
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.importer.shapes import as_dict, decoded
-from simulator.traffic.seen import Call, Notification
+from simulator.traffic.seen import Notification
 
 BODY_BYTES_MAX = 16 * 1024 * 1024
 DEPTH_MAX = 24  # of what a scenario may hold, with room to spare
@@ -84,11 +84,6 @@ def stamp(value: object) -> datetime | None:
 def seconds(span: timedelta) -> float:
     """A span of time in seconds."""
     return span.total_seconds()
-
-
-def version_of(call: Call) -> str:
-    """The API version that a call asked for; empty without one."""
-    return next((value.decode("latin-1") for name, value in call.headers if name.lower() == b"x-api-version"), "")
 
 
 def in_utc(at: datetime) -> datetime:

@@ -64,7 +64,7 @@ class SeenStatus:
 @dataclass(slots=True)
 class SeenPayment:
     """A payment that was followed; `number` counts all requests to pay. `stamp` is its creation by the clock of the
-    service; `last_s` is when it was seen last. `is_lost` says that its first answer did not come."""
+    service; `last_s` is when it was seen last."""
 
     number: int
     refid: str
@@ -78,7 +78,6 @@ class SeenPayment:
     statuses: list[SeenStatus] = field(default_factory=list)
     last_s: float = 0.0
     requeries: int = 0
-    is_lost: bool = False
 
     def see(self, at: datetime, status: Status, code: int | None, remarks: str, stamp_s: float | None) -> SeenStatus:
         """Note that it has this status at that moment."""
@@ -166,8 +165,6 @@ class Payments:
                 self._see(known, call, status, data)
         elif known is None and (call.status == 0 or call.status >= 500):  # it may have been created
             known = self._begin(call, asked, {})
-            if known is not None:
-                known.is_lost = True
         return known
 
     def _begin(self, call: Call, asked: dict[str, Any], data: dict[str, Any]) -> SeenPayment | None:

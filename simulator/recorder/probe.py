@@ -1,7 +1,6 @@
 """What a scenario refuses by itself: asks the state machine, so that no rule repeats what catalog or wallet say."""
 
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 from simulator.contract.validate import validator
@@ -69,8 +68,3 @@ class Probe:
             return "invalid_account"
         answer = self._sandbox.apply(asked, START)
         return str(answer.error) if isinstance(answer, BillRefused) else None
-
-    def cost(self, product: str, amount: object) -> Decimal | None:
-        """What a payment costs here; None where it cannot be made."""
-        sold, asked = self._products.get(product), parse_amount(amount)
-        return None if sold is None or asked is None else pricing.cost(sold, asked)
