@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "collections": {"contract"},
     "upstream": {"auth"},
     "importer": {"upstream", "scenario", "wire", "domain", "shortened"},
+    "recorder": {"traffic", "importer", "contract", "scenario", "wire", "domain", "shortened"},
     "server": set(),
     "wire": {"domain", "shortened"},
     "conform": {"contract", "auth", "upstream", "wire", "domain", "shortened"},
@@ -134,7 +135,12 @@ def _imported_from_above(path: Path) -> set[str]:
     if part not in MAY_IMPORT:
         return set()
     ours = {name.split(".")[1] for name in imports(path) if name.startswith("simulator.")}
-    return ours - MAY_IMPORT[part] - {part} - ({"__version__"} if part in ("control", "api", "importer") else set())
+    return (
+        ours
+        - MAY_IMPORT[part]
+        - {part}
+        - ({"__version__"} if part in ("control", "api", "importer", "recorder") else set())
+    )
 
 
 def test_the_page_draws_the_imports_without_what_other_arrows_show() -> None:
