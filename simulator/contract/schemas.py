@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 BASE_URI = "https://reseller-sim.invalid/"
 _SCHEMAS_URI = BASE_URI + "schemas/"
 
+SCENARIO = "scenario.schema"
+"""The schema of scenario files, which is of draft 7 and stands beside the folder of the others."""
+
 Schema = dict[str, Any]
 
 
@@ -24,7 +27,7 @@ def names() -> tuple[str, ...]:
 @cache
 def schema(name: str) -> Schema:
     """A schema as loaded. Do not modify it. Raises `KeyError` for an unknown name."""
-    path = data_dir("contracts") / "schemas" / f"{name}.json"
+    path = data_dir("contracts") / ("" if name == SCENARIO else "schemas") / f"{name}.json"
     if not path.is_file():
         raise KeyError(f"contracts/schemas has no {name}.json")
     loaded: Schema = json.loads(path.read_bytes())
@@ -62,7 +65,7 @@ def compiled(source: Schema) -> "jsonschema_rs.Draft202012Validator":
 
 
 def _name_of(uri: str) -> str:
-    return uri.partition("#")[0].removeprefix(_SCHEMAS_URI).removesuffix(".json")
+    return uri.partition("#")[0].removeprefix(_SCHEMAS_URI).removeprefix(BASE_URI).removesuffix(".json")
 
 
 def _names_format(part: Any) -> bool:
