@@ -48,6 +48,16 @@ def at_pointer(document: Any, pointer: str) -> Any:
     return document
 
 
+def resolved(name: str, part: Schema) -> Schema:
+    """A part of the schema `name`, with what it refers to in place of the reference; its own words take precedence."""
+    if "$ref" not in part:
+        return part
+    file, _, pointer = part["$ref"].partition("#")
+    name = _name_of(file) or name
+    own = {key: value for key, value in part.items() if key != "$ref"}
+    return resolved(name, at_pointer(schema(name), pointer)) | own
+
+
 def compiled(source: Schema) -> "jsonschema_rs.Draft202012Validator":
     """A validator for a schema whose references are relative to `BASE_URI` or to its own `$id`."""
     import jsonschema_rs  # imported lazily: it takes 60 ms
