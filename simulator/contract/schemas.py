@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 BASE_URI = "https://reseller-sim.invalid/"
-_SCHEMAS_URI = BASE_URI + "schemas/"
 
 SCENARIO = "scenario.schema"
 """The schema of scenario files, which is of draft 7 and stands beside the folder of the others."""
@@ -63,7 +62,7 @@ def compiled(source: Schema) -> "jsonschema_rs.Draft202012Validator":
     import jsonschema_rs  # imported lazily: it takes 60 ms
 
     # Formats make a validator a fifth slower, even where the schema has none.
-    has_formats = _names_format(source)
+    has_formats = _names_format(source, set())
     return jsonschema_rs.Draft202012Validator(
         source,
         base_uri=None if "$id" in source else BASE_URI,
@@ -75,13 +74,23 @@ def compiled(source: Schema) -> "jsonschema_rs.Draft202012Validator":
 
 
 def _name_of(uri: str) -> str:
-    return uri.partition("#")[0].removeprefix(_SCHEMAS_URI).removeprefix(BASE_URI).removesuffix(".json")
+    """The schema that a URI leads to, or a reference in a schema or in a document of `contracts/`."""
+    return uri.partition("#")[0].rpartition("/")[2].removesuffix(".json")
 
 
-def _names_format(part: Any) -> bool:
-    if isinstance(part, dict):
-        return isinstance(part.get("format"), str) or any(map(_names_format, part.values()))
-    return isinstance(part, list) and any(map(_names_format, part))
+def _names_format(part: Any, seen: set[str]) -> bool:
+    """Whether a part of a schema, or a file that it refers to, has a `format`."""
+    if isinstance(part, list):
+        return any(_names_format(each, seen) for each in part)
+    if not isinstance(part, dict):
+        return False
+    if isinstance(part.get("format"), str) or any(_names_format(each, seen) for each in part.values()):
+        return True
+    file = _name_of(part["$ref"]) if isinstance(part.get("$ref"), str) else ""
+    if not file or file in seen:
+        return False
+    seen.add(file)
+    return _names_format(schema(file), seen)
 
 
 def _is_ip_network(text: str) -> bool:
