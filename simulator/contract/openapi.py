@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from simulator.contract.alternatives import OF_ANY_TYPE, of_type, other_types, with_types
+from simulator.contract.examples import add_examples
 from simulator.contract.files import data_dir
 from simulator.contract.schemas import SCENARIO, Schema, at_pointer, schema
 
@@ -43,7 +44,9 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
             assert part.component not in components, f"two parts are called {part.component}"
             components[part.component] = _component(part, waiting)
     schemas = {"schemas": {name: components[name] for name in sorted(components)}}
-    return whole | {"components": schemas | whole.get("components", {})}
+    whole |= {"components": schemas | whole.get("components", {})}
+    add_examples(whole, document)
+    return whole
 
 
 _OF_FILES = ("$schema", "$id", "$defs", "definitions")
