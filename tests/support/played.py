@@ -49,7 +49,7 @@ class Exchange:
 class Player:
     """Sends what a story says, and remembers it. `seen` is called after each exchange of a described operation."""
 
-    def __init__(self, client: Client, seen: Callable[[Exchange], None]) -> None:
+    def __init__(self, client: Client, seen: Callable[[Exchange], object]) -> None:
         self.client = client
         self._seen = seen
         self._nonces = count(1)
@@ -121,7 +121,7 @@ Story = Callable[[Player], None]
 
 
 @contextmanager
-def player(seen: Callable[[Exchange], None], scenario: Any = "default", **options: Any) -> Iterator[Player]:
+def player(seen: Callable[[Exchange], object], scenario: Any = "default", **options: Any) -> Iterator[Player]:
     """A player with a simulator of its own."""
     with running(scenario, **options) as client:
         yield Player(client, seen)

@@ -223,7 +223,7 @@ STORIES: tuple[tuple[Story, dict[str, Any]], ...] = (
 """Each with the simulator that it needs."""
 
 
-def play(story: Story, seen: Callable[[Exchange], None]) -> None:
+def play(story: Story, seen: Callable[[Exchange], object]) -> None:
     """Play one story against a simulator of its own."""
     needed = dict(next(one for each, one in STORIES if each is story))
     with player(seen, **needed) as p:
