@@ -70,8 +70,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "probes", "render",
-        "requests",
+        "api_docs", "app", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "parameters", "probes",
+        "render", "requests",
         "sandboxes",
     },
     "runtime": {

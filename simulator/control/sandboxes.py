@@ -15,12 +15,11 @@ from simulator.control.http import (
     in_slices,
     no_content,
     parse_time,
-    refuse_other_parameters,
     reply,
     sandbox_of,
     sandboxes_of,
-    validated,
 )
+from simulator.control.parameters import query_of, refuse_other_parameters
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place
@@ -31,8 +30,6 @@ from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.files import ABSENT, ScenariosFolder, Unreadable
 
 YAML_TYPES = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
-BESIDE_YAML = ("id", "seed", "credentials")
-SEED_DIGITS_MAX = 19
 LISTED_MAX = 20
 
 
@@ -65,11 +62,7 @@ def _is_yaml(request: Request) -> bool:
 
 async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
     """The body is the scenario; what it cannot say itself is in the query."""
-    refuse_other_parameters(request, *BESIDE_YAML)
-    wanted: dict[str, Any] = dict(request.query_params)
-    if (seed := wanted.get("seed", "")).isdecimal() and seed.isascii() and len(seed) <= SEED_DIGITS_MAX:
-        wanted["seed"] = int(seed)
-    validated(wanted, "sandbox-request")
+    wanted = query_of(request, "sandbox-query")
     return _spec(await in_background(scenario_from_text, raw, _files(request)), wanted)
 
 

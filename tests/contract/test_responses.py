@@ -55,7 +55,7 @@ def problems(document: str, method: str, path: str, status: int, body: Any = Non
             "POST",
             "/_sim/sandboxes/a/clock/advance",
             200,
-            {"now": NOW, "left_out": 0, "fired": [{"at": NOW, "kind": "status", "anything": 1}]},
+            {"now": NOW, "left_out": 0, "fired": [{"at": NOW, "kind": "status", "trxid": "1"}]},
         ),
         (
             CONTROL,
@@ -91,6 +91,14 @@ def test_a_response_within_the_contract(document: str, method: str, path: str, s
         (CONTROL, "DELETE", "/_sim/sandboxes/a", 204, {}, "the body should be empty"),
         (CONTROL, "GET", "/_sim/sandboxes/a/b/clock", 200, {}, "the contract has no 200"),
         (CONTROL, "GET", "/_sim/health", 200, {"status": "ok", "version": "1", "up": 1}, "the body: 'up' is not in"),
+        (
+            CONTROL,
+            "POST",
+            "/_sim/sandboxes/a/clock/advance",
+            200,
+            {"now": NOW, "left_out": 0, "fired": [{"at": NOW, "kind": "status", "anything": 1}]},
+            "/fired/0: 'anything' is not in",
+        ),
     ],
 )
 def test_a_response_outside_the_contract(

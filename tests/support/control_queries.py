@@ -1,0 +1,15 @@
+"""The queries of the control API: which schema each endpoint validates them with."""
+
+_ONE = "/_sim/sandboxes/{sandbox}"
+
+QUERIES = {
+    ("post", "/_sim/sandboxes"): "sandbox-query",
+    ("get", f"{_ONE}/rules"): "rules-query",
+    ("patch", f"{_ONE}/catalog/products/{{code}}"): "product-change-query",
+    ("get", f"{_ONE}/requests"): "requests-query",
+    ("get", f"{_ONE}/transactions"): "sandbox-transactions-query",
+    ("get", f"{_ONE}/callbacks"): "callbacks-query",
+    ("get", f"{_ONE}/notifications"): "notifications-query",
+    ("get", f"{_ONE}/deliveries"): "sandbox-deliveries-query",
+    ("get", f"{_ONE}/inbox/{{name}}"): "inbox-query",
+}
