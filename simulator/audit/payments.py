@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.audit.reading import inner, members, number, text, whole
+from simulator.audit.reading import follows, inner, members, number, text, whole
 from simulator.domain.model.transactions import Status
 from simulator.traffic.seen import Call
 from simulator.wire.payments import STATUS_NAMES
@@ -83,6 +83,10 @@ class Payment(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     def key(self) -> tuple[str, str]:
         """Whose refid it is, and the refid."""
         return self.actor, self.refid
+
+    def follows(self, before: "Payment") -> bool:
+        """True when it was sent after the answer to the other had come."""
+        return self.n > before.n and follows(self.at, before.at, before.answered)
 
     @property
     def may_exist(self) -> bool:

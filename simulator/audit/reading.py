@@ -1,6 +1,7 @@
 """Reads what clients and services sent, whatever it is: what cannot be read is as if it had not been there."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import parse_qs, parse_qsl, urlsplit
@@ -90,6 +91,12 @@ def callback_fields(one: Notification) -> Mapping[str, Any]:
 def parameter_names(query: bytes) -> list[str]:
     """The names in a raw query."""
     return [name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)]
+
+
+def follows(at: datetime, before: datetime, answered: datetime) -> bool:
+    """True when a later request was sent after the answer to an earlier one. Where the clock stands still, the order of
+    the answers counts."""
+    return at >= answered or at == before
 
 
 def shown(value: str) -> str:

@@ -69,7 +69,7 @@ def ineligible_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     for one in traffic.payments:
         who = (one.actor, one.product, one.account, one.biller, one.identity)
         before = refused.get(who)
-        if before is not None and before.refid != one.refid and one.at >= before.answered:
+        if before is not None and before.refid != one.refid and one.follows(before):
             yield Finding((before.n, one.n), f"request {one.n} pays what request {before.n} told is not eligible (62)")
         elif one.status_code == INELIGIBLE:
             refused.setdefault(who, one)

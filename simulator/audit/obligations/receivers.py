@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from simulator.audit.deliveries import is_accepted
+from simulator.audit.deliveries import is_accepted, is_clients_own
 from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import Traffic
+from simulator.traffic.seen import Notification
 
 TIMEOUT_US = 30_000_000
 _TIMED_OUT = re.compile(r"\bwithin [0-9]|time[d-]? ?out", re.IGNORECASE)
@@ -74,8 +75,8 @@ def receiver_accepts(traffic: Traffic) -> Iterator[Occasion]:
 )
 def forgeries_refused(traffic: Traffic) -> Iterator[Occasion]:
     """By the probes that were sent."""
-    for one in traffic.notifications:
-        if one.probe and one.is_forged and one.status:
+    for one in _probes(traffic):
+        if one.is_forged:
             yield Finding((one.n,), f"the forgery {one.probe} was answered {one.status}") if is_accepted(one) else None
 
 
@@ -89,6 +90,11 @@ def forgeries_refused(traffic: Traffic) -> Iterator[Occasion]:
 )
 def repetitions_accepted(traffic: Traffic) -> Iterator[Occasion]:
     """By the probes that were sent."""
-    for one in traffic.notifications:
-        if one.probe and not one.is_forged and one.status:
+    for one in _probes(traffic):
+        if not one.is_forged:
             yield None if is_accepted(one) else Finding((one.n,), f"{one.probe} was answered {one.status}")
+
+
+def _probes(traffic: Traffic) -> Iterator[Notification]:
+    """Those that the client's receiver answered."""
+    return (one for one in traffic.notifications if one.probe and one.status and is_clients_own(one))

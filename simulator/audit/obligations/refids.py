@@ -52,7 +52,7 @@ def new_refid_after_failure(traffic: Traffic) -> Iterator[Occasion]:
         failed = next((one for one in asked if one.outcome is Outcome.FAILED), None)
         if failed is None:
             continue
-        again = [one for one in asked if one.n > failed.n and one.at >= failed.answered]
+        again = [one for one in asked if one.follows(failed)]
         excused = [at for at in callbacks.get(refid, ()) if at >= failed.at.timestamp()]
         unexcused = [one for one in again if not any(at <= one.at.timestamp() for at in excused)]
         if unexcused:
@@ -76,7 +76,7 @@ def refusal_not_repeated(traffic: Traffic) -> Iterator[Occasion]:
             if not _is_refusal(before):
                 continue
             is_same = one.order == before.order and _is_refusal(one) and one.remarks == before.remarks
-            if is_same and one.at >= before.answered:
+            if is_same and one.follows(before):
                 text = f"request {one.n} repeats {before.n}, which was refused with {shown(before.remarks)}"
                 yield Finding((before.n, one.n), f"refid {shown(refid)}: {text}")
             else:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from simulator.audit.reading import form, header, members, parameter_names, text
+from simulator.audit.reading import follows, form, header, members, parameter_names, text
 from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import Traffic
 from simulator.auth import headers as names
@@ -165,4 +165,4 @@ def refused_login_not_retried(traffic: Traffic) -> Iterator[Occasion]:
 
 
 def _follows(call: Call, before: Call) -> bool:
-    return call.at >= before.at + timedelta(microseconds=before.duration_us)
+    return follows(call.at, before.at, before.at + timedelta(microseconds=before.duration_us))
