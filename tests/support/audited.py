@@ -15,6 +15,7 @@ FAILED = {"payments": [{"then": [{"status": "Failed", "statusCode": 48}]}]}
 NEW_SHAPE = {"X-API-Version": "2026-09-16"}
 PLANS = "/v2/options?product_code=DATA&field_id=plan&account_number=0123456789"
 BILLERS = "/v1/interbank/billers"
+HISTORY = "/v2/transactions?limit=10&date=2026-11-21"
 BILL = "/v2/bill-presentment?product=ELECTRIC&account="
 
 
@@ -139,6 +140,7 @@ ELECTRIC = {"product": "ELECTRIC", "account": "123456789012"}
 DEAR = ELECTRIC | {"amount": "9999"}
 INVALID = "123450000015"
 IC = {"biller_code": "1001", "ic_number": "900101145678"}
+PELICAN = IC | {"biller_code": "1010"}
 LOAN = {"product": "INTERBANK", "account": "12345678"}
 LOST, STUCK, INELIGIBLE = "0130000004", "0130000003", "0130000002"
 NOT_ELIGIBLE = in_order(paying(account=INELIGIBLE), passing(10), paying(account=INELIGIBLE))
@@ -278,7 +280,7 @@ PLAYED: Mapping[str, Played] = {
     "id-token-only": Played(with_token("AccessToken"), with_token("IdToken")),
     "no-deprecated-endpoints": Played(calling("GET", "/v2/product-list"), CATALOG),
     "signed-not-bearer": Played(with_token("IdToken"), BALANCE),
-    "below-rate-limit": Played(again(8, BALANCE), in_order(again(7, BALANCE), passing(300), again(7, BALANCE)), FEW),
+    "below-rate-limit": Played(again(9, BALANCE), in_order(again(8, BALANCE), passing(300), again(8, BALANCE)), FEW),
     "back-off-on-503": Played(
         again(4, BALANCE, seconds=1),
         in_order(*(one for seconds in (1, 2, 4, 8) for one in (BALANCE, passing(seconds)))),

@@ -48,12 +48,12 @@ def _near(calls: list[Call], rate: Rate) -> Occasion:
         within.append(call)
         while call.at - within[0].at >= rate.interval:
             within.popleft()
-        if len(within) >= near and len(within) > 1:
+        if len(within) > near:
             text_ = f"requests {within[0].n} to {call.n} are {len(within)} in {rate.interval.total_seconds():g} s"
             return Finding((within[0].n, call.n), f"{text_}; the limit is {rate.requests}")
     first, last = calls[0], calls[-1]
     span = last.at - first.at
-    if first.n > 1 and last.n >= near and span and len(calls) * (rate.interval / span) >= near:
+    if first.n > 1 and last.n > near and span and len(calls) * (rate.interval / span) > near:
         return Finding((first.n, last.n), f"requests {first.n} to {last.n} came at a pace near {rate.requests}")
     return None
 

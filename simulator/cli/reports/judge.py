@@ -126,7 +126,7 @@ def _print(suites: Sequence[Suite]) -> None:
         for case in suite.cases:
             if not case.ok:
                 _print_case(suite, case, "not as expected")
-            elif case.message:
+            elif case.code == WARNING and case.message:
                 _print_case(suite, case, "warning")
 
 
