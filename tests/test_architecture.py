@@ -68,8 +68,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions",
     },
     "control": {
-        "api_docs", "app", "audit", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "probes", "render",
-        "requests",
+        "api_docs", "app", "audit", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "probes",
+        "render", "requests",
         "sandboxes",
     },
     "runtime": {
