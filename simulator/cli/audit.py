@@ -36,7 +36,7 @@ own_option = partial(click.option, allow_from_autoenv=False)
     help="Write the result to this file as JUnit XML, too.",
 )
 def command(url: str | None, sandbox: str, control_token: str | None, as_json: bool, junit_file: Path | None) -> int:
-    """Print what the service asks of a client, and whether this one does it.
+    """Check a client's behaviour against what the service asks of it.
 
     It judges the requests that a sandbox of a running simulator has received, and what your receivers have answered.
     Each obligation is met (ok), violated with what shows it (VIOLATED, or warning), or was not exercised (-). Exit
@@ -48,7 +48,11 @@ def command(url: str | None, sandbox: str, control_token: str | None, as_json: b
       reseller-sim audit --sandbox mine --junit audit.xml
       reseller-sim audit --json | jq '.obligations[] | select(.state == "violated")'
     """
+    from simulator.contract.validate import validator
+
     made = get(TITLE, url, sandbox_path(sandbox) + "/audit", control_token)
+    if not validator("audit-answer").is_valid(made):
+        raise CannotStart(f"{TITLE}: {one_line(url or DEFAULT_URL)} answered with something that is no audit")
     if junit_file is not None:
         _write(junit_file, junit(TITLE, [Suite(f"sandbox {sandbox}", tuple(cases_of(made["obligations"])))]))
     if as_json:

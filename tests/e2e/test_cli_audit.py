@@ -69,14 +69,14 @@ def test_the_status_of_the_command_comes_first() -> None:
 def test_the_verb_asks_a_running_server(tmp_path: Path) -> None:
     with serving("--port", "0", "--json", "--control-token", "secret-token") as server:
         url = server.ready["url"]
-        where = {"RESELLER_SIM_URL": f"{url}/_sim", "RESELLER_SIM_CONTROL_TOKEN": "secret-token"}
-        clean = run("audit", **where)
+        here = ("--url", f"{url}/_sim", "--token", "secret-token")
+        clean = run("audit", RESELLER_SIM_URL=f"{url}/_sim", RESELLER_SIM_CONTROL_TOKEN="secret-token")
         for _ in range(2):
             run("call", "POST", "/v2/token", "-d", json.dumps({"username": "a", "password": "wrong"}), "--url", url)
-        found = run("audit", "--junit", str(tmp_path / "a.xml"), **where)
-        as_json = run("audit", "--json", **where)
+        found = run("audit", "--junit", str(tmp_path / "a.xml"), *here)
+        as_json = run("audit", "--json", *here)
         refused = run("audit", "--url", url)
-        missing = run("audit", "--sandbox", "no/such", **where)
+        missing = run("audit", "--sandbox", "no/such", *here)
     assert (clean.status, clean.err) == (0, "")
     assert "\n0 met, 0 violated, " in clean.out
     assert (found.status, found.err) == (1, "")

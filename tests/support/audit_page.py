@@ -44,8 +44,6 @@ first {EVIDENCE_MAX}), and what to do. An `error` is about money or correctness:
 - It finds also what a test does on purpose. A test that sends a wrong signature or a refid twice sins; let such
   tests use a sandbox of their own, and audit the others.
 
-
-
 ## The obligations
 """
 

@@ -49,7 +49,7 @@ def section(
     coverage: str,
     notes: Iterable[str],
 ) -> str:
-    """One sandbox: links to its files, expectations, findings, the latest payments, callbacks and requests, coverage."""
+    """One sandbox: links to files, expectations, findings, the latest payments, callbacks and requests, coverage."""
     links = ", ".join(f'<a href="{escape(one_line(path))}">{_text(name)}</a>' for name, path in files.items())
     parts = [f"<h2>{_text(label)}</h2><p>Files: {links or 'none'}</p>", *(f"<p>{_text(one)}</p>" for one in notes)]
     parts.append(_expectations([one for one in cases if one.code not in (CODE, WARNING)]))
