@@ -46,9 +46,7 @@ def test_evidence_has_the_numbers_of_the_journal() -> None:
 
 def test_a_request_with_the_credentials_of_another_sandbox_shows_none_of_its_secrets() -> None:
     with running() as client:
-        made = client.run(
-            client.app.sandboxes.make(SandboxSpec(load_scenario("default"), "own", unique_credentials=True))
-        )
+        made = client.sandbox({"scenario": "own", "extends": "default"}, "own", unique_credentials=True)
         reseller = made.core.state.resellers["RS001"]
         secret = reseller.keys[0].secret
         body = {"refid": secret, "product": "RELOAD", "account": "0123456789", "amount": "10"}

@@ -26,9 +26,10 @@ LOGIN = "/v2/token username=test_user_RS001&password=wrong"
 FOUND = "request 2 sends the credentials that 1 was refused for"
 
 
-def executed(*flags: str, sends: tuple[str, ...], status: int = 0, **variables: str) -> Done:
-    """`exec` with a command that sends these."""
-    return run("exec", *flags, "--", sys.executable, "-c", SEND, str(status), *sends, **variables)
+def executed(*flags: str, sends: tuple[str, ...], status: int = 0, audit: str = "") -> Done:
+    """`exec` with a command that sends these; `audit` is the variable of the flag."""
+    command = (sys.executable, "-c", SEND, str(status), *sends)
+    return run("exec", *flags, "--", *command, RESELLER_SIM_AUDIT=audit)
 
 
 def test_exec_fails_for_a_violation_and_reports_it(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ def test_exec_fails_for_a_violation_and_reports_it(tmp_path: Path) -> None:
 
 
 def test_exec_succeeds_with_a_warning_and_prints_it() -> None:
-    done = executed(sends=("/v2/product-list",), RESELLER_SIM_AUDIT="1")
+    done = executed(sends=("/v2/product-list",), audit="1")
     assert (done.status, done.out) == (0, "")
     place = "sandbox default, audit: no-deprecated-endpoints"
     assert done.err.startswith(f"reseller-sim exec: warning: {place}: SPEC 9: request 1 is GET /v2/product-list\n")
