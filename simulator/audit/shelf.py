@@ -1,5 +1,6 @@
 """What the client was shown of products, options and limits, in the order in which it was shown."""
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -103,7 +104,9 @@ class Shown(Generic[Value]):
 
     def before(self, n: int, key: Any) -> Value | None:
         """The last value that was shown before request `n`."""
-        return next((value for shown_n, value in reversed(self._values.get(key, ())) if shown_n < n), None)
+        values = self._values.get(key, [])
+        place = bisect_left(values, n, key=lambda shown: shown[0])
+        return values[place - 1][1] if place else None
 
 
 class Decoder:

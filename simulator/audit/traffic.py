@@ -124,23 +124,24 @@ class Traffic:
         return found
 
     @cached_property
-    def told(self) -> Mapping[str, list[tuple[datetime, Outcome]]]:
-        """What callbacks that were accepted, and the history, told of refids: when, and which final status."""
-        found: dict[str, list[tuple[datetime, Outcome]]] = defaultdict(list)
+    def told(self) -> Mapping[str, dict[Outcome, datetime]]:
+        """What callbacks that were accepted, and the history, told of refids: each final status, and when first."""
+        found: dict[str, dict[Outcome, datetime]] = defaultdict(dict)
         for one in self.callbacks:
             outcome = self.outcome_told(one)
             if is_accepted(one) and outcome.is_final:
-                found[one.refid].append((one.at, outcome))
+                found[one.refid].setdefault(outcome, one.at)
         for call in self.to("GET", HISTORY):
             for record in _records(call):
                 if (name := text(record, "status_name").upper()) and name not in OPEN_NAMES:
                     outcome = Outcome.PAID if name.startswith("SUCC") else Outcome.FAILED
-                    found[text(record, "refid")].append((call.at, outcome))
+                    of_refid = found[text(record, "refid")]
+                    of_refid[outcome] = min(call.at, of_refid.get(outcome, call.at))
         return found
 
     def is_told(self, refid: str, by: datetime | None = None) -> bool:
         """True when the client was told the final status of a payment, by then."""
-        return any(by is None or at <= by for at, _ in self.told.get(refid, ()))
+        return any(by is None or at <= by for at in self.told.get(refid, {}).values())
 
     # Notifications
 

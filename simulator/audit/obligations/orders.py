@@ -93,7 +93,7 @@ def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
             known = [one for one in asked if one.n < call.n]
             if not known:
                 continue
-            told = [outcome for at, outcome in traffic.told.get(refid, ()) if at <= call.at]
+            told = [outcome for outcome, at in traffic.told.get(refid, {}).items() if at <= call.at]
             outcomes = {known[-1].outcome, *told}
             if outcomes & {Outcome.PAID, Outcome.REFUNDED}:
                 yield None

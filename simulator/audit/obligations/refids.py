@@ -1,6 +1,7 @@
 """What a refid stands for (SPEC 4.11): one order, for ever."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import pairwise
 
 from simulator.audit.payments import Outcome, Payment
@@ -45,16 +46,16 @@ def _difference(before: Payment, after: Payment) -> str:
 )
 def new_refid_after_failure(traffic: Traffic) -> Iterator[Occasion]:
     """A re-query because of a callback that came after the failure is none (SPEC 5.5)."""
-    callbacks: dict[str, list[float]] = {}
+    callbacks: dict[str, list[datetime]] = {}
     for notified in traffic.callbacks:
-        callbacks.setdefault(notified.refid, []).append(notified.at.timestamp())
+        callbacks.setdefault(notified.refid, []).append(notified.at)
     for (_, refid), asked in traffic.by_refid.items():
         failed = next((one for one in asked if one.outcome is Outcome.FAILED), None)
         if failed is None:
             continue
+        excused_from = min((at for at in callbacks.get(refid, ()) if at >= failed.at), default=None)
         again = [one for one in asked if one.follows(failed)]
-        excused = [at for at in callbacks.get(refid, ()) if at >= failed.at.timestamp()]
-        unexcused = [one for one in again if not any(at <= one.at.timestamp() for at in excused)]
+        unexcused = [one for one in again if excused_from is None or one.at < excused_from]
         if unexcused:
             text = f"refid {shown(refid)} was sent again in request {unexcused[0].n}, after {failed.n} said Failed"
             yield Finding((failed.n, *(one.n for one in unexcused)), text)
