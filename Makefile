@@ -42,7 +42,7 @@ bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions
 campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promised, tried and counted
 	$(BIN)/python -m campaign $(ARGS)
 
-docs: $(DEV_READY)   ## write what follows from contracts/: the schema's `assume` section, two pages, tables of docs/service.md
+docs: $(DEV_READY)   ## write what follows from contracts/ and the audit: the schema's `assume` section, three pages, tables of docs/service.md
 	$(BIN)/python -m tests.support.generated
 
 interop-tools: $(INTEROP_READY)  ## linters, generators and clients from npm that tests/interop runs

@@ -33,9 +33,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "delivery": {"domain"},
     "tape": {"domain"},
     "traffic": set(),
-    "runtime": {"domain", "scenario", "delivery", "wire", "shortened"},
+    "audit": {"traffic", "contract", "auth", "wire", "domain", "shortened"},
+    "runtime": {"domain", "scenario", "delivery", "wire", "shortened", "traffic"},
     "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "shortened"},
-    "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario", "shortened"},
+    "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario", "shortened", "audit"},
 }
 # The floors of the domain, lowest first: each imports only from itself and from below.
 FLOORS: tuple[tuple[str, ...], ...] = (
@@ -70,14 +71,15 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "parameters", "probes",
+        "api_docs", "app", "audit", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "parameters",
+        "probes",
         "render", "requests",
         "sandboxes",
     },
     "runtime": {
         "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "evicted", "facts",
         "inbox_budget", "journal", "known_secrets", "lanes", "live_sandbox", "near_misses", "probes", "ring",
-        "rule_names", "sandboxes", "unexpected", "upcoming", "value_counts", "waiting", "watch",
+        "rule_names", "sandboxes", "seen", "unexpected", "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {

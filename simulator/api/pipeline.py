@@ -59,8 +59,7 @@ class Pipeline:
         """Answer, write the journal, pass due work to the driver. `path` is the part after `prefix`, which named the
         sandbox.
 
-        An unauthenticated request is recorded in `anonymous`, the sandbox of its URL; `refusal`, if given, is the whole
-        answer.
+        An unauthenticated request is recorded in `anonymous`, the sandbox of its URL; `refusal`, if given, answers it.
         """
         began, wall = perf_counter(), sandbox.clock.wall()
         counters = sandbox.counters  # a reset in the meantime begins others, and a journal, which gets this request
@@ -73,8 +72,9 @@ class Pipeline:
             headers = _joined(pairs)
         if self._trust_forwarded or ":" in client:  # it may be an IPv4-mapped address
             client = client_address(client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
+        head = packed(pairs)
         exchange = Exchange(
-            at=now, method=request.method, path=path, query=request.query, packed_headers=packed(pairs), client=client
+            at=now, wall=wall, method=request.method, path=path, query=request.query, packed_headers=head, client=client
         )
         call = Call(
             sandbox=sandbox,

@@ -1,9 +1,16 @@
-"""The files that `make docs` generates from contracts/, and their content."""
+"""The files that `make docs` generates from contracts/ and from the audit, and their content."""
 
 from collections.abc import Callable, Mapping
 
 from simulator.contract.files import data_dir
-from tests.support import assume_section, assumptions_page, contract_examples, scenario_reference, service_page
+from tests.support import (
+    assume_section,
+    assumptions_page,
+    audit_page,
+    contract_examples,
+    scenario_reference,
+    service_page,
+)
 
 ROOT = data_dir("contracts").parent
 
@@ -15,6 +22,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "docs/assumptions.md": assumptions_page.as_markdown,
     "docs/scenario-reference.md": scenario_reference.as_markdown,
     "docs/service.md": service_page.as_markdown,
+    "docs/audit.md": audit_page.as_markdown,
 }
 
 
