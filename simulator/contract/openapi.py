@@ -9,6 +9,9 @@ from simulator.contract.schemas import Schema, at_pointer, schema
 OPENAPI = "openapi"  # the reseller API
 CONTROL = "control"  # the control API under /_sim
 
+_ANNOTATIONS = {"description", "title", "deprecated", "default", "examples"}
+"""Keywords that say something about a value and want nothing of it."""
+
 
 @cache
 def load(document: str) -> dict[str, Any]:
@@ -26,7 +29,8 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
     """The document as one self-contained JSON object, with the schema files in its components. Do not modify it.
 
     What a reference names is a component of its own, since code generators follow no reference into another schema:
-    each schema file, and each of its `$defs`. A single property that is referred to is copied.
+    each schema file, and each of its `$defs`. A single property that is referred to is copied, and so is what a
+    reference with conditions beside it names, since code generators read the reference alone.
     """
     components: dict[str, Schema] = {}
     waiting: set[_Part] = set()
@@ -75,20 +79,21 @@ def _rebased(part: Any, within: str, waiting: set[_Part]) -> Any:
     copy = {key: _rebased(value, within, waiting) for key, value in part.items()}
     if isinstance(ref := part.get("$ref"), str):
         del copy["$ref"]
-        return _resolved(ref, within, waiting) | copy
+        return _resolved(ref, within, waiting, copied=not copy.keys() <= _ANNOTATIONS) | copy
     return copy
 
 
-def _resolved(ref: str, within: str, waiting: set[_Part]) -> dict[str, Any]:
+def _resolved(ref: str, within: str, waiting: set[_Part], *, copied: bool) -> dict[str, Any]:
     """A reference to a component, or a copy of what it names."""
     file, _, pointer = ref.partition("#")
     if not file and not within:
         return {"$ref": ref}
     name = file.removeprefix("schemas/").removesuffix(".json") if file else within
     kind, _, rest = pointer.removeprefix("/").partition("/")
-    if kind == "properties":
-        copied: dict[str, Any] = _rebased(at_pointer(schema(name), pointer), name, waiting)
-        return copied
     part = _Part(name, rest if kind == "$defs" else "")
+    if copied or kind == "properties":
+        named = at_pointer(schema(name), pointer) if kind == "properties" else part.schema
+        copy: dict[str, Any] = _rebased(named, name, waiting)
+        return copy
     waiting.add(part)
     return {"$ref": f"#/components/schemas/{part.component}"}
