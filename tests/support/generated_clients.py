@@ -1,7 +1,8 @@
-"""Clients that other people's generators write from the served documents: the blocks of docs/generate-a-client.md, played
-in a folder that the workers of a test run share.
+"""Clients that other people's generators write from the served documents: the blocks of docs/generate-a-client.md,
+played in a folder that the workers of a test run share.
 """
 
+import faulthandler
 import fcntl
 import json
 import os
@@ -29,6 +30,8 @@ QUIET = {
     "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
 }
 
+STEP_S = 180.0  # generating and compiling take seconds of processor time, on a machine that may be busy
+
 _PYTHON_NAMES = (".py", "generator.yaml")
 _PYTHON_COMMANDS = ("python ", "openapi-python-client ")
 
@@ -42,6 +45,7 @@ def side(block: Block) -> str:
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
     """A folder that the first worker to need it fills, while others wait."""
+    faulthandler.cancel_dump_traceback_later()  # the bound of a test is too near; each command has one of its own
     base = factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp()
     folder, done = base / name, base / f"{name}.done"
     with (base / f"{name}.lock").open("w") as lock:
@@ -54,8 +58,8 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None
 
 
 def play(folder: Path, language: str, prepare: Callable[[Path], None] | None = None) -> None:
-    """Fetch the documents into `folder/empty`, `prepare` it, do there what the page says of a language. What the commands
-    printed is in its `printed.json`, command by command."""
+    """Fetch the documents into `folder/empty`, `prepare` it, do there what the page says of a language. What the
+    commands printed is in its `printed.json`, command by command."""
     work, shown, all_shown = empty_folder(folder), "", {}
     _commands(folder / "bin", work)
     fetching, rest = STEPS[:1], STEPS[1:]
@@ -70,7 +74,7 @@ def play(folder: Path, language: str, prepare: Callable[[Path], None] | None = N
             if is_ours and block.language == "text":
                 assert_shown(block.text, shown)
             elif is_ours and block.language == "sh":
-                all_shown[block.text] = shown = printed(block.text, work, "")
+                all_shown[block.text] = shown = printed(block.text, work, "", STEP_S)
             elif is_ours:
                 follow([block], work)
     (work / "printed.json").write_text(json.dumps(all_shown))

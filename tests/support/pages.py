@@ -66,7 +66,7 @@ def _program(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def printed(commands: str, folder: Path, url: str) -> str:
+def printed(commands: str, folder: Path, url: str, deadline_s: float = 4 * DEADLINE_S) -> str:
     """What a terminal would show of some commands; those that fail go on."""
     variables = environment(PATH=f"{folder.parent / 'bin'}{os.pathsep}{os.environ['PATH']}")
     if url:
@@ -78,7 +78,7 @@ def printed(commands: str, folder: Path, url: str) -> str:
         env=variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=4 * DEADLINE_S,
+        timeout=deadline_s,
         check=False,
     )
     shown = done.stdout.decode()
