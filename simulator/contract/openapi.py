@@ -79,7 +79,10 @@ def _rebased(part: Any, within: str, waiting: set[_Part]) -> Any:
     copy = {key: _rebased(value, within, waiting) for key, value in part.items()}
     if isinstance(ref := part.get("$ref"), str):
         del copy["$ref"]
-        return _resolved(ref, within, waiting, copied=not copy.keys() <= _ANNOTATIONS) | copy
+        named = _resolved(ref, within, waiting, copied=not copy.keys() <= _ANNOTATIONS)
+        twice = named.keys() & copy.keys() - _ANNOTATIONS
+        assert not twice, f"{ref} and what stands beside it both say {twice}"
+        return named | copy
     return copy
 
 

@@ -37,7 +37,7 @@ _PYTHON_COMMANDS = ("python ", "openapi-python-client ")
 
 
 def side(block: Block) -> str:
-    """Which language a block of the page is about; empty for the blocks that fetch the documents."""
+    """Which language a block of the page is about, after those that fetch the documents."""
     if block.action:
         return PYTHON if block.name.endswith(_PYTHON_NAMES) else TYPESCRIPT
     return PYTHON if any(command in block.text for command in _PYTHON_COMMANDS) else TYPESCRIPT
