@@ -30,7 +30,8 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
 
     What a reference names is a component of its own, since code generators follow no reference into another schema:
     each schema file, and each of its `$defs`. A single property that is referred to is copied, and so is what a
-    reference with conditions beside it names, since code generators read the reference alone.
+    reference with conditions beside it names, since code generators read the reference alone; with properties beside it
+    it becomes an `allOf`, so that neither hides the other's.
     """
     components: dict[str, Schema] = {}
     waiting: set[_Part] = set()
@@ -79,6 +80,8 @@ def _rebased(part: Any, within: str, waiting: set[_Part]) -> Any:
     copy = {key: _rebased(value, within, waiting) for key, value in part.items()}
     if isinstance(ref := part.get("$ref"), str):
         del copy["$ref"]
+        if "properties" in copy:
+            return {"allOf": [_resolved(ref, within, waiting, copied=False)]} | copy
         named = _resolved(ref, within, waiting, copied=not copy.keys() <= _ANNOTATIONS)
         twice = named.keys() & copy.keys() - _ANNOTATIONS
         assert not twice, f"{ref} and what stands beside it both say {twice}"

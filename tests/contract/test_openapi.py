@@ -222,6 +222,14 @@ def test_what_a_reference_names_is_copied_beside_conditions() -> None:
     assert refid["description"].startswith("The caller's unique reference")
 
 
+def test_properties_beside_a_reference_hide_none_that_it_names() -> None:
+    """A payment in a callback has a status of its own, and all other fields of a payment."""
+    for name in ("Callback", "PaymentRefusal"):
+        payment = bundled()["components"]["schemas"][name]["properties"]["data"]
+        assert payment["allOf"] == [{"$ref": "#/components/schemas/PaymentResult"}]
+        assert "status" in payment["properties"]
+
+
 def test_the_words_of_the_bundle_are_those_of_its_files() -> None:
     names = bundled()["components"]["schemas"]
     assert {"TopupRequest", "PaymentAnswer", "CatalogAnswer", "CallbackMessage"} <= set(names)
