@@ -3,7 +3,6 @@
 import os
 import sys
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,19 +168,21 @@ def _secret_bytes(secret: str | None) -> bytes | None:
 
 
 def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
-    audit = import_module("simulator.audit.audit")
-    found: dict[str, Any] = audit.as_json(audit.audited(calls, notifications))
-    return found
+    from simulator.audit.audit import as_json, audited
+
+    return as_json(audited(calls, notifications))
 
 
 def _recording(path: Path, watcher: "Watcher") -> dict[str, Any]:
     """What starts and ends the recording. A file that cannot be written is refused before anything is seen."""
     from simulator.proxy.recording import Recording
+    from simulator.recorder.recorder import Recorder
 
     if not os.access(path.parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
         raise click.UsageError(f"--record {str(path)!r} cannot be written", click.get_current_context())
-    recorder = import_module("simulator.recorder.recorder").Recorder()
-    recording = Recording(recorder, path, watcher.secrets, lambda text: print_to_stderr(one_line(f"{PROGRAM}: {text}")))
+    recording = Recording(
+        Recorder(), path, watcher.secrets, lambda text: print_to_stderr(one_line(f"{PROGRAM}: {text}"))
+    )
     watcher.on_call = watcher.on_notification = recording.note
     return {"on_start": recording.start, "on_stop": recording.end}
 

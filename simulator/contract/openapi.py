@@ -12,6 +12,9 @@ OPENAPI = "openapi"  # the reseller API
 CONTROL = "control"  # the control API under /_sim
 PROXY = "proxy"  # that of the proxy
 
+_ANNOTATIONS = {"description", "title", "deprecated", "default", "examples", "x-must-be"}
+"""Keywords that say something about a value and want nothing of it."""
+
 
 @cache
 def load(document: str) -> dict[str, Any]:
@@ -29,7 +32,9 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
     """The document as one self-contained JSON object, with the schema files in its components. Do not modify it.
 
     What a reference names is a component of its own, since code generators follow no reference into another schema:
-    each schema file, and each of its definitions. A single property that is referred to is copied.
+    each schema file, and each of its definitions. A single property that is referred to is copied, and so is what a
+    reference with conditions beside it names, since code generators read the reference alone; with properties beside it
+    it becomes an `allOf`, so that neither hides the other's.
 
     A schema with `x-published` is published as that: the server checks some members in two steps, the first by this
     schema and the second as it reads a scenario file, so that its messages are those for a file.
@@ -115,23 +120,29 @@ def _rebased(part: Any, within: str, waiting: set[_Part]) -> Any:
     copy = {key: _rebased(value, within, waiting) for key, value in with_types(part).items()}
     if isinstance(ref := part.get("$ref"), str):
         del copy["$ref"]
-        return _resolved(ref, within, waiting) | copy
+        if "properties" in copy:
+            return {"allOf": [_resolved(ref, within, waiting, copied=False)]} | copy
+        named = _resolved(ref, within, waiting, copied=not copy.keys() <= _ANNOTATIONS)
+        twice = named.keys() & copy.keys() - _ANNOTATIONS
+        assert not twice, f"{ref} and what stands beside it both say {twice}"
+        return named | copy
     return copy
 
 
-def _resolved(ref: str, within: str, waiting: set[_Part]) -> dict[str, Any]:
+def _resolved(ref: str, within: str, waiting: set[_Part], *, copied: bool) -> dict[str, Any]:
     """A reference to a component, or a copy of what it names."""
     file, _, pointer = ref.partition("#")
     if not file and not within:
         return {"$ref": ref}
     name = file.removeprefix("../").removeprefix("schemas/").removesuffix(".json") if file else within
     kind, _, rest = pointer.removeprefix("/").partition("/")
-    if kind == "properties":
-        copied: dict[str, Any] = _rebased(at_pointer(schema(name), pointer), name, waiting)
-        return copied
     part = _Part(name, rest if kind == _definitions_of(name) else "")
+    if copied or kind == "properties":
+        named = at_pointer(schema(name), pointer) if kind == "properties" else part.schema
+        copy: dict[str, Any] = _rebased(named, name, waiting)
+        return copy
     published = part.schema.get("x-published")
     if published and set(published) == {"$ref"}:
-        return _resolved(published["$ref"], name, waiting)
+        return _resolved(published["$ref"], name, waiting, copied=False)
     waiting.add(part)
     return part.reference

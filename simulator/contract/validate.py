@@ -108,8 +108,9 @@ def prepare(*wanted: str) -> None:
 
 def _alternatives(wanted: Schema) -> list[str]:
     """The members of which an object needs one; none when its schema has other alternatives."""
-    needed = {name for each in wanted["anyOf"] for name in each.get("required", ())}
-    return [name for name in wanted.get("properties", {}) if name in needed]
+    needed = [name for each in wanted["anyOf"] for name in each.get("required", ())]
+    is_about_members = all(each.keys() <= {"required", "properties"} for each in wanted["anyOf"])
+    return [name for name in wanted.get("properties", needed if is_about_members else ()) if name in needed]
 
 
 def expectation(wanted: Schema) -> str:

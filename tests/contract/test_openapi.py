@@ -232,8 +232,30 @@ def test_the_callback_is_documented_in_both_forms() -> None:
     assert query == {"refid", "status", "price", "message"}
 
 
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_nothing_but_words_stands_beside_a_reference_since_generators_read_the_reference_alone(document: str) -> None:
+    beside = [part for part in walk(bundled(document)["components"]["schemas"]) if isinstance(part.get("$ref"), str)]
+    assert len(beside) > 20
+    assert not [part for part in beside if part.keys() - {"$ref", "description"}]
+
+
+def test_what_a_reference_names_is_copied_beside_conditions() -> None:
+    refid = bundled()["components"]["schemas"]["TopupRequest"]["properties"]["refid"]
+    assert (refid["type"], refid["maxLength"]) == ("string", 50)
+    assert refid["pattern"] == schemas.schema("text")["pattern"]
+    assert refid["description"].startswith("The caller's unique reference")
+
+
+def test_properties_beside_a_reference_hide_none_that_it_names() -> None:
+    """A payment in a callback has a status of its own, and all other fields of a payment."""
+    for name in ("Callback", "PaymentRefusal"):
+        payment = bundled()["components"]["schemas"][name]["properties"]["data"]
+        assert payment["allOf"] == [{"$ref": "#/components/schemas/PaymentResult"}]
+        assert "status" in payment["properties"]
+
+
 def test_the_words_of_the_bundle_are_those_of_its_files() -> None:
     names = bundled()["components"]["schemas"]
     assert {"TopupRequest", "PaymentAnswer", "CatalogAnswer", "CallbackMessage"} <= set(names)
-    assert names["TopupRequest"]["properties"]["refid"]["$ref"] == "#/components/schemas/Text"
+    assert names["OptionsOption"]["properties"]["price"]["$ref"] == "#/components/schemas/Money"
     assert names["OptionsAnswer"]["properties"]["items"]["items"]["$ref"] == "#/components/schemas/OptionsOption"
