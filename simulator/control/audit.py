@@ -5,8 +5,9 @@ from starlette.responses import Response
 
 from simulator.audit.audit import Obligation, as_json, audited
 from simulator.audit.traffic import Rate
-from simulator.control.http import in_slices, refuse_other_parameters, reply, sandbox_of, sandboxes_of
+from simulator.control.http import in_slices, reply, sandbox_of, sandboxes_of
 from simulator.control.masking import mask_of
+from simulator.control.parameters import refuse_other_parameters
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.seen import Log, log_in_slices, log_of

@@ -1,7 +1,7 @@
 """`/_sim` of the proxy: journal, stories, callbacks, departures and audit of what went by, read only."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -22,11 +22,9 @@ from simulator.control.http import (
     on_http_error,
     on_unexpected,
     page,
-    page_of,
-    refuse_other_parameters,
     reply,
-    wait_of,
 )
+from simulator.control.parameters import page_of, query_of, refuse_other_parameters, wait_of
 from simulator.domain.errors import DomainError, Unknown
 from simulator.proxy import shown
 from simulator.proxy.log import SeenCall, SeenDeparture, SeenNotification
@@ -120,9 +118,11 @@ class ProxyControl:
 
     async def _requests(self, request: Request) -> Response:
         """The journal, newest first."""
+        _refuse_other_sandbox(request)
         mask = self._watcher.secrets.mask
         log = self._watcher.log.calls
-        return await self._rows(request, "requests", log, _OF_CALL, lambda seen: shown.request(seen, mask))
+        query = query_of(request, "observed-requests-query")
+        return await self._rows(query, "requests", log, _OF_CALL, lambda seen: shown.request(seen, mask))
 
     async def _request(self, request: Request) -> Response:
         _refuse_other_sandbox(request)
@@ -135,32 +135,34 @@ class ProxyControl:
 
     async def _callbacks(self, request: Request) -> Response:
         """Callbacks and webhooks, newest first."""
+        _refuse_other_sandbox(request)
         mask = self._watcher.secrets.mask
         log = self._watcher.log.notifications
+        query = query_of(request, "observed-callbacks-query")
         return await self._rows(
-            request, "callbacks", log, _OF_NOTIFICATION, lambda seen: shown.notification(seen, mask)
+            query, "callbacks", log, _OF_NOTIFICATION, lambda seen: shown.notification(seen, mask)
         )
 
     async def _departures(self, request: Request) -> Response:
         """What departed from the contract, newest first."""
+        _refuse_other_sandbox(request)
         mask = self._watcher.secrets.mask
         log = self._watcher.log.departures
-        return await self._rows(request, "departures", log, _OF_DEPARTURE, lambda seen: shown.departure(seen, mask))
+        query = query_of(request, "departures-query")
+        return await self._rows(query, "departures", log, _OF_DEPARTURE, lambda seen: shown.departure(seen, mask))
 
     async def _rows(
         self,
-        request: Request,
+        query: Mapping[str, Any],
         name: str,
         log: Ring[Record],
         filters: dict[str, Callable[[Record], str]],
         row: Callable[[Record], dict[str, Any]],
     ) -> Response:
         """A page of a log, newest first; with `wait_for`, once that many match or the timeout passes."""
-        _refuse_other_sandbox(request)
-        refuse_other_parameters(request, *filters, "limit", "cursor", "wait_for", "timeout")
-        asked = page_of(request)
-        wait_for, timeout_s = wait_of(request)
-        wanted = [(filters[each], request.query_params[each]) for each in filters if each in request.query_params]
+        asked = page_of(query)
+        wait_for, timeout_s = wait_of(query)
+        wanted = [(filters[each], str(query[each])) for each in filters if each in query]
 
         def matches(one: Record) -> bool:
             return all(read(one) == text for read, text in wanted)
@@ -176,9 +178,9 @@ class ProxyControl:
     async def _transactions(self, request: Request) -> Response:
         """Payments that were seen, newest first."""
         _refuse_other_sandbox(request)
-        refuse_other_parameters(request, "refid", "trxid", "limit", "cursor")
-        asked, mask = page_of(request), self._watcher.secrets.mask
-        wanted = [(name, request.query_params[name]) for name in ("refid", "trxid") if name in request.query_params]
+        query = query_of(request, "observed-payments-query")
+        asked, mask = page_of(query), self._watcher.secrets.mask
+        wanted = [(name, query[name]) for name in ("refid", "trxid") if name in query]
         every = self._watcher.payments.newest_first()
         found = [one for one in every if all(getattr(one, name) == text for name, text in wanted)]
         answer = await page("transactions", asked, found, lambda one: shown.payment(one, mask))
