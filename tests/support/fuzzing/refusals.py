@@ -1,0 +1,51 @@
+"""The documented refusals of requests that a schema allows: business, what exists, and what JSON Schema cannot say.
+
+Rows of `reasons.Reason`: operations, status, what is said, where it is documented, why.
+"""
+
+Row = tuple[str, int, str, str, str]
+
+PAYMENT_REFUSALS = "Invalid_(Request|Product|Account|Extras|Denomination)|Insufficient_Balance"
+_DAY = "must be a day of the calendar|ends before it begins.*|.* is before .*"
+_URL = "the address .*|an inbox name is .*|the URL .*|must be .*|port .*"
+
+RESELLER: list[Row] = [
+    (".*", 400, "unknown_rule: .*", "Headers of every response of the reseller API", "X-Sim-Rule names no rule"),
+    ("createToken", 401, ".*", "SPEC 4.2", "wrong username or password"),
+    ("refreshToken", 401, ".*", "SPEC 4.3", "a refresh token that was never issued"),
+    ("createPayment", 400, PAYMENT_REFUSALS, "check-order", "product, account, extras, amount and balance decide"),
+    ("createPayment", 400, ".*(plan|Plan|code).*", "SPEC 4.11", "plan-code validation (44)"),
+    ("(dispute|void)Payment", 400, "trxid: there is no transaction of this (refid|trxid)", "SPEC 4.12", "unknown"),
+    ("listTransactions", 400, f"date: ({_DAY})", "history-parameters", "a date that does not exist"),
+    ("listTransactions", 400, "product: must be a product of the catalog", "history-unknown-product", "unknown product"),
+    ("getBalanceStatement", 400, f"date: ({_DAY})", "SPEC 4.17", "a date that does not exist"),
+    ("getNetworkStatus", 400, "product: must be a product of the catalog", "network-inactive-product", "unknown product"),
+    ("getBill", 400, "[a-zA-Z0-9- ]+", "bill-400", "product, biller, Ref-2, account or amount"),
+    ("getOptions", 404, "There are no options for the field .*", "SPEC 4.5", "unknown product or field"),
+    ("getOptions", 400, "account_number: is required.*", "options-dependencies", "a dynamic field needs the account"),
+    ("listSubproducts", 400, "account_number: is required.*", "SPEC 4.8", "a dynamic field needs the account"),
+    ("listSubproducts", 400, "product_code: is not a product on sale", "subproducts-unknown", "unknown or not on sale"),
+    ("getBillers", 400, "page: must be used with limit", "SPEC 4.6", "no parameter can depend on another in OpenAPI"),
+    ("setLowBalanceThreshold", 400, "amount: must be an amount.*", "amount-spelling", "at least 1, two decimals"),
+    ("setCallbackUrl|putBalanceWebhook", 400, f"url: ({_URL})", "webhook-config-400", "not an address to call"),
+    ("listDeliveries", 400, "cursor: is not a cursor of this list.*", "deliveries-cursor", "cursors are ours to make"),
+    ("listDeliveries", 400, "(from|to): must be an ISO 8601 .*", "deliveries-from-to", "not a date or a time"),
+    ("(get|replay)Delivery", 404, "There is no such delivery.*", "delivery-404", "unknown"),
+    ("replayDelivery", 429, "replay_limit.*|.*three times.*", "SPEC 4.20", "the fourth replay of an event"),
+    ("(enable|get|rotate).*Webhook.*", 404, ".*", "webhook-none", "there is none"),
+]
+
+_ALL_OF_A_SANDBOX = "(?!createSandbox|listSandboxes).*"
+
+CONTROL: list[Row] = [
+    (_ALL_OF_A_SANDBOX, 404, "unknown_sandbox: .*", "Sandboxes", "no sandbox has this id"),
+    (".*", 404, "unknown_(reseller|api_key): .*", "Resellers", "no such reseller or key"),
+    (".*", 404, "unknown_(rule): .*", "Rules", "no rule has this id"),
+    (".*", 404, "unknown_(product|category|group): .*", "Resellers", "not in the catalog"),
+    (".*", 404, "unknown_(request|transaction|delivery|callback): .*", "What happened", "unknown, or evicted"),
+    ("deleteSandbox", 409, "default_stays: .*", "Sandboxes", "the default sandbox stays"),
+    ("createSandbox", 409, "sandbox_exists: .*", "Sandboxes", "the id is taken"),
+    ("addReseller", 409, "reseller_exists: .*", "Resellers", "the code is taken"),
+    ("addRule", 409, "rule_exists: .*", "Rules", "the name is taken"),
+    ("createSandbox", 400, "bad_request: (id|seed|credentials): there is no parameter .*", "Sandboxes", "beside YAML only"),
+]
