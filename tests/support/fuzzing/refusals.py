@@ -31,10 +31,21 @@ RESELLER: list[Row] = [
     ("listDeliveries", 400, "cursor: is not a cursor of this list.*", "deliveries-cursor", "cursors are ours to make"),
     ("listDeliveries", 400, "(from|to): must be an ISO 8601 .*", "deliveries-from-to", "not a date or a time"),
     ("(get|replay)Delivery", 404, "There is no such delivery.*", "delivery-404", "unknown"),
+    ("replayDelivery", 400, "jobId: only failed deliveries can be replayed.*", "SPEC 4.20", "it succeeded"),
     ("replayDelivery", 429, "replay_limit.*|.*three times.*", "SPEC 4.20", "the fourth replay of an event"),
     ("(enable|get|rotate).*Webhook.*", 404, ".*", "webhook-none", "there is none"),
 ]
 
+# What scenario files cannot say either: JSON Schema has no word for it.
+_SCENARIO = (
+    ".*(a key is text|a number has at most 40 digits|text has no control characters.*|there is no .* in the catalog|"
+    "a secret of .*|'secret' is missing.*|a threshold is at least 1 .*|must be an IP address .*|only a file that .*|"
+    "there is no key .*|'[a-z_]+' is missing.*|must be .*)"
+)
+_REPLY = (
+    "(a closed connection has no .*|a mapping must have at least 1 keys|a reply by time has one of .*|"
+    "text has no control characters.*|a window .*|'from' .*|.* ends before .*)"
+)
 _ALL_OF_A_SANDBOX = "(?!createSandbox|listSandboxes).*"
 
 CONTROL: list[Row] = [
@@ -48,4 +59,17 @@ CONTROL: list[Row] = [
     ("addReseller", 409, "reseller_exists: .*", "Resellers", "the code is taken"),
     ("addRule", 409, "rule_exists: .*", "Rules", "the name is taken"),
     ("createSandbox", 400, "bad_request: (id|seed|credentials): there is no parameter .*", "Sandboxes", "beside YAML only"),
+    ("createSandbox", 400, "bad_scenario: must be a scenario, .*", "Sandboxes", "the file is no scenario"),
+    ("createSandbox", 400, "bad_scenario: this file is empty; .*", "Sandboxes", "the file is no scenario"),
+    ("createSandbox|addRule|addReseller|change.*", 400, f"bad_scenario: {_SCENARIO}", "Rules", "as in scenario files"),
+    ("createSandbox", 400, "(bad_request|bad_clock.*|unknown_scenario|bad_scenario): .*", "Sandboxes", "id, clock, name"),
+    ("addDeposit", 400, "(invalid_amount|bad_request): amount: .*", "Resellers", "positive, two decimals, 15 digits"),
+    ("changeSettings", 400, "bad_request: ip_allowlist.*", "Resellers", "addresses and networks"),
+    ("(set|advance)Clock", 400, "bad_request: (now|to|seconds): .*", "Time", "ISO 8601, not back, before 2200"),
+    ("setClock", 400, "(bad_clock_rate|bad_request): rate: .*", "Time", "the rate of xN is from 0.01 to 100000"),
+    ("setClock", 400, "clock_.*|bad_clock.*", "Time", "the time never goes back"),
+    ("advanceClock", 400, "bad_request: send exactly one .*", "Time", "seconds, to or until"),
+    ("setInboxReplies", 400, f"bad_request: (replies|during)[.][0-9]+.*: {_REPLY}", "The inbox", "as in scenario files"),
+    ("replaySandboxDelivery", 409, "not_failed.*|.*only failed.*|.*succeeded.*", "What happened", "it succeeded"),
+    ("replaySandboxDelivery", 429, ".*", "What happened", "the fourth replay of an event"),
 ]

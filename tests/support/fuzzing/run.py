@@ -80,6 +80,14 @@ def schemathesis(server: Serving, document: str, folder: Path, *, seed: int, exa
     return Run(done.returncode, done.stdout + done.stderr, {topic: Counter(one) for topic, one in counts.items()})
 
 
+def findings(run: Run) -> list[str]:
+    """What no reason explains, one line each; how Schemathesis itself failed, if it did."""
+    unexplained = [f"{count} x {what}" for what, count in sorted(run.counts.get("unexplained", {}).items())]
+    if not unexplained and (run.status or not run.counts):
+        return [f"Schemathesis ended with {run.status}: {run.text[-3000:]}"]
+    return unexplained
+
+
 def prepare(server: Serving) -> None:
     """Something to list, to read and to replay in the default sandbox: deposits whose events failed at first."""
     for amount in ("10.00", "20.00", "30.00"):
