@@ -1,4 +1,4 @@
-"""`make fuzz`: campaigns of Schemathesis with one seed after the other until the time is over; exit code 1 for a finding."""
+"""`make fuzz`: campaigns of Schemathesis with one seed after the other, for a time; exit code 1 for a finding."""
 
 import argparse
 import sys

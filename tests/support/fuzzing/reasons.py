@@ -44,13 +44,14 @@ def explained(check: str, operation: str, status: int, body: bytes) -> list[Reas
     if check != REFUSED:
         return None
     found = [
-        next((reason for reason in REASONS if reason.explains(operation, status, said)), None) for said in answered(body)
+        next((reason for reason in REASONS if reason.explains(operation, status, said)), None)
+        for said in answered(body)
     ]
     return None if None in found else [reason for reason in found if reason is not None]
 
 
 def answered(body: bytes) -> list[str]:
-    """What a refusal says, one text for each thing that is wrong: a field and its text, or a code, a place and a text."""
+    """What a refusal says, one text for each thing that is wrong, with its field, or its code and place."""
     try:
         whole = json.loads(body)
     except ValueError:

@@ -17,9 +17,21 @@ RESELLER: list[Row] = [
     ("createPayment", 400, ".*(plan|Plan|code).*", "SPEC 4.11", "plan-code validation (44)"),
     ("(dispute|void)Payment", 400, "trxid: there is no transaction of this (refid|trxid)", "SPEC 4.12", "unknown"),
     ("listTransactions", 400, f"date: ({_DAY})", "history-parameters", "a date that does not exist"),
-    ("listTransactions", 400, "product: must be a product of the catalog", "history-unknown-product", "unknown product"),
+    (
+        "listTransactions",
+        400,
+        "product: must be a product of the catalog",
+        "history-unknown-product",
+        "unknown product",
+    ),
     ("getBalanceStatement", 400, f"date: ({_DAY})", "SPEC 4.17", "a date that does not exist"),
-    ("getNetworkStatus", 400, "product: must be a product of the catalog", "network-inactive-product", "unknown product"),
+    (
+        "getNetworkStatus",
+        400,
+        "product: must be a product of the catalog",
+        "network-inactive-product",
+        "unknown product",
+    ),
     ("getBill", 400, "[a-zA-Z0-9- ]+", "bill-400", "product, biller, Ref-2, account or amount"),
     ("getOptions", 404, "There are no options for the field .*", "SPEC 4.5", "unknown product or field"),
     ("getOptions", 400, "account_number: is required.*", "options-dependencies", "a dynamic field needs the account"),
@@ -40,7 +52,7 @@ RESELLER: list[Row] = [
 _SCENARIO = (
     ".*(a key is text|a number has at most 40 digits|text has no control characters.*|there is no .* in the catalog|"
     "a secret of .*|'secret' is missing.*|a threshold is at least 1 .*|must be an IP address .*|only a file that .*|"
-    "there is no key .*|'[a-z_]+' is missing.*|must be .*)"
+    "there is no key .*|.*has more than 15 digits before the point.*|'[a-z_]+' is missing.*|must be .*)"
 )
 _REPLY = (
     "(a closed connection has no .*|a mapping must have at least 1 keys|a reply by time has one of .*|"
@@ -58,18 +70,36 @@ CONTROL: list[Row] = [
     ("createSandbox", 409, "sandbox_exists: .*", "Sandboxes", "the id is taken"),
     ("addReseller", 409, "reseller_exists: .*", "Resellers", "the code is taken"),
     ("addRule", 409, "rule_exists: .*", "Rules", "the name is taken"),
-    ("createSandbox", 400, "bad_request: (id|seed|credentials): there is no parameter .*", "Sandboxes", "beside YAML only"),
+    (
+        "createSandbox",
+        400,
+        "bad_request: (id|seed|credentials): there is no parameter .*",
+        "Sandboxes",
+        "beside YAML only",
+    ),
     ("createSandbox", 400, "bad_scenario: must be a scenario, .*", "Sandboxes", "the file is no scenario"),
     ("createSandbox", 400, "bad_scenario: this file is empty; .*", "Sandboxes", "the file is no scenario"),
     ("createSandbox|addRule|addReseller|change.*", 400, f"bad_scenario: {_SCENARIO}", "Rules", "as in scenario files"),
-    ("createSandbox", 400, "(bad_request|bad_clock.*|unknown_scenario|bad_scenario): .*", "Sandboxes", "id, clock, name"),
+    (
+        "createSandbox",
+        400,
+        "(bad_request|bad_clock.*|unknown_scenario|bad_scenario): .*",
+        "Sandboxes",
+        "id, clock, name",
+    ),
     ("addDeposit", 400, "(invalid_amount|bad_request): amount: .*", "Resellers", "positive, two decimals, 15 digits"),
     ("changeSettings", 400, "bad_request: ip_allowlist.*", "Resellers", "addresses and networks"),
     ("(set|advance)Clock", 400, "bad_request: (now|to|seconds): .*", "Time", "ISO 8601, not back, before 2200"),
     ("setClock", 400, "(bad_clock_rate|bad_request): rate: .*", "Time", "the rate of xN is from 0.01 to 100000"),
     ("setClock", 400, "clock_.*|bad_clock.*", "Time", "the time never goes back"),
     ("advanceClock", 400, "bad_request: send exactly one .*", "Time", "seconds, to or until"),
-    ("setInboxReplies", 400, f"bad_request: (replies|during)[.][0-9]+.*: {_REPLY}", "The inbox", "as in scenario files"),
+    (
+        "setInboxReplies",
+        400,
+        f"bad_request: (replies|during)[.][0-9]+.*: {_REPLY}",
+        "The inbox",
+        "as in scenario files",
+    ),
     ("replaySandboxDelivery", 409, "not_failed.*|.*only failed.*|.*succeeded.*", "What happened", "it succeeded"),
     ("replaySandboxDelivery", 429, ".*", "What happened", "the fourth replay of an event"),
 ]

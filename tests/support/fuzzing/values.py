@@ -9,8 +9,10 @@ _T = TypeVar("_T")
 
 # One payment of each kind that can succeed: product, account, amount, extras.
 PAYMENTS: list[tuple[str, str, Any, dict[str, str] | None]] = [
-    ("ELECTRIC", "210012345678", "10.50", None),  # this one and the next can be voided
+    ("ELECTRIC", "210012345678", "10.50", None),  # bills can be voided
     ("WATER", "1234567890", 25, None),
+    ("ELECTRIC", "210087654321", 80, None),
+    ("WATER", "1234567899", "12.30", None),
     ("RELOAD", "0123456789", 10, None),
     ("DATA", "0123456789", 30, None),
     ("DATA", "0123456789", "10.0", {"subproduct_code": "D10W"}),
