@@ -45,6 +45,7 @@ class Signing(requests.auth.AuthBase):
             return request
         body = request.body or b""
         content = body.encode() if isinstance(body, str) else body
+        assert isinstance(content, bytes)
         stamp, nonce = str(int(time.time())), os.urandom(16).hex()
         query = request.url.partition("?")[2]
         signature = sign(request.method or "", query, content, timestamp=stamp, nonce=nonce, secret=SECRET)
@@ -52,7 +53,7 @@ class Signing(requests.auth.AuthBase):
         return request
 
 
-schemathesis.auth.set_from_requests(Signing())
+schemathesis.auth.set_from_requests(Signing())  # type: ignore[attr-defined]  # set on a function
 
 
 @schemathesis.hook
