@@ -73,6 +73,9 @@ def map_case(context: Any, case: Any) -> Any:
         case.query = good_query(operation, dict(case.query))
     if "body" in valid and isinstance(case.body, dict) and phase != "coverage":
         case.body = good_body(operation, case.body)
+        if operation == "createSandbox" and "query" in valid:
+            case.body = {name: value for name, value in case.body.items() if name == "scenario"}
+            case.query = {}  # its parameters are beside YAML only
     if "header" in valid and (rule := (case.headers or {}).get("X-Sim-Rule")):
         case.headers["X-Sim-Rule"] = one_of(rule, [RULE, RULE, "", rule])
     return case
