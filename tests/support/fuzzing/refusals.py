@@ -83,7 +83,7 @@ CONTROL: list[Row] = [
     (
         "createSandbox",
         400,
-        "(bad_request|bad_clock.*|unknown_scenario|bad_scenario): .*",
+        "(bad_request|bad_clock.*|no_scenarios_folder|unknown_scenario|bad_scenario): .*",
         "Sandboxes",
         "id, clock, name",
     ),
