@@ -16,6 +16,8 @@ MEASURING = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
 WATCHED = re.compile(r"\btime\.|monotonic|perf_counter|process_time|thread_time|sleep|open_connection")
 
 MAY_MEASURE = {
+    "support/fuzzing/__main__.py": "how long a campaign lasts",
+    "support/fuzzing/hooks.py": "the timestamp of a signature",
     "support/bad_requests.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
     "support/longest_turn.py": "processor time, which the load of the machine does not change, within a wide margin",
     "support/on_the_wire.py": "the timestamp of a signature",

@@ -139,9 +139,7 @@ class ProxyControl:
         mask = self._watcher.secrets.mask
         log = self._watcher.log.notifications
         query = query_of(request, "observed-callbacks-query")
-        return await self._rows(
-            query, "callbacks", log, _OF_NOTIFICATION, lambda seen: shown.notification(seen, mask)
-        )
+        return await self._rows(query, "callbacks", log, _OF_NOTIFICATION, lambda seen: shown.notification(seen, mask))
 
     async def _departures(self, request: Request) -> Response:
         """What departed from the contract, newest first."""

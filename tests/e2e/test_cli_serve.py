@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -215,7 +216,7 @@ def test_the_flags_set_the_clock_and_the_other_options() -> None:
 
 
 def test_every_flag_can_be_a_variable() -> None:
-    variables = {
+    variables: dict[str, Any] = {
         "RESELLER_SIM_SCENARIO": "slow-provider",
         "RESELLER_SIM_PORT": "0",
         "RESELLER_SIM_JSON": "1",

@@ -91,7 +91,9 @@ class Serving:
 
 
 @contextmanager
-def serving(*arguments: str, verb: str = "serve", folder: str = "", **variables: str) -> Iterator[Serving]:
+def serving(
+    *arguments: str, verb: str = "serve", folder: str = "", served_s: float = SERVED_S, **variables: str
+) -> Iterator[Serving]:
     """A server that has printed its first line, killed on the way out if it still runs."""
     process = subprocess.Popen(
         [*PROGRAM, verb, *arguments],
@@ -103,7 +105,7 @@ def serving(*arguments: str, verb: str = "serve", folder: str = "", **variables:
     )
     assert process.stdout is not None
     assert process.stderr is not None
-    killer = threading.Timer(SERVED_S, process.kill)
+    killer = threading.Timer(served_s, process.kill)
     killer.start()
     try:
         line = process.stdout.readline()
