@@ -169,8 +169,9 @@ def _secret_bytes(secret: str | None) -> bytes | None:
 
 def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
     from simulator.audit.audit import as_json, audited
+    from simulator.proxy.app import wall_clock
 
-    return as_json(audited(calls, notifications))
+    return as_json(audited(calls, notifications, until=wall_clock()))
 
 
 def _recording(path: Path, watcher: "Watcher") -> dict[str, Any]:

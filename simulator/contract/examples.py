@@ -11,8 +11,8 @@ _METHODS = ("get", "put", "post", "delete", "patch")
 
 
 def add_examples(whole: dict[str, Any], document: str) -> None:
-    """Put the examples of a document into its bundle: of parameters, bodies, and responses."""
-    played = _played()[document]
+    """Put the examples of a document into its bundle, if it has any: of parameters, bodies, and responses."""
+    played = _played().get(document, {"operations": {}, "responses": {}, "parameters": {}})
     for operation in _operations(whole):
         _add_to_operation(operation, played["operations"].get(operation["operationId"], {}))
     for kind in ("responses", "parameters"):

@@ -59,12 +59,22 @@ class Validator:
         if not explain_large and _is_large(value):
             return {"": ["is not acceptable, and too large to say why"]}
         found: dict[str, list[str]] = {}
-        explained = (pair for error in self._errors(value) for pair in self._explained(error))
+        errors = list(islice(self._errors(value), PROBLEMS_MAX))
+        explained = (
+            pair for error in errors if not self._is_said_below(error, errors) for pair in self._explained(error)
+        )
         for path, text in islice(explained, PROBLEMS_MAX):
             texts = found.setdefault(path, [])
             if text not in texts:
                 texts.append(text)
         return found
+
+    def _is_said_below(self, error: "ValidationError", errors: list["ValidationError"]) -> bool:
+        """Whether no alternative fits a value, without saying why, and another error says what in it is wrong."""
+        if error.kind.name not in ("anyOf", "oneOf") or _alternatives(self._holder(error)):
+            return False
+        path = error.instance_path
+        return any(len(one.instance_path) > len(path) and one.instance_path[: len(path)] == path for one in errors)
 
     def _explained(self, error: "ValidationError") -> Iterator[tuple[str, str]]:
         path = error.instance_path
@@ -108,8 +118,8 @@ def prepare(*wanted: str) -> None:
 
 def _alternatives(wanted: Schema) -> list[str]:
     """The members of which an object needs one; none when its schema has other alternatives."""
-    needed = [name for each in wanted["anyOf"] for name in each.get("required", ())]
-    is_about_members = all(each.keys() <= {"required", "properties"} for each in wanted["anyOf"])
+    needed = [name for each in wanted.get("anyOf", ()) for name in each.get("required", ())]
+    is_about_members = all(each.keys() <= {"required", "properties"} for each in wanted.get("anyOf", ()))
     return [name for name in wanted.get("properties", needed if is_about_members else ()) if name in needed]
 
 

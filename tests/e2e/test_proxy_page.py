@@ -15,7 +15,7 @@ from simulator.proxy.signatures import Signatures
 from simulator.proxy.watcher import Watcher
 from tests.support.pages import ADDRESS, assert_shown, blocks, empty_folder, printed
 from tests.support.processes import ROOT, serving
-from tests.support.proxies import nothing_owed
+from tests.support.proxies import audit
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +47,7 @@ def test_the_page_is_played(tmp_path: Path) -> None:
 
 def test_the_page_and_the_contract_list_every_path_of_the_proxy() -> None:
     watcher = Watcher(Signatures(), SeenSecrets())
-    paths = list(ProxyControl(watcher, Guard(None, ()), nothing_owed, {}).paths)
+    paths = list(ProxyControl(watcher, Guard(None, ()), audit, {}).paths)
     assert list(load(PROXY)["paths"]) == paths
     listed = re.findall(r"^\| `GET (\S+)` \|", PAGE, re.MULTILINE)
     assert listed == [path.replace("{sandbox}", "default") for path in paths]

@@ -415,10 +415,12 @@ def test_lists_are_paged_filtered_and_waited_for() -> None:
 def test_the_audit_sees_what_was_kept() -> None:
     async def main() -> None:
         async with proxied(says(ACCEPTED), says(OK)) as one:
-            await one.get("/v2/balance")
-            await call_back(one, {"data": DONE})
-            seen = [{"calls": 1, "notifications": 1}]
-            assert await one.sim("/audit") == {"ok": True, "left_out": 0, "obligations": seen}
+            for _ in range(2):
+                await one.get("/v2/balance", "X-Api-Key: a", "X-Nonce: once", "X-Timestamp: 1", "X-Signature: v1=b")
+            found = await one.sim("/audit")
+            assert (found["ok"], found["left_out"]) == (False, 0)
+            by_id = {each["id"]: each for each in found["obligations"]}
+            assert (by_id["unique-nonces"]["state"], by_id["unique-nonces"]["evidence"]) == ("violated", [1, 2])
 
     asyncio.run(main())
 

@@ -1,4 +1,4 @@
-"""The queries of the control API: which schema each endpoint validates them with."""
+"""The queries of the control API and of the proxy's: which schema each endpoint validates them with."""
 
 _ONE = "/_sim/sandboxes/{sandbox}"
 
@@ -12,4 +12,11 @@ QUERIES = {
     ("get", f"{_ONE}/notifications"): "notifications-query",
     ("get", f"{_ONE}/deliveries"): "sandbox-deliveries-query",
     ("get", f"{_ONE}/inbox/{{name}}"): "inbox-query",
+}
+
+PROXY_QUERIES = {
+    ("get", f"{_ONE}/requests"): "observed-requests-query",
+    ("get", f"{_ONE}/transactions"): "observed-payments-query",
+    ("get", f"{_ONE}/callbacks"): "observed-callbacks-query",
+    ("get", f"{_ONE}/departures"): "departures-query",
 }

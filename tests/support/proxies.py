@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from simulator.audit.audit import as_json, audited
 from simulator.contract.openapi import PROXY
 from simulator.contract.responses import response_problems
 from simulator.control.guard import Guard
@@ -26,10 +27,9 @@ from tests.support.connections import connected
 PATIENCE_S = 10.0
 
 
-def nothing_owed(calls: Iterable[Call], notifications: Iterable[Notification]) -> dict[str, Any]:
-    """An audit that says how much it saw."""
-    counts = {"calls": len(list(calls)), "notifications": len(list(notifications))}
-    return {"ok": True, "obligations": [counts]}
+def audit(calls: Iterable[Call], notifications: Iterable[Notification]) -> dict[str, Any]:
+    """The audit as the verb makes it."""
+    return as_json(audited(calls, notifications))
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ class Proxied:
         answer = await self.raw(head.encode())
         status, _, body = parts(answer)
         plain = target.partition("?")[0]
-        assert not response_problems(PROXY, "GET", plain, status, "application/json", body)
+        problems = response_problems(PROXY, "GET", plain, status, "application/json", body)
+        assert not problems, f"{target} answered {status} outside the contract: {'; '.join(problems)}"
         return json.loads(body)
 
 
@@ -92,7 +93,7 @@ async def proxied(
         watcher = Watcher(Signatures(key, secret_bytes(secret) if secret else None), secrets, receiver.url)
         address = parse_address(upstream or f"http://127.0.0.1:{service.port}")
         target = parse_address(receiver.url) if has_callbacks else None
-        proxy = Proxy(address, target, watcher, Guard(token, ()), nothing_owed, timeout_s, wall=wall)
+        proxy = Proxy(address, target, watcher, Guard(token, ()), audit, timeout_s, wall=wall)
         started = asyncio.Event()
         server = make_server(proxy, "127.0.0.1", 0, limits=limits, on_ready=started.set, on_stop=proxy.end_waits)
         running = asyncio.create_task(server.serve())
