@@ -34,9 +34,15 @@ def _add_to_operation(operation: dict[str, Any], example: Mapping[str, Any]) -> 
 
 
 def _add_to_content(part: dict[str, Any], example: Any) -> None:
-    """To a parameter itself, or to the content that a parameter or response has."""
-    if "content" not in part:
+    """To a parameter itself, or to the content that a parameter or response has.
+
+    That of an optional parameter stands in its schema, unless the contract itself has one: pages that send requests
+    fill in a parameter's own example, and what a story sent with a rule of its own makes such a request fail.
+    """
+    if "content" not in part and part.get("required"):
         part["example"] = example
+    elif "content" not in part and "example" not in part:
+        part["schema"].setdefault("examples", [example])
     for media in part.get("content", {}).values():
         media["example"] = example
 

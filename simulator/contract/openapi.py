@@ -34,7 +34,8 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
     What a reference names is a component of its own, since code generators follow no reference into another schema:
     each schema file, and each of its definitions. A single property that is referred to is copied, and so is what a
     reference with conditions beside it names, since code generators read the reference alone; with properties beside it
-    it becomes an `allOf`, so that neither hides the other's.
+    it becomes an `allOf`, so that neither hides the other's. A choice between an object and other types is copied too,
+    since a generator names what is within it after the component, twice in a class with two such members.
 
     A schema with `x-published` is published as that: the server checks some members in two steps, the first by this
     schema and the second as it reads a scenario file, so that its messages are those for a file.
@@ -48,7 +49,7 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
         if part not in done:
             done.add(part)
             assert part.component not in components, f"two parts are called {part.component}"
-            components[part.component] = _component(part, waiting)
+            components[part.component] = _rebased(part.schema, part.file, waiting)
     schemas = {"schemas": {name: components[name] for name in sorted(components)}}
     whole |= {"components": schemas | whole.get("components", {})}
     add_examples(whole, document)
@@ -82,6 +83,11 @@ class _Part(NamedTuple):
         return "".join(word.capitalize() for word in words)
 
     @property
+    def is_choice(self) -> bool:
+        """Whether it is a definition that admits objects and something else."""
+        return bool(self.definition) and not self.is_object and bool(other_types(self.schema))
+
+    @property
     def reference(self) -> Schema:
         """What leads to it."""
         return {"$ref": f"#/components/schemas/{self.component}"}
@@ -96,17 +102,13 @@ class _Part(NamedTuple):
         return {key: value for key, value in source.items() if key not in _OF_FILES}
 
 
-def _component(part: _Part, waiting: set[_Part]) -> Schema:
-    """What stands in the bundle for a part. One that may be an object or something else is a choice, whose object is a
-    component of its own, since it may refer to the whole again."""
-    if part.definition and (others := other_types(part.schema)):
-        alternatives = [_rebased(of_type(part.schema, one), part.file, waiting) for one in others]
-        named = _Part(part.file, part.definition, is_object=True)
-        waiting.add(named)
-        whole = {key: part.schema[key] for key in OF_ANY_TYPE if key in part.schema}
-        return whole | {"anyOf": [*alternatives, named.reference]}
-    made: Schema = _rebased(part.schema, part.file, waiting)
-    return made
+def _choice(part: _Part, waiting: set[_Part]) -> Schema:
+    """A part that may be an object or something else. Its object is a component, since it may refer to the whole."""
+    alternatives = [_rebased(of_type(part.schema, one), part.file, waiting) for one in other_types(part.schema)]
+    named = _Part(part.file, part.definition, is_object=True)
+    waiting.add(named)
+    whole = {key: part.schema[key] for key in OF_ANY_TYPE if key in part.schema}
+    return whole | {"anyOf": [*alternatives, named.reference]}
 
 
 def _rebased(part: Any, within: str, waiting: set[_Part]) -> Any:
@@ -144,5 +146,7 @@ def _resolved(ref: str, within: str, waiting: set[_Part], *, copied: bool) -> di
     published = part.schema.get("x-published")
     if published and set(published) == {"$ref"}:
         return _resolved(published["$ref"], name, waiting, copied=False)
+    if part.is_choice:
+        return _choice(part, waiting)
     waiting.add(part)
     return part.reference

@@ -149,7 +149,7 @@ QUERIES: list[tuple[str, str]] = [
     *((f"{REQUESTS}?timeout={one}", "timeout") for one in ("-1", "301", "NaN", "inf", "-inf", "1e400", "", "x", "1s")),
     *((f"{INBOX}?timeout=0&wait_for={one}", "wait_for") for one in NUMBERS),
     *((f"{INBOX}?limit={one}", "limit") for one in (*NUMBERS, "0", "1001")),
-    *((f"{INBOX}?cursor={one}", "cursor") for one in (*NUMBERS, str(2**53 + 1))),
+    *((f"{INBOX}?cursor={one}", "cursor") for one in NUMBERS),
     *((f"{CALLBACKS}?timeout=0&wait_for={one}", "wait_for") for one in NUMBERS),
     (f"{REQUESTS}?Limit=1", "Limit"),
     (f"{REQUESTS}?limit[]=1", "limit[]"),

@@ -167,8 +167,9 @@ def test_a_query_under_sim_has_the_parameters_of_its_schema(document: str, queri
 
 
 def bare(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
-    """A parameter's schema without its words."""
-    return {key: value for key, value in resolved(whole, part).items() if key not in ("description", "x-must-be")}
+    """A parameter's schema without its words and examples."""
+    words = ("description", "x-must-be", "examples")
+    return {key: value for key, value in resolved(whole, part).items() if key not in words}
 
 
 def test_the_reseller_api_of_this_version_is_there() -> None:
@@ -235,9 +236,10 @@ def test_the_callback_is_documented_in_both_forms() -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_nothing_but_words_stands_beside_a_reference_since_generators_read_the_reference_alone(document: str) -> None:
+    """Words, examples and a default want nothing of a value."""
     beside = [part for part in walk(bundled(document)["components"]["schemas"]) if isinstance(part.get("$ref"), str)]
     assert len(beside) >= 20
-    assert not [part for part in beside if part.keys() - {"$ref", "description"}]
+    assert not [part for part in beside if part.keys() - {"$ref", "description", "examples", "default"}]
 
 
 def test_what_a_reference_names_is_copied_beside_conditions() -> None:

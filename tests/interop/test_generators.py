@@ -29,6 +29,9 @@ ANY_JSON = {
     "reseller/models/bill_answer_data.py: custom_field",
     "control/models/inbox_answer_items_item.py: json",
     "control/models/assumptions_answer_assumptions_item.py: values",
+    "control/models/scenario_bill.py: custom_field",
+    "control/models/scenario_biller.py: custom_field",
+    "control/models/scenario_damage.py: body",  # sent as it is
 }
 
 # Extras that are not text are refused by a payment's own status code, 43, and so the schema allows them.

@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import requests
 import schemathesis
 from schemathesis.cli import EventHandler, handler
 from schemathesis.engine.events import EngineFinished, ScenarioFinished
@@ -35,10 +34,11 @@ COUNTS: dict[str, Counter[str]] = {
 }
 
 
-class Signing(requests.auth.AuthBase):
+class Signing:
     """Signs the bytes as they are sent (SPEC 5.1), with a new nonce; the control API gets its token."""
 
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+    def __call__(self, request: Any) -> Any:
+        """Take a request as `requests` has prepared it, and return it with its headers."""
         assert request.url
         if "/_sim/" in request.url or request.url.endswith("/openapi.json"):
             request.headers["Authorization"] = f"Bearer {TOKEN}"
