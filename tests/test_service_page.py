@@ -128,7 +128,8 @@ def test_each_schema_of_the_reseller_api_has_its_table() -> None:
 
 def test_a_table_has_the_fields_of_what_a_schema_extends() -> None:
     table = fields_table("payment-result").splitlines()
-    assert "| **`timestamp`** | string | Time of the status, GMT+8, yyyy-MM-dd HH:mm:ss. |" in table
+    form = "a time in the form yyyy-MM-dd HH:mm:ss"
+    assert f"| **`timestamp`** | {form} | Time of the status, GMT+8, yyyy-MM-dd HH:mm:ss. |" in table
     assert any(row.startswith("| **`refid`** | string |") for row in table)
 
 

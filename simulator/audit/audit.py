@@ -46,13 +46,15 @@ def audited(
     *,
     until: datetime | None = None,
     rate: Rate | None = SPEC_RATE,
+    sees_callbacks: bool = True,
 ) -> list[Obligation]:
     """Every obligation, judged from this traffic; what is not in it, such as what a log has evicted, is not judged.
 
     `until` is the time at which this is asked, on the clock of the calls; by default that of the last of them. `rate`
-    is the limit of requests; None for no limit.
+    is the limit of requests; None for no limit. Without `sees_callbacks` nothing is held against a client that may have
+    been told by a callback.
     """
-    traffic = Traffic(calls, notifications, until, rate)
+    traffic = Traffic(calls, notifications, until, rate, sees_callbacks)
     return [_judged(clause, traffic) for clause in all_clauses()]
 
 

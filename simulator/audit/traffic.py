@@ -57,7 +57,8 @@ class Fetch(NamedTuple):
 
 class Traffic:
     """Calls and notifications in the order of their numbers. `until` is the time at which it is looked at, in the time
-    of the calls; `rate` the limit of requests, None for no limit."""
+    of the calls; `rate` the limit of requests, None for no limit. Unless it `sees_callbacks`, what callbacks may have
+    told the client is unknown."""
 
     def __init__(
         self,
@@ -65,7 +66,9 @@ class Traffic:
         notifications: Iterable[Notification],
         until: datetime | None = None,
         rate: Rate | None = SPEC_RATE,
+        sees_callbacks: bool = True,
     ) -> None:
+        self.sees_callbacks = sees_callbacks
         self.calls: Sequence[Call] = sorted(calls, key=lambda one: one.n)
         self.notifications: Sequence[Notification] = sorted(notifications, key=lambda one: one.n)
         self.rate = rate

@@ -171,7 +171,8 @@ def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
     from simulator.audit.audit import as_json, audited
     from simulator.proxy.app import wall_clock
 
-    return as_json(audited(calls, notifications, until=wall_clock()))
+    # Callbacks that do not pass here may have told the client what the proxy does not know.
+    return as_json(audited(calls, notifications, until=wall_clock(), sees_callbacks=bool(notifications)))
 
 
 def _recording(path: Path, watcher: "Watcher") -> dict[str, Any]:

@@ -1,11 +1,14 @@
 """Each obligation of the audit: a client that sins is found, one that comes as near as it may is not."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from simulator.audit.audit import audited
 from simulator.audit.obligations import ORDER, all_clauses
 from simulator.audit.registry import CLAUSES
+from simulator.traffic.seen import Call
 from tests.support.audited import (
     BALANCE,
     BILLERS,
@@ -107,6 +110,7 @@ def test_other_sins_are_found_too(id_: str, play: Play, scenario: dict[str, Any]
         ("polling-to-the-end", in_order(paying(account=LOST), passing(300)), {}),
         ("refused-key-not-retried", again(3, BALANCE), {}),
         ("all-pages-read", reading_options(1, limit=100), {}),
+        ("all-pages-read", in_order(reading_options(1, limit=100), reading_options(2, limit=2)), {}),
         ("catalog-cached", again(60, CATALOG, seconds=11), {}),
         ("receiver-accepts", again(2, paying()), SUCCEEDING),
         ("final-status-learned", answering(404, play=calling("GET", HISTORY)), SUCCEEDING),
@@ -119,3 +123,26 @@ def test_who_comes_near_is_not_found(id_: str, play: Play, scenario: dict[str, A
     with running(dict(scenario)) as client:
         play(client)
         assert judged(client, id_)["findings"] == []
+
+
+def seen(n: int, minute: int, path: str, answer: str, status: int = 200) -> Call:
+    """A payment or a void of one order, and what was answered."""
+    at = datetime(2026, 11, 21, 12, minute, tzinfo=UTC)
+    body = b'{"refid":"a1","product":"RELOAD","account":"0123456789","amount":"10","refund_type":1}'
+    return Call(n=n, at=at, method="POST", path=path, body=body, status=status, answer=answer.encode())
+
+
+PENDING = '{"data":{"statusCode":1,"status":"Accepted","refid":"a1"}}'
+
+
+@pytest.mark.parametrize(
+    ("sees_callbacks", "found"), [(True, ["polling-to-the-end", "cases-after-success"]), (False, [])]
+)
+def test_who_may_have_been_told_by_a_callback_that_nobody_saw_is_not_found(
+    sees_callbacks: bool, found: list[str]
+) -> None:
+    calls = [seen(1, 0, "/v2/topup", PENDING), seen(2, 1, "/v2/transactions/void", '{"data":{}}')]
+    until = datetime(2026, 11, 21, 13, tzinfo=UTC)
+    judged = {one.id: one for one in audited(calls, [], until=until, sees_callbacks=sees_callbacks)}
+    names = ("polling-to-the-end", "cases-after-success", "no-double-payment")
+    assert [id_ for id_ in names if judged[id_].is_violated] == found

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI
-from simulator.contract.responses import response_problems
+from simulator.contract.responses import departures, response_problems
 from tests.support.contract_check import assert_in_contract
 from tests.support.shapes import PAYMENT, catalog, product
 
@@ -180,3 +180,11 @@ def test_the_check_of_the_suite_finds_the_document(
 def test_the_check_of_the_suite_fails(path: str, status: int, headers: dict[str, str], body: bytes) -> None:
     with pytest.raises(AssertionError, match="outside the contract"):
         assert_in_contract("GET", path, status, headers, body)
+
+
+@pytest.mark.parametrize(("status", "code"), [(409, "sandbox_reset"), (500, "unexpected")])
+def test_what_only_the_simulator_answers_departs_at_a_deployment(status: int, code: str) -> None:
+    body = f'{{"error":"{code}","message":"text"}}'.encode()
+    assert response_problems(OPENAPI, "GET", "/v2/balance", status, "application/json", body) == []
+    [found] = departures(OPENAPI, "GET", "/v2/balance", status, "application/json", body)
+    assert found == ("the status", "one that the contract has", str(status), False)

@@ -29,7 +29,7 @@ PATIENCE_S = 10.0
 
 def audit(calls: Iterable[Call], notifications: Iterable[Notification]) -> dict[str, Any]:
     """The audit as the verb makes it."""
-    return as_json(audited(calls, notifications))
+    return as_json(audited(calls, notifications, sees_callbacks=bool(list(notifications))))
 
 
 @dataclass(frozen=True)

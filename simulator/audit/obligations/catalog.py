@@ -11,6 +11,8 @@ from simulator.audit.traffic import Fetch, Page, Traffic
 from simulator.auth import headers as names
 from simulator.traffic.seen import Call
 
+LENGTHS = ("limit", "per_page")
+PAGING = {"page", *LENGTHS}
 FETCHES_MAX = 30
 FETCHES_WITHIN = timedelta(minutes=5)
 
@@ -23,21 +25,27 @@ FETCHES_WITHIN = timedelta(minutes=5)
     "Ask for the next page, with fresh authentication headers, until meta.current_page is meta.last_page.",
 )
 def all_pages_read(traffic: Traffic) -> Iterator[Occasion]:
-    """By everything in the query but the page."""
-    lists: dict[tuple[object, ...], list[Page]] = defaultdict(list)
+    """By everything in the query but the page and its length: a list that was read whole with one length is read."""
+    lists: dict[tuple[object, ...], dict[str, list[Page]]] = defaultdict(lambda: defaultdict(list))
     for page in traffic.pages:
-        query = tuple(sorted((name, str(value)) for name, value in page.query.items() if name != "page"))
-        lists[traffic.actor(page.call), query].append(page)
-    for pages in lists.values():
-        read = {page.number for page in pages}
-        last = max(page.last for page in pages)
-        missing = next(number for number in count(1) if number not in read)
-        if missing <= last:
-            call = pages[-1].call
-            words = f"page {missing} of {last} of {shown(pages[-1].answer.product_code)} was not read"
-            yield Finding((call.n,), f"{words}; the last one was by request {call.n}")
-        elif last > 1:
-            yield None
+        query = tuple(sorted((name, str(value)) for name, value in page.query.items() if name not in PAGING))
+        length = next((str(page.query[name]) for name in LENGTHS if name in page.query), "")
+        lists[traffic.actor(page.call), query][length].append(page)
+    for by_length in lists.values():
+        if any(_missing(pages) is None for pages in by_length.values()):
+            yield from (None for pages in by_length.values() if max(page.last for page in pages) > 1)
+            continue
+        pages = list(by_length.values())[-1]
+        call, last = pages[-1].call, max(page.last for page in pages)
+        words = f"page {_missing(pages)} of {last} of {shown(pages[-1].answer.product_code)} was not read"
+        yield Finding((call.n,), f"{words}; the last one was by request {call.n}")
+
+
+def _missing(pages: list[Page]) -> int | None:
+    """The first page that was not read; None when all were."""
+    read = {page.number for page in pages}
+    missing = next(number for number in count(1) if number not in read)
+    return missing if missing <= max(page.last for page in pages) else None
 
 
 @obligation(

@@ -55,6 +55,11 @@ def polling_to_the_end(traffic: Traffic) -> Iterator[Occasion]:
         is_known = last.outcome.is_final or last.outcome is Outcome.REFUSED or traffic.is_told(refid)
         if was_open and is_known:
             yield None
-        elif was_open and traffic.until is not None and traffic.until - last.at >= GIVEN_UP_AFTER:
+        elif (
+            was_open
+            and traffic.sees_callbacks
+            and traffic.until is not None
+            and traffic.until - last.at >= GIVEN_UP_AFTER
+        ):
             words = f"was {last.outcome.value} in request {last.n}, and was not asked about for five minutes"
             yield Finding((last.n,), f"refid {shown(refid)} {words}")
