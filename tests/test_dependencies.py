@@ -26,7 +26,6 @@ NOT_IMPORTED = {
     "build": "a command",
     "hatchling": "what builds the wheel",
     "openapi-python-client": "a command",
-    "schemathesis": "a command",
     "swagger-ui-py": "its files are served, none of its modules is imported",
 }
 

@@ -8,7 +8,6 @@ from collections import Counter, deque
 from pathlib import Path
 from typing import Any
 
-import requests
 import schemathesis
 from hypothesis import strategies
 from schemathesis.cli import EventHandler, handler
@@ -42,11 +41,11 @@ VOIDABLE: deque[str] = deque()
 """References of payments that succeeded and whose products can be refunded."""
 
 
-class Signing(requests.auth.AuthBase):
+class Signing:
     """Signs the bytes as they are sent (SPEC 5.1), with a new nonce; the control API gets its token."""
 
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        assert request.url
+    def __call__(self, request: Any) -> Any:
+        """The request of the library requests, with its headers."""
         if "/_sim/" in request.url or request.url.endswith("/openapi.json"):
             request.headers["Authorization"] = f"Bearer {TOKEN}"
             return request

@@ -54,10 +54,6 @@ RESELLER: list[Row] = [
     ),
     ("getOptions", 400, _DEPENDENT, "options-dependencies", "account_number", "a dynamic field needs the account"),
     ("listSubproducts", 400, _DEPENDENT, "SPEC 4.8", "account_number", "a dynamic field needs the account"),
-    (
-        *("listSubproducts", 400, "product_code: is not a product on sale"),
-        *("subproducts-unknown", "errors.product_code", "unknown or not on sale"),
-    ),
     ("getBillers", 400, "page: must be used with limit", "SPEC 4.6", "limit", "one parameter depends on another"),
     (
         *("setLowBalanceThreshold", 400, "amount: must be an amount in RM of at least 1, with at most 15 digits, .*"),
@@ -84,10 +80,6 @@ RESELLER: list[Row] = [
         *("replayDelivery", 429, "replay_limit_reached: This event has already been replayed 3 times[.]"),
         *("SPEC 4.20", "429", "the fourth replay of an event"),
     ),
-    (
-        *("(enable|get|rotate).*Webhook.*", 404, "There is no webhook.*"),
-        *("webhook-none", "without a webhook", "there is none"),
-    ),
 ]
 
 # What scenario files cannot say either: JSON Schema has no word for it.
@@ -95,7 +87,6 @@ _PLACE = r"bad_scenario: ([A-Za-z0-9_.\[\]@ -]+: )?"
 _OF_ANY_VALUE = "(a number has at most 40 digits|text has no control characters but tab and line feed|a key is text)"
 _WRITTEN = "written as in a [scenario]"
 _SANDBOX = "unknown_sandbox: there is no sandbox '.*'; GET /_sim/sandboxes lists them"
-_CREATE = "`{id?, scenario?, seed?, clock?: {mode, rate, start}, credentials?}`"
 
 CONTROL: list[Row] = [
     (
@@ -145,10 +136,6 @@ CONTROL: list[Row] = [
         *("Sandboxes", "`default` always exists", "the default sandbox stays"),
     ),
     (
-        *("createSandbox", 409, "sandbox_exists: .*there is a sandbox '.*' already"),
-        *("Sandboxes", _CREATE, "the id is taken"),
-    ),
-    (
         *("addReseller", 409, "reseller_exists: code: there is a reseller '.*' already"),
         *("Resellers", "/resellers`", "the code is taken"),
     ),
@@ -167,10 +154,6 @@ CONTROL: list[Row] = [
             400,
             "bad_scenario: must be a scenario, an object with keys such as resellers, .*, not '.*'",
         ),
-        *("Sandboxes", "the body is a scenario file itself", "the text is no scenario"),
-    ),
-    (
-        *("createSandbox", 400, "bad_scenario: this file is empty; .*"),
         *("Sandboxes", "the body is a scenario file itself", "the text is no scenario"),
     ),
     (
@@ -226,17 +209,5 @@ CONTROL: list[Row] = [
     (
         *("advanceClock", 400, "bad_request: seconds: seconds must end before 2200: it is .*"),
         *("Time", '{"seconds": 90}', "what time it is decides"),
-    ),
-    (
-        *("(set|advance)Clock", 400, "bad_request: (now|to): (now|to) must be an ISO 8601 time such as .*"),
-        *("Time", "now?", "a day that does not exist"),
-    ),
-    (
-        *("replaySandboxDelivery", 409, "not_failed: .*"),
-        *("What happened", "a new delivery of a failed one's event", "it succeeded"),
-    ),
-    (
-        *("replaySandboxDelivery", 429, "replay_limit_reached: .*"),
-        *("What happened", "at most three per event", "the fourth replay of an event"),
     ),
 ]
