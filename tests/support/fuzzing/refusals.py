@@ -54,6 +54,10 @@ RESELLER: list[Row] = [
     ),
     ("getOptions", 400, _DEPENDENT, "options-dependencies", "account_number", "a dynamic field needs the account"),
     ("listSubproducts", 400, _DEPENDENT, "SPEC 4.8", "account_number", "a dynamic field needs the account"),
+    (
+        *("listSubproducts", 400, "product_code: is not a product on sale"),
+        *("subproducts-unknown", "errors.product_code", "unknown or not on sale"),
+    ),
     ("getBillers", 400, "page: must be used with limit", "SPEC 4.6", "limit", "one parameter depends on another"),
     (
         *("setLowBalanceThreshold", 400, "amount: must be an amount in RM of at least 1, with at most 15 digits, .*"),
@@ -155,6 +159,14 @@ CONTROL: list[Row] = [
             "bad_scenario: must be a scenario, an object with keys such as resellers, .*, not '.*'",
         ),
         *("Sandboxes", "the body is a scenario file itself", "the text is no scenario"),
+    ),
+    (
+        *("createSandbox", 400, "bad_scenario: a scenario is UTF-8 text"),
+        *("Sandboxes", "the body is a scenario file itself", "the bytes are no text"),
+    ),
+    (
+        *("createSandbox", 400, _PLACE + "there are no resellers, so nobody can call; write 'extends: default' to .*"),
+        *("Sandboxes", "a scenario as an object", "an object or a file that extends nothing and has no resellers"),
     ),
     (
         *("createSandbox", 400, "no_scenarios_folder: scenario.file: start the server with --scenarios DIR to .*"),
