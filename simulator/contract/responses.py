@@ -26,6 +26,8 @@ _validators: "dict[int, tuple[Schema, jsonschema_rs.Draft202012Validator]]" = {}
 
 _judged: dict[tuple[int, bytes], list[str]] = {}
 
+_OF_CONDITIONS = ("/if/properties", "/then/properties", "/else/properties")
+
 _PARAMETER = re.compile(r"(\{[^}]*\})")
 
 
@@ -198,16 +200,22 @@ def _value_problems(checker: "jsonschema_rs.Draft202012Validator", value: Any) -
 
 
 def _known_members(notes: list[Any]) -> dict[str, set[str]]:
-    """The described members by location, without locations that allow others."""
+    """The described members by location, without locations that allow others.
+
+    A schema that allows no others leaves no note of its members, so where only a condition leaves one there are none.
+    """
     known: dict[str, set[str]] = {}
     is_open: set[str] = set()
+    is_described: set[str] = set()
     for note in notes:
         names, keyword = note["annotations"], note["schemaLocation"].rpartition("/")[2]
         if isinstance(names, list) and keyword == "properties":
             known.setdefault(note["instanceLocation"], set()).update(names)
+            if not note["schemaLocation"].endswith(_OF_CONDITIONS):
+                is_described.add(note["instanceLocation"])
         elif isinstance(names, list) and keyword == "additionalProperties":
             is_open.add(note["instanceLocation"])
-    return {where: names for where, names in known.items() if where not in is_open}
+    return {where: names for where, names in known.items() if where in is_described - is_open}
 
 
 def _undescribed(value: Any, where: str, known: dict[str, set[str]]) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.clock import refuse_idle_rate
 from simulator.control.http import (
     InvalidInput,
     bytes_of,
@@ -69,8 +68,6 @@ async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
 async def _from_json(request: Request, raw: bytes) -> SandboxSpec:
     refuse_other_parameters(request)
     wanted = await in_background(decoded, raw, "sandbox-request", may_be_empty=True)
-    clock = wanted.get("clock", {})
-    refuse_idle_rate(_mode(clock), _rate(clock))
     default: Scenario = request.app.state.default_scenario
     return _spec(await _scenario(request, wanted["scenario"]) if "scenario" in wanted else default, wanted)
 

@@ -1,4 +1,4 @@
-"""What an answer repeats of its request and does not: the refid of a payment, the code of a product, a key of the catalog."""
+"""What an answer repeats of its request: the refid of a payment, the code of a product."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

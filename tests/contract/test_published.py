@@ -8,6 +8,7 @@ import pytest
 
 from simulator.contract.alternatives import of_type, other_types, with_types
 from simulator.contract.openapi import CONTROL, OPENAPI, bundled
+from simulator.contract.schemas import compiled
 from simulator.scenario.library import names, scenario_from_object
 from simulator.scenario.reading.check import schema as scenario_schema
 from tests.support.schema_parts import schema_parts
@@ -115,3 +116,51 @@ def test_a_schema_of_several_types_is_taken_apart() -> None:
 )
 def test_an_enumeration_gets_the_type_of_its_values(values: list[Any], typed: dict[str, Any]) -> None:
     assert with_types({"enum": values}) == typed
+
+
+def _published(document: str, operation: str, member: str) -> dict[str, Any]:
+    """What the document says of a member of an operation's body, or of a parameter."""
+    whole = bundled(document)
+    (one,) = (
+        each
+        for path in whole["paths"].values()
+        for each in path.values()
+        if isinstance(each, dict) and each.get("operationId") == operation
+    )
+    for parameter in one.get("parameters", ()):
+        if parameter.get("name") == member:
+            return dict(parameter["schema"])
+    body = one["requestBody"]["content"]["application/json"]["schema"]
+    if "$ref" in body:
+        body = whole["components"]["schemas"][body["$ref"].rpartition("/")[2]]
+    return dict(body["properties"][member])
+
+
+@pytest.mark.parametrize(
+    ("document", "operation", "member", "valid", "invalid"),
+    [
+        (CONTROL, "setClock", "rate", [0.01, 100_000], [0, 0.001, 100_001]),
+        (
+            CONTROL,
+            "setClock",
+            "now",
+            ["2027-01-10T23:59:00+08:00", "2027-01-10T15:59Z"],
+            ["2027-01-10", "1989-01-01T00:00Z"],
+        ),
+        (CONTROL, "advanceClock", "to", ["2027-01-10T15:59:00Z"], ["2027-01-10T15:59:00", "soon", "2200-01-01T00:00Z"]),
+        (CONTROL, "addDeposit", "amount", [1, 0.07, 10.5, "0.01", "500.00"], [0, "0.00", 0.001, "1.001", 1e15, "-1"]),
+        (
+            *(OPENAPI, "putBalanceWebhook", "url", ["https://shop.example/a?b=@", "http://[::1]:8080", "inbox:events"]),
+            ["https://a\\b", "https://me@shop.example", "inbox:", "inbox:.a", "inbox:a b", "ftp://a"],
+        ),
+        (OPENAPI, "setCallbackUrl", "url", ["http://127.0.0.1:9000/cb"], ["http://a\\", "inbox:-", "http://"]),
+        (OPENAPI, "listDeliveries", "from", ["2026-11-22", "2026-11-22T10:00:00Z", ""], ["22.11.2026", "2026-13-01"]),
+    ],
+    ids=str,
+)
+def test_a_document_says_which_values_are_refused(
+    document: str, operation: str, member: str, valid: list[Any], invalid: list[Any]
+) -> None:
+    says = compiled(_published(document, operation, member))
+    assert [value for value in valid if not says.is_valid(value)] == []
+    assert [value for value in invalid if says.is_valid(value)] == []

@@ -2,9 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import jsonschema_rs
 
 from tests.support.fuzzing.refusals import CONTROL, RESELLER
 
@@ -15,14 +17,20 @@ class Reason:
 
     `operations` and `said` are patterns: of operation ids, and of one of the things that the answer says (`answered`).
     `where` names a section of docs/service.md ("SPEC 4.11"), an entry of the register ("bill-400") or a section of
-    docs/control-api.md ("Sandboxes"); `why` says it in a few words.
+    docs/control-api.md ("Sandboxes"); `names` is what that place calls it; `why` says it in a few words.
     """
 
     operations: str
     status: int
     said: str
     where: str
+    names: str
     why: str
+
+    @property
+    def label(self) -> str:
+        """How it is counted."""
+        return f"{self.status} of {self.operations}, {self.where}: {self.why}"
 
     def explains(self, operation: str, status: int, said: str) -> bool:
         """True when this is about such an answer."""
@@ -37,6 +45,23 @@ REASONS = [Reason(*row) for row in (*RESELLER, *CONTROL)]
 
 # The only check that anything is taken from: requests that the schema allows and the service refuses.
 REFUSED = "RejectedPositiveData"
+
+
+# The one leniency that the register has: a null that the schema does not allow.
+LENIENT = "AcceptedNegativeData"
+NULL_MEMBERS = "null-members"
+
+
+def is_valid_without_nulls(body: object, schema: Mapping[str, Any], components: Mapping[str, Any]) -> bool:
+    """Whether members that are null are all that is wrong with a body."""
+    wanted = jsonschema_rs.validator_for({**schema, "components": components})
+    return not wanted.is_valid(body) and wanted.is_valid(_without_nulls(body))
+
+
+def _without_nulls(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _without_nulls(each) for name, each in value.items() if each is not None}
+    return value
 
 
 def explained(check: str, operation: str, status: int, body: bytes) -> list[Reason] | None:

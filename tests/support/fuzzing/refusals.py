@@ -1,105 +1,225 @@
 """The documented refusals of requests that a schema allows: business, what exists, and what JSON Schema cannot say.
 
-Rows of `reasons.Reason`: operations, status, what is said, where it is documented, why.
+Rows of `reasons.Reason`: operations, status, what is said, where it is documented, what that place calls it, why.
 """
 
-Row = tuple[str, int, str, str, str]
+Row = tuple[str, int, str, str, str, str]
 
-PAYMENT_REFUSALS = "Invalid_(Request|Product|Account|Extras|Denomination)|Insufficient_Balance"
-_DAY = "must be a day of the calendar|ends before it begins.*|.* is before .*"
-_URL = "the address .*|an inbox name is .*|the URL .*|must be .*|port .*"
+_DEPENDENT = "account_number: is required: the options of '[a-z]+' depend on the value of '[a-z]+'"
+_WRONG = "The credentials are wrong; do not retry with the same ones[.]"
+_UNKNOWN_RULE = "unknown_rule: X-Sim-Rule names .*, but the sandbox has no rule of that name[.]"
+_HEADERS = "Headers of every response of the reseller API"
+_CURSOR = (
+    "cursor: (is not a cursor of this list; send it exactly as the previous page returned it|"
+    "belongs to another [a-zA-Z, ]+; omit the filters, or start again without the cursor)"
+)
+_PAYMENT = "Invalid_(Product|Account|Extras|Denomination)|Insufficient_Balance"
+_BILL = (
+    "Ref-2 required|invalid (amount|account number)|invalid product|Bill presentment is unavailable for this product"
+)
 
 RESELLER: list[Row] = [
-    (".*", 400, "unknown_rule: .*", "Headers of every response of the reseller API", "X-Sim-Rule names no rule"),
-    ("createToken", 401, ".*", "SPEC 4.2", "wrong username or password"),
-    ("refreshToken", 401, ".*", "SPEC 4.3", "a refresh token that was never issued"),
-    ("createPayment", 400, PAYMENT_REFUSALS, "check-order", "product, account, extras, amount and balance decide"),
-    ("createPayment", 400, ".*(plan|Plan|code).*", "SPEC 4.11", "plan-code validation (44)"),
-    ("(dispute|void)Payment", 400, "trxid: there is no transaction of this (refid|trxid)", "SPEC 4.12", "unknown"),
-    ("listTransactions", 400, f"date: ({_DAY})", "history-parameters", "a date that does not exist"),
+    (".*", 400, _UNKNOWN_RULE, _HEADERS, "the name of the rule to use", "X-Sim-Rule names no rule"),
+    ("createToken", 401, _WRONG, "SPEC 4.2", "401", "wrong username or password"),
+    ("refreshToken", 401, _WRONG, "SPEC 4.3", "refresh_token", "a refresh token that was never issued"),
+    ("createPayment", 400, _PAYMENT, "check-order", "product (41)", "product, account, extras and amount decide"),
     (
-        "listTransactions",
-        400,
-        "product: must be a product of the catalog",
-        "history-unknown-product",
-        "unknown product",
+        *("(dispute|void)Payment", 400, "trxid: there is no transaction of this (refid|trxid)"),
+        *("SPEC 4.12", "refid", "unknown"),
     ),
-    ("getBalanceStatement", 400, f"date: ({_DAY})", "SPEC 4.17", "a date that does not exist"),
     (
-        "getNetworkStatus",
-        400,
-        "product: must be a product of the catalog",
-        "network-inactive-product",
-        "unknown product",
+        *("listTransactions", 400, "date: (must be a day of the calendar|ends before it begins)"),
+        *("history-parameters", "A date that does not exist", "no such day"),
     ),
-    ("getBill", 400, "[a-zA-Z0-9- ]+", "bill-400", "product, biller, Ref-2, account or amount"),
-    ("getOptions", 404, "There are no options for the field .*", "SPEC 4.5", "unknown product or field"),
-    ("getOptions", 400, "account_number: is required.*", "options-dependencies", "a dynamic field needs the account"),
-    ("listSubproducts", 400, "account_number: is required.*", "SPEC 4.8", "a dynamic field needs the account"),
-    ("listSubproducts", 400, "product_code: is not a product on sale", "subproducts-unknown", "unknown or not on sale"),
-    ("getBillers", 400, "page: must be used with limit", "SPEC 4.6", "no parameter can depend on another in OpenAPI"),
-    ("setLowBalanceThreshold", 400, "amount: must be an amount.*", "amount-spelling", "at least 1, two decimals"),
-    ("setCallbackUrl|putBalanceWebhook", 400, f"url: ({_URL})", "webhook-config-400", "not an address to call"),
-    ("listDeliveries", 400, "cursor: is not a cursor of this list.*", "deliveries-cursor", "cursors are ours to make"),
-    ("listDeliveries", 400, "(from|to): must be an ISO 8601 .*", "deliveries-from-to", "not a date or a time"),
-    ("(get|replay)Delivery", 404, "There is no such delivery.*", "delivery-404", "unknown"),
-    ("replayDelivery", 400, "jobId: only failed deliveries can be replayed.*", "SPEC 4.20", "it succeeded"),
-    ("replayDelivery", 429, "replay_limit.*|.*three times.*", "SPEC 4.20", "the fourth replay of an event"),
-    ("(enable|get|rotate).*Webhook.*", 404, ".*", "webhook-none", "there is none"),
+    (
+        "getBalanceStatement",
+        400,
+        "date: (must be a day of the calendar|ends before it begins)",
+        "SPEC 4.17",
+        "`date`",
+        "no such day",
+    ),
+    (
+        *("listTransactions", 400, "product: must be a product of the catalog"),
+        *("history-unknown-product", "a product that does not exist", "unknown product"),
+    ),
+    (
+        *("getNetworkStatus", 400, "product: must be a product of the catalog"),
+        *("network-inactive-product", "a product that is not in the catalog", "unknown product"),
+    ),
+    ("getBill", 400, _BILL, "bill-400", "biller, Ref-2, account, amount", "the first failed check"),
+    (
+        *("getOptions", 404, "There are no options for the field '.*' of a product '.*'[.]"),
+        *("SPEC 4.5", "404", "unknown product or field"),
+    ),
+    ("getOptions", 400, _DEPENDENT, "options-dependencies", "account_number", "a dynamic field needs the account"),
+    ("listSubproducts", 400, _DEPENDENT, "SPEC 4.8", "account_number", "a dynamic field needs the account"),
+    (
+        *("listSubproducts", 400, "product_code: is not a product on sale"),
+        *("subproducts-unknown", "errors.product_code", "unknown or not on sale"),
+    ),
+    ("getBillers", 400, "page: must be used with limit", "SPEC 4.6", "limit", "one parameter depends on another"),
+    (
+        *("setLowBalanceThreshold", 400, "amount: must be an amount in RM of at least 1, with at most 15 digits, .*"),
+        *("amount-spelling", "at most 15 digits", "at least 1, two decimals"),
+    ),
+    (
+        *("setCallbackUrl|putBalanceWebhook", 400, "url: the address contains a space, a backslash or a control .*"),
+        *("webhook-config-400", "an invalid webhook configuration", "what no pattern calls invisible"),
+    ),
+    ("listDeliveries", 400, _CURSOR, "deliveries-cursor", "a cursor of another list are 400", "cursors are ours"),
+    (
+        *("listDeliveries", 400, "(from|to): must be an ISO 8601 date or date-time such as .*"),
+        *("deliveries-from-to", "ISO 8601 dates", "a day that does not exist"),
+    ),
+    (
+        *("(get|replay)Delivery", 404, "There is no such delivery, or it was evicted from the log[.]"),
+        *("delivery-404", "an unknown delivery", "unknown"),
+    ),
+    (
+        *("replayDelivery", 400, "jobId: only failed deliveries can be replayed; this one succeeded"),
+        *("SPEC 4.20", "failed", "it succeeded"),
+    ),
+    (
+        *("replayDelivery", 429, "replay_limit_reached: This event has already been replayed 3 times[.]"),
+        *("SPEC 4.20", "429", "the fourth replay of an event"),
+    ),
 ]
 
 # What scenario files cannot say either: JSON Schema has no word for it.
-_SCENARIO = (
-    ".*(a key is text|a number has at most 40 digits|text has no control characters.*|there is no .* in the catalog|"
-    "a secret of .*|'secret' is missing.*|a threshold is at least 1 .*|must be an IP address .*|only a file that .*|"
-    "there is no key .*|.*has more than 15 digits before the point.*|'[a-z_]+' is missing.*|must be .*)"
-)
-_REPLY = (
-    "(a closed connection has no .*|a mapping must have at least 1 keys|a reply by time has one of .*|"
-    "text has no control characters.*|a window .*|'from' .*|.* ends before .*)"
-)
-_ALL_OF_A_SANDBOX = "(?!createSandbox|listSandboxes).*"
+_PLACE = r"bad_scenario: ([A-Za-z0-9_.\[\]@ -]+: )?"
+_OF_ANY_VALUE = "(a number has at most 40 digits|text has no control characters but tab and line feed|a key is text)"
+_WRITTEN = "written as in a [scenario]"
+_SANDBOX = "unknown_sandbox: there is no sandbox '.*'; GET /_sim/sandboxes lists them"
 
 CONTROL: list[Row] = [
-    (_ALL_OF_A_SANDBOX, 404, "unknown_sandbox: .*", "Sandboxes", "no sandbox has this id"),
-    (".*", 404, "unknown_(reseller|api_key): .*", "Resellers", "no such reseller or key"),
-    (".*", 404, "unknown_(rule): .*", "Rules", "no rule has this id"),
-    (".*", 404, "unknown_(product|category|group): .*", "Resellers", "not in the catalog"),
-    (".*", 404, "unknown_(request|transaction|delivery|callback): .*", "What happened", "unknown, or evicted"),
-    ("deleteSandbox", 409, "default_stays: .*", "Sandboxes", "the default sandbox stays"),
-    ("createSandbox", 409, "sandbox_exists: .*", "Sandboxes", "the id is taken"),
-    ("addReseller", 409, "reseller_exists: .*", "Resellers", "the code is taken"),
-    ("addRule", 409, "rule_exists: .*", "Rules", "the name is taken"),
     (
-        "createSandbox",
-        400,
-        "bad_request: (id|seed|credentials): there is no parameter .*",
+        "(?!createSandbox|listSandboxes).*",
+        404,
+        _SANDBOX,
         "Sandboxes",
-        "beside YAML only",
+        "`GET /_sim/sandboxes`",
+        "no sandbox has this id",
     ),
-    ("createSandbox", 400, "bad_scenario: must be a scenario, .*", "Sandboxes", "the file is no scenario"),
-    ("createSandbox", 400, "bad_scenario: this file is empty; .*", "Sandboxes", "the file is no scenario"),
-    ("createSandbox|addRule|addReseller|change.*", 400, f"bad_scenario: {_SCENARIO}", "Rules", "as in scenario files"),
     (
-        "createSandbox",
-        400,
-        "(bad_request|bad_clock.*|no_scenarios_folder|unknown_scenario|bad_scenario): .*",
-        "Sandboxes",
-        "id, clock, name",
+        *("sendProbes|addDeposit|changeSettings|addApiKey|revokeApiKey|changeProduct", 404),
+        *("unknown_reseller: this sandbox has no reseller '.*'", "Resellers", "resellers/{code}", "no such reseller"),
     ),
-    ("addDeposit", 400, "(invalid_amount|bad_request): amount: .*", "Resellers", "positive, two decimals, 15 digits"),
-    ("changeSettings", 400, "bad_request: ip_allowlist.*", "Resellers", "addresses and networks"),
-    ("(set|advance)Clock", 400, "bad_request: (now|to|seconds): .*", "Time", "ISO 8601, not back, before 2200"),
-    ("setClock", 400, "(bad_clock_rate|bad_request): rate: .*", "Time", "the rate of xN is from 0.01 to 100000"),
-    ("setClock", 400, "clock_.*|bad_clock.*", "Time", "the time never goes back"),
-    ("advanceClock", 400, "bad_request: send exactly one .*", "Time", "seconds, to or until"),
     (
-        "setInboxReplies",
-        400,
-        f"bad_request: (replies|during)[.][0-9]+.*: {_REPLY}",
-        "The inbox",
-        "as in scenario files",
+        *("revokeApiKey", 404, "unknown_api_key: reseller '.*' has no API key '.*'"),
+        *("Resellers", "api-keys/{key}", "no such key"),
     ),
-    ("replaySandboxDelivery", 409, "not_failed.*|.*only failed.*|.*succeeded.*", "What happened", "it succeeded"),
-    ("replaySandboxDelivery", 429, ".*", "What happened", "the fourth replay of an event"),
+    ("removeRule", 404, "unknown_rule: there is no rule with the id '.*'", "Rules", "rules/{rule}", "no such rule"),
+    (
+        *("changeProduct|setNetwork", 404, "unknown_product: this sandbox has no product '.*'"),
+        *("Resellers", "catalog/products/{code}", "not in the catalog"),
+    ),
+    (
+        *("changeCategory", 404, "unknown_category: this sandbox has no category '.*'"),
+        *("Resellers", "catalog/categories/{id}", "not in the catalog"),
+    ),
+    (
+        *("changeGroup", 404, "unknown_group: this sandbox has no group '.*'"),
+        *("Resellers", "catalog/groups/{id}", "not in the catalog"),
+    ),
+    (
+        *("getRequest", 404, "unknown_request: the journal has no such request, or has evicted it"),
+        *("What happened", "requests/{n}", "unknown, or evicted"),
+    ),
+    (
+        *("getTransaction", 404, "unknown_transaction: this sandbox has no such transaction; [?]refid= finds by refid"),
+        *("What happened", "transactions/{trxid}", "unknown"),
+    ),
+    (
+        *("(get|replay)SandboxDelivery", 404),
+        *("unknown_delivery: there is no such delivery, or it was evicted from the log",),
+        *("What happened", "deliveries/{job}", "unknown, or evicted"),
+    ),
+    (
+        *("deleteSandbox", 409, "default_stays: the default sandbox always exists; reset it instead"),
+        *("Sandboxes", "`default` always exists", "the default sandbox stays"),
+    ),
+    (
+        *("addReseller", 409, "reseller_exists: code: there is a reseller '.*' already"),
+        *("Resellers", "/resellers`", "the code is taken"),
+    ),
+    ("addRule", 409, "rule_exists: name: there is a rule '.*' already", "Rules", "/rules`", "the name is taken"),
+    (
+        *(
+            "createSandbox",
+            400,
+            "bad_request: (id|seed|credentials): there is no parameter '.*'; this endpoint has none",
+        ),
+        *("Sandboxes", "`id`, `seed`\nand `credentials` are query parameters", "beside YAML only"),
+    ),
+    (
+        *(
+            "createSandbox",
+            400,
+            "bad_scenario: must be a scenario, an object with keys such as resellers, .*, not '.*'",
+        ),
+        *("Sandboxes", "the body is a scenario file itself", "the text is no scenario"),
+    ),
+    (
+        *("createSandbox", 400, "bad_scenario: a scenario is UTF-8 text"),
+        *("Sandboxes", "the body is a scenario file itself", "the bytes are no text"),
+    ),
+    (
+        *("createSandbox", 400, _PLACE + "there are no resellers, so nobody can call; write 'extends: default' to .*"),
+        *("Sandboxes", "a scenario as an object", "an object or a file that extends nothing and has no resellers"),
+    ),
+    (
+        *("createSandbox", 400, "no_scenarios_folder: scenario.file: start the server with --scenarios DIR to .*"),
+        *("Sandboxes", "400 `no_scenarios_folder`", "this server has no folder"),
+    ),
+    (
+        *("createSandbox", 400, "bad_request: scenario: there is no bundled scenario '.*'; choose one of .*"),
+        *("Sandboxes", "the name of a bundled scenario", "no such scenario"),
+    ),
+    ("createSandbox|add(Rule|Reseller)|change.*", 400, _PLACE + _OF_ANY_VALUE, "Rules", _WRITTEN, "of any value"),
+    (
+        *("addRule", 400, _PLACE + "only a file that extends another one removes its rules; DELETE the rule of .*"),
+        *("Rules", "`DELETE /_sim/sandboxes/{sandbox}/rules/{rule}`", "removed otherwise"),
+    ),
+    (
+        *("addRule", 400, "bad_scenario: then: there is no timeline .* in this scenario"),
+        *("Rules", "may name the timelines", "the sandbox has none of this name"),
+    ),
+    (
+        *("addRule", 400, "bad_scenario: then.refund_after: only a void with status Success ends later"),
+        *("Rules", _WRITTEN, "one key depends on another"),
+    ),
+    (
+        *(
+            "addReseller",
+            400,
+            "bad_scenario: low_balance_threshold: a threshold is at least 1 and in whole sen, not .*",
+        ),
+        *("Resellers", "low_balance_threshold?", "one sen is the smallest"),
+    ),
+    (
+        *("changeCategory", 400, r"bad_scenario: product_codes\[[0-9]+\]: there is no product '.*' in the catalog"),
+        *("Resellers", "product_codes?", "not in the catalog"),
+    ),
+    (
+        *("changeProduct", 400, "bad_scenario: [a-z_]+: '(name|note|discount|options)' is the same for all resellers"),
+        *("Resellers", "`is_active` and `price_adjustment` of that reseller's overlay", "a query decides on a body"),
+    ),
+    (
+        *("addDeposit", 400, "invalid_amount: amount: a balance has at most 15 digits"),
+        *("Resellers", "/deposits`", "the sum counts"),
+    ),
+    (
+        *(
+            "setClock",
+            400,
+            "clock_goes_back: now: the clock cannot go back: it is .*; reset the sandbox to begin again",
+        ),
+        *("Time", "time never goes back", "what time it is decides"),
+    ),
+    ("advanceClock", 400, "bad_request: to: to is in the past: it is .*", "Time", '{"to": time}', "never back"),
+    (
+        *("advanceClock", 400, "bad_request: seconds: seconds must end before 2200: it is .*"),
+        *("Time", '{"seconds": 90}', "what time it is decides"),
+    ),
 ]

@@ -7,9 +7,13 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.fuzzing.bounded import SCENARIO_TYPED
 from tests.support.processes import ROOT, Serving, ask, environment
 
 DOCUMENTS = {"reseller": "/openapi.json", "control": "/_sim/openapi.json"}
+BOUNDED = {"control": SCENARIO_TYPED}
+"""Operations of a document that have a run of their own for the coverage phase, with bounded bodies."""
+
 TOKEN = "fuzz-control-token"
 SCENARIO = Path(__file__).parent / "scenario.yaml"
 SERVER_ARGUMENTS = (str(SCENARIO), "--port", "0", "--json", "--control-token", TOKEN)
@@ -40,10 +44,12 @@ max-examples = {chains}
 [[operations]]
 include-operation-id = "createPayment"
 generation.max-examples = {payments}
+"""
 
-# The body is a scenario or a large part of one, whose combinations are too many to be enumerated.
+# With whole scenarios as bodies this phase would not end; see `bounded`.
+WITHOUT_COVERAGE = """
 [[operations]]
-include-operation-id = ["createSandbox", "addRule", "addReseller"]
+include-operation-id = {operations}
 phases.coverage.enabled = false
 """
 
@@ -57,16 +63,42 @@ class Run:
     counts: dict[str, Counter[str]]
 
 
-def schemathesis(server: Serving, document: str, folder: Path, *, seed: int, examples: int) -> Run:
-    """Run all phases over a document of a server; whatever is written is below `folder`."""
-    settings, report = folder / "schemathesis.toml", folder / f"{document}.json"
-    settings.write_text(SETTINGS.format(seed=seed, examples=examples, chains=4 * examples, payments=4 * examples))
+def schemathesis(
+    server: Serving, document: str, folder: Path, *, seed: int, examples: int, seconds: float = 0, bodies: bool = False
+) -> list[Run]:
+    """Run all phases over a document of a server; whatever is written is below `folder`.
+
+    The run ends between two cases after `seconds`, and fuzzing repeats until then; 0 is one pass of each phase. With
+    `bodies` the operations of `BOUNDED` have their own run for the coverage phase, without it none.
+    """
+    settings = SETTINGS.format(seed=seed, examples=examples, chains=4 * examples, payments=4 * examples)
+    url = server.ready["url"] + DOCUMENTS[document]
+    runs = []
+    bounded = BOUNDED.get(document, ())
+    if bounded and bodies:
+        only = [part for operation in bounded for part in ("--include-operation-id", operation)]
+        limit = _at_most(seconds / 4)
+        runs.append(started(server, url, folder, settings, "--phases", "coverage", *only, *limit, FUZZ_BOUNDED="1"))
+        seconds *= 3 / 4
+    if bounded:
+        settings += WITHOUT_COVERAGE.format(operations=json.dumps(bounded))
+    return [*runs, started(server, url, folder, settings, *_at_most(seconds))]
+
+
+def _at_most(seconds: float) -> list[str]:
+    return ["--max-time", str(max(1, round(seconds)))] if seconds else []
+
+
+def started(server: Serving, place: str, folder: Path, settings: str, *options: str, **variables: str) -> Run:
+    """One process of Schemathesis over a document, which is a URL or a file, to its end."""
+    configuration, report = folder / "schemathesis.toml", folder / "report.json"
+    configuration.write_text(settings)
+    report.unlink(missing_ok=True)
     reseller = server.ready["resellers"][0]
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(settings)),
-            *("run", server.ready["url"] + DOCUMENTS[document]),
-            *("-H", f"Authorization: Bearer {TOKEN}"),
+            *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(configuration)),
+            *("run", place, "-H", f"Authorization: Bearer {TOKEN}", *options),
         ],
         capture_output=True,
         text=True,
@@ -81,6 +113,7 @@ def schemathesis(server: Serving, document: str, folder: Path, *, seed: int, exa
             FUZZ_REPORT=str(report),
             HYPOTHESIS_STORAGE_DIRECTORY=str(folder / ".hypothesis"),
             NO_PROXY="*",
+            **variables,
         ),
     )
     counts = json.loads(report.read_text()) if report.exists() else {}

@@ -22,6 +22,7 @@ PAYMENTS: list[tuple[str, str, Any, dict[str, str] | None]] = [
     ("GAME", "player-1", 100, None),
     ("GIFTCARD", "any", 25, None),
 ]
+BILL_PRODUCTS = ("ELECTRIC", "WATER")
 BILLS: list[dict[str, str]] = [
     {"product": "ELECTRIC", "account": "210012345678"},
     {"product": "WATER", "account": "1234567890"},
