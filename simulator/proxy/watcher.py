@@ -4,13 +4,25 @@ A large message is looked at beside the event loop; it appears in the log a mome
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
 from simulator.contract.responses import Departure
 from simulator.proxy import departures
-from simulator.proxy.encoding import unpacked
-from simulator.proxy.facts import TOPUP_PATH, About, about, callback_result, members, reference, result_of
+from simulator.proxy.encoding import unpacked, unpacked_size
+from simulator.proxy.facts import (
+    HISTORY_PATH,
+    TOPUP_PATH,
+    About,
+    about,
+    callback_result,
+    is_judged,
+    members,
+    records,
+    reference,
+    result_of,
+)
 from simulator.proxy.log import SeenCall, SeenLog, SeenNotification
 from simulator.proxy.payments import Payments
 from simulator.proxy.relay import Exchanged
@@ -25,6 +37,7 @@ AT_ONCE_BYTES_MAX: Final = 64 * 1024
 WAITING_MAX: Final = 8
 TOO_LONG: Final = "the message is too long to be kept"
 TOO_MANY: Final = "not looked at: too many large messages came at once"
+TOO_LARGE: Final = "too large to judge: its body, or what is in it, is more than the proxy holds against the contract"
 NOT_READABLE: Final = "its Content-Encoding cannot be undone, so that its body was not looked at"
 
 
@@ -37,6 +50,9 @@ class _Looked(NamedTuple):
     result: Mapping[str, Any] = {}
     departures: tuple[Departure, ...] = ()
     note: str = ""
+    error: str = ""
+    kind: Literal["callback", "webhook"] = "callback"
+    records: tuple[Mapping[str, Any], ...] = ()
 
 
 class Watcher:
@@ -68,10 +84,10 @@ class Watcher:
     def _look(
         self, one: Exchanged, look: Callable[[Exchanged], _Looked], keep: Callable[[Exchanged, _Looked], None]
     ) -> None:
-        if len(one.body) + len(one.answer) <= AT_ONCE_BYTES_MAX:
+        if _is_small(one):
             keep(one, _safely(look, one))
         elif len(self._waiting) >= WAITING_MAX:
-            keep(one, _Looked(one.body, one.answer, note=TOO_MANY))
+            keep(one, _Looked(one.body, one.answer, note=TOO_MANY, kind=_kind(one.body)))
         else:
 
             async def later() -> None:
@@ -112,18 +128,18 @@ class Watcher:
             call=call,
             client=one.client,
             status=one.own_status or one.status,
-            error=one.error or reference(members(looked.answer), "error"),
+            error=one.error or looked.error,
             departures=looked.departures if answered else (),
             body_bytes=one.body_bytes,
             answer_bytes=one.answer_bytes,
         )
         call = self.log.add_call(seen)
         self.payments.note_call(call, looked.result)
-        self.payments.note_history(call)
+        self.payments.note_history(call, looked.records)
         _told(self.on_call, call)
 
     def _keep_notification(self, one: Exchanged, looked: _Looked) -> None:
-        kind = _kind(looked.body)
+        kind = looked.kind
         known = self.payments.find(looked.about.refid)
         notification = Notification(
             n=0,
@@ -180,26 +196,58 @@ def _kind(body: bytes) -> Literal["callback", "webhook"]:
     return "webhook" if isinstance(members(body).get("type"), str) else "callback"
 
 
+def _is_small(one: Exchanged) -> bool:
+    """Whether its bodies together are small when they are unpacked."""
+    left = AT_ONCE_BYTES_MAX
+    for headers, body in ((one.headers, one.body), (one.answer_headers, one.answer)):
+        left -= len(body) if len(body) > left else unpacked_size(headers, body, left)
+        if left < 0:
+            return False
+    return True
+
+
+def _bodies(one: Exchanged) -> tuple[bytes, bytes, str]:
+    """Body and answer, unpacked, and why they are not judged, if so."""
+    body, answer = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
+    if not one.is_whole:
+        note = TOO_LONG
+    elif body is None or answer is None:
+        note = NOT_READABLE
+    else:
+        note = "" if is_judged(body) and is_judged(answer) else TOO_LARGE
+    return body or b"", answer or b"", note
+
+
+def _first(found: Iterator[Departure]) -> tuple[Departure, ...]:
+    return tuple(islice(found, departures.DEPARTURES_MAX))
+
+
 def _look_at_call(one: Exchanged) -> _Looked:
     path, query = _parts(one.target)
-    body, answer = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
-    note = TOO_LONG if not one.is_whole else NOT_READABLE if None in (body, answer) else ""
-    body, answer = body or b"", answer or b""
+    body, answer, note = _bodies(one)
     found: tuple[Departure, ...] = ()
-    if not note and one.status and not one.error:
-        every = departures.of_answer(one.method, path, one.status, one.answer_headers, answer)
-        found = tuple(every)[: departures.DEPARTURES_MAX]
-    result = result_of(answer) if path == TOPUP_PATH else {}
-    return _Looked(body, answer, about(query, body, answer), result, found, note)
+    if is_judged(answer) and note in ("", TOO_LARGE) and one.status and not one.error:
+        found = _first(departures.of_answer(one.method, path, one.status, one.answer_headers, answer))
+    return _Looked(
+        body,
+        answer,
+        about(query, body, answer),
+        result_of(answer) if path == TOPUP_PATH else {},
+        found,
+        note,
+        error=reference(members(answer), "error"),
+        records=tuple(records(answer)) if path == HISTORY_PATH and one.status == 200 and not one.error else (),
+    )
 
 
 def _look_at_notification(one: Exchanged) -> _Looked:
     _, query = _parts(one.target)
-    body, answer = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
-    note = TOO_LONG if not one.is_whole else NOT_READABLE if None in (body, answer) else ""
-    body, answer = body or b"", answer or b""
-    if _kind(body) == "webhook":
-        return _Looked(body, answer, departures=tuple(departures.of_webhook(body))[:50], note=note)
+    body, answer, note = _bodies(one)
+    is_read = not note or (note == TOO_LARGE and is_judged(body))
+    kind = _kind(body)
+    if kind == "webhook":
+        found = _first(departures.of_webhook(body)) if is_read else ()
+        return _Looked(body, answer, departures=found, note=note, kind=kind)
     result = result_of(body) if body else callback_result(query)
-    found = () if note else tuple(departures.of_callback(one.method, query, body))[: departures.DEPARTURES_MAX]
+    found = _first(departures.of_callback(one.method, query, body)) if is_read else ()
     return _Looked(body, answer, about(query, b"", body), result, found, note)

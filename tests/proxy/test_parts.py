@@ -1,7 +1,9 @@
 """The parts of the proxy by themselves: addresses, what is kept, payments, and the file of a recording."""
 
 import asyncio
+import gzip
 import stat
+import zlib
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -9,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from simulator.proxy.address import BadAddress, parse_address
-from simulator.proxy.facts import first_parameters, result_of
+from simulator.proxy.encoding import unpacked_size
+from simulator.proxy.facts import OUTLINE_BYTES_MAX, first_parameters, is_judged, members, records, result_of
 from simulator.proxy.kept import Kept, Shelf
 from simulator.proxy.payments import Payments
 from simulator.proxy.recording import Recording, write_whole
@@ -107,7 +110,7 @@ def test_a_status_is_noted_once_however_often_it_is_asked_for() -> None:
     for n, code in enumerate((1, 1, 2, 2, 20, 20), 1):
         payments.note_call(call(n, "a"), {"status": f"S{code}", "statusCode": code})
     history = b'{"data":[{"refid":"a","trxid":"T","status_name":"Successful","status_code":"20"},{"refid":7},3]}'
-    payments.note_history(call(7, "", path="/v2/transactions", answer=history))
+    payments.note_history(call(7, "", path="/v2/transactions"), records(history))
     (one,) = payments.newest_first()
     assert [(each.status, each.n) for each in one.statuses] == [("S1", 1), ("S2", 3), ("S20", 5)]
     assert one.trxid == "T"
@@ -116,6 +119,24 @@ def test_a_status_is_noted_once_however_often_it_is_asked_for() -> None:
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b'{"data":[]}', b'{"data":{"status":7}}', b"[" * 100_000])
 def test_what_is_no_payment_result_is_none(body: bytes) -> None:
     assert result_of(body) == {}
+
+
+def test_a_body_with_too_much_in_it_is_not_decoded() -> None:
+    assert not is_judged(b'{"text":"' + b"a" * (1024 * 1024) + b'"}')
+    many = b'{"a":[' + b"[]," * (OUTLINE_BYTES_MAX // 3) + b"[]]}"
+    assert (is_judged(many), members(many)) == (False, {})
+    text = b'{"a":"' + b"a" * (1000 * 1024) + b'"}'
+    assert (is_judged(text), len(members(text)["a"])) == (True, 1000 * 1024)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
+def test_the_size_of_a_packed_body_is_that_of_what_is_in_it(pack: Callable[[bytes], bytes]) -> None:
+    headers = ((b"Content-Encoding", b"gzip" if pack is gzip.compress else b"deflate"),)
+    bomb, small = pack(b"[]," * 1_000_000), pack(b"{}" * 50)
+    assert unpacked_size(headers, bomb, 1000) == 1001
+    assert unpacked_size(headers, small, 1000) == 100
+    assert unpacked_size(headers, bomb[2:], 1000) == 0
+    assert unpacked_size((), bomb, 1000) == len(bomb)
 
 
 def test_a_query_of_too_many_parameters_is_not_read() -> None:
