@@ -3,17 +3,22 @@
 import asyncio
 import gzip
 import stat
+import tracemalloc
 import zlib
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
+from simulator.contract.responses import Departure
 from simulator.proxy.address import BadAddress, parse_address
 from simulator.proxy.encoding import unpacked_size
 from simulator.proxy.facts import OUTLINE_BYTES_MAX, first_parameters, is_judged, members, records, result_of
 from simulator.proxy.kept import Kept, Shelf
+from simulator.proxy.log import SeenCall, SeenDeparture, SeenLog, SeenNotification, seen_size
 from simulator.proxy.payments import Payments
 from simulator.proxy.recording import Recording, write_whole
 from simulator.proxy.secrets import SeenSecrets
@@ -141,6 +146,63 @@ def test_the_size_of_a_packed_body_is_that_of_what_is_in_it(pack: Callable[[byte
 
 def test_a_query_of_too_many_parameters_is_not_read() -> None:
     assert first_parameters(b"a=1&" * 10_000) == {}
+
+
+LARGE = 60_000
+TEXT = "ab" * (LARGE // 2)
+FIELDS = ((b"X-A", b"b" * LARGE),)
+LARGEST = [
+    *({name: TEXT} for name in ("path", "diagnosis", "refid", "trxid")),
+    *({name: FIELDS} for name in ("headers", "answer_headers")),
+    *({name: TEXT.encode()} for name in ("query", "body", "answer")),
+    {"path": "\N{PILE OF POO}" * (LARGE // 4)},
+    {"headers": ((b"a", b"b"),) * 100},
+]
+
+
+def seen_call(departures: tuple[Departure, ...] = (), **parts: Any) -> SeenCall:
+    made = msgspec.structs.replace(call(1, "a"), **parts)
+    return SeenCall(call=made, client="", status=200, error="", departures=departures, body_bytes=0, answer_bytes=0)
+
+
+@pytest.mark.parametrize("parts", LARGEST, ids=lambda parts: next(iter(parts)))
+def test_whatever_is_large_in_a_call_is_counted_in_the_log_and_for_a_recording(parts: dict[str, Any]) -> None:
+    added = 10_000 if "headers" in parts and len(parts["headers"]) == 100 else LARGE
+    assert seen_call(**parts).size - seen_call().size >= added - 200
+    assert seen_size(seen_call(**parts).call) - seen_size(seen_call().call) >= added - 200
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [{"url": TEXT}, {"answer_headers": FIELDS}, {"headers": FIELDS}, {"error": TEXT}, {"body": TEXT.encode()}],
+    ids=lambda parts: next(iter(parts)),
+)
+def test_whatever_is_large_in_a_notification_is_counted(parts: dict[str, Any]) -> None:
+    def size(**parts: Any) -> int:
+        made = msgspec.structs.replace(CALLED_BACK, **parts)
+        return SeenNotification(notification=made, departures=(), signature="", reported="", status=200).size
+
+    assert size(**parts) - size() >= LARGE - 200
+
+
+def test_departures_are_counted_with_what_they_are_about() -> None:
+    found = Departure("f" * 300, "e" * 300, "a" * 300)
+    assert seen_call((found,) * 50).size - seen_call().size >= 50 * 900
+    assert SeenDeparture(at=START, operation=TEXT, departure=found).size >= LARGE + 900
+
+
+def test_the_log_takes_no_more_memory_than_it_counts() -> None:
+    log = SeenLog(bytes_max=4 * 1024 * 1024)
+    tracemalloc.start()
+    try:
+        for n in range(400):
+            fields = ((b"X-A", bytes([n % 256]) * LARGE),)
+            log.add_call(seen_call(path=f"/{n}" + TEXT, answer_headers=fields, diagnosis=f"{n}" + TEXT))
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < 6 * 1024 * 1024  # some is beside the log, and departures have a share of their own
+    assert log.calls.left_out > 300
 
 
 class Counted:
