@@ -15,6 +15,9 @@ OUTLINE_BYTES_MAX: Final = 384 * 1024
 """Of a body that is decoded, the bytes outside its strings, as `contract.outline` counts them: some fifty milliseconds'
 work."""
 
+KEPT_OUTLINE_BYTES_MAX: Final = 2 * 1024 * 1024
+"""The same of a body that is kept, and that the audit and a recorder may read."""
+
 TOPUP_PATH = "/v2/topup"
 HISTORY_PATH = "/v2/transactions"
 _REFERENCE_CHARS_MAX = 200
@@ -41,6 +44,11 @@ def members(body: bytes) -> Mapping[str, Any]:
 def is_judged(body: bytes) -> bool:
     """Whether a body is small enough to be held against the contract."""
     return len(body) <= JUDGED_BYTES_MAX and outline(body, OUTLINE_BYTES_MAX) is None
+
+
+def is_kept(body: bytes) -> bool:
+    """Whether reading a body would not take long."""
+    return outline(body, KEPT_OUTLINE_BYTES_MAX) is None
 
 
 def first_parameters(query: bytes) -> dict[str, str]:

@@ -18,6 +18,7 @@ from simulator.proxy.facts import (
     about,
     callback_result,
     is_judged,
+    is_kept,
     members,
     records,
     reference,
@@ -206,16 +207,24 @@ def _is_small(one: Exchanged) -> bool:
     return True
 
 
-def _bodies(one: Exchanged) -> tuple[bytes, bytes, str]:
-    """Body and answer, unpacked, and why they are not judged, if so."""
+class _Read(NamedTuple):
+    """The unpacked bodies of an exchange, which of them are held against the contract, and why the others are not."""
+
+    body: bytes
+    answer: bytes
+    body_is_judged: bool
+    answer_is_judged: bool
+    note: str
+
+
+def _read(one: Exchanged) -> _Read:
+    """Nothing is kept of a body with far too much in it: whoever decoded it later would stop all others."""
     body, answer = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
-    if not one.is_whole:
-        note = TOO_LONG
-    elif body is None or answer is None:
-        note = NOT_READABLE
-    else:
-        note = "" if is_judged(body) and is_judged(answer) else TOO_LARGE
-    return body or b"", answer or b"", note
+    if not one.is_whole or body is None or answer is None:
+        return _Read(body or b"", answer or b"", False, False, NOT_READABLE if one.is_whole else TOO_LONG)
+    small = is_judged(body), is_judged(answer)
+    body, answer = (each if is_kept(each) else b"" for each in (body, answer))
+    return _Read(body, answer, *small, "" if all(small) else TOO_LARGE)
 
 
 def _first(found: Iterator[Departure]) -> tuple[Departure, ...]:
@@ -224,9 +233,9 @@ def _first(found: Iterator[Departure]) -> tuple[Departure, ...]:
 
 def _look_at_call(one: Exchanged) -> _Looked:
     path, query = _parts(one.target)
-    body, answer, note = _bodies(one)
+    body, answer, _, is_answer_judged, note = _read(one)
     found: tuple[Departure, ...] = ()
-    if is_judged(answer) and note in ("", TOO_LARGE) and one.status and not one.error:
+    if is_answer_judged and one.status and not one.error:
         found = _first(departures.of_answer(one.method, path, one.status, one.answer_headers, answer))
     return _Looked(
         body,
@@ -242,12 +251,11 @@ def _look_at_call(one: Exchanged) -> _Looked:
 
 def _look_at_notification(one: Exchanged) -> _Looked:
     _, query = _parts(one.target)
-    body, answer, note = _bodies(one)
-    is_read = not note or (note == TOO_LARGE and is_judged(body))
+    body, answer, is_body_judged, _, note = _read(one)
     kind = _kind(body)
     if kind == "webhook":
-        found = _first(departures.of_webhook(body)) if is_read else ()
+        found = _first(departures.of_webhook(body)) if is_body_judged else ()
         return _Looked(body, answer, departures=found, note=note, kind=kind)
     result = result_of(body) if body else callback_result(query)
-    found = _first(departures.of_callback(one.method, query, body)) if is_read else ()
+    found = _first(departures.of_callback(one.method, query, body)) if is_body_judged else ()
     return _Looked(body, answer, about(query, b"", body), result, found, note)

@@ -232,6 +232,8 @@ def test_what_unpacks_to_too_much_is_not_decoded_on_either_side() -> None:
             await one.get("/v2/topup", "Content-Encoding: gzip", method="POST", body=bomb)
             rows = (await one.sim("/requests?wait_for=2"))["requests"]
             assert ["too large to judge" in row["diagnosis"] for row in rows] == [True, True]
+            assert all(not seen.call.answer.startswith(b'{"data":[[') for seen in one.proxy.watcher.log.calls)
+            assert all(seen.call.body == b"" for seen in one.proxy.watcher.log.calls)
             answered = {row["path"]: row["departed"] for row in rows}
             assert answered["/v2/balance"] == 0
             assert answered["/v2/topup"] > 0  # the small answer to a large request is judged
