@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulator.contract.body import BadJson, decode_any
 from simulator.contract.openapi import load
+from simulator.contract.sampling import named_members, sample
 from simulator.contract.schemas import Schema, at_pointer, compiled
 from simulator.contract.validate import Validator
 from simulator.shortened import shortened
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 PROBLEM_CHARS_MAX = 300
 
+UNKNOWN_TIMES = 10
+"""Members that the contract does not describe are looked for in so many times as large a sample as errors are."""
+
 MISTAKE = 500
 """The status of a mistake of ours, which any request may meet."""
 
@@ -23,6 +27,8 @@ MISTAKE = 500
 _BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden"}
 
 _validators: "dict[int, tuple[Schema, jsonschema_rs.Draft202012Validator]]" = {}
+
+_explainers: dict[int, tuple[Schema, Validator]] = {}
 
 _judged: dict[tuple[int, bytes], list[str]] = {}
 
@@ -92,7 +98,10 @@ def _media_type(content_type: str) -> str:
 
 
 def body_departures(wanted: Schema, body: bytes) -> Iterator[Departure]:
-    """What a body in JSON has that a schema, one that stays loaded, does not allow."""
+    """What a body in JSON has that a schema, one that stays loaded, does not allow.
+
+    Of a large one the beginning is explained (`sampling`): at most twenty departures, or the first alone where that
+    lies beyond; unknown members are looked for in ten times as much."""
     checker = _validator(wanted)
     try:
         value = decode_any(body, outline_max=len(body))
@@ -100,13 +109,14 @@ def body_departures(wanted: Schema, body: bytes) -> Iterator[Departure]:
         yield Departure("the body", "JSON", str(bad))
         return
     if not checker.is_valid(value):
-        explained = Validator(wanted).problems(value, explain_large=True)
+        explained = _explainer(wanted).problems(value, explain_large=True)
         yield from (
             Departure(path or "the body", "; ".join(texts), _shown(value, path)) for path, texts in explained.items()
         )
         return
-    known = _known_members(checker.evaluate(value).annotations())
-    for where, name in _undescribed(value, "", known):
+    part = sample(value, named_members(wanted), UNKNOWN_TIMES)
+    known = _known_members(checker.evaluate(part).annotations())
+    for where, name in _undescribed(part, "", known):
         yield Departure(
             f"{where}/{name}".strip("/").replace("/", "."), "not in the contract", "present", is_unknown=True
         )
@@ -173,6 +183,13 @@ def _validator(wanted: Schema) -> "jsonschema_rs.Draft202012Validator":
     found = _validators.get(id(wanted))
     if found is None:
         found = _validators[id(wanted)] = (wanted, compiled(wanted))  # the part stays alive, and so its id is its own
+    return found[1]
+
+
+def _explainer(wanted: Schema) -> Validator:
+    found = _explainers.get(id(wanted))
+    if found is None:
+        found = _explainers[id(wanted)] = (wanted, Validator(wanted))
     return found[1]
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from simulator.contract.sampling import named_members, sample
 from simulator.contract.schemas import Schema, at_pointer, compiled, names, schema, schema_at
 from simulator.shortened import shortened
 
@@ -40,26 +41,29 @@ _SIZES = (
 class Validator:
     """One compiled schema. `is_valid(value)` is the fast check; values are decoded by `contract.body`."""
 
-    __slots__ = ("_errors", "_source", "is_valid")
+    __slots__ = ("_errors", "_first", "_named", "_source", "is_valid")
 
     def __init__(self, source: Schema) -> None:
         checker = compiled(source)
         self._source = source
         self._errors = checker.iter_errors
+        self._first = checker.validate
+        self._named: set[str] | None = None
         self.is_valid = checker.is_valid
 
     def problems(self, value: Any, *, explain_large: bool = False) -> dict[str, list[str]]:
         """Readable texts by where they apply: a member's name, dotted when nested, "" for the whole value.
 
         A text continues the name: `amount` "is required". Values are never repeated, and there are at most
-        `PROBLEMS_MAX` of them. A large value is not explained unless `explain_large`.
+        `PROBLEMS_MAX` of them. A large value is not explained unless `explain_large`, and then by its first items and
+        members, or by its first problem where these have none.
         """
         if self.is_valid(value):
             return {}
         if not explain_large and _is_large(value):
             return {"": ["is not acceptable, and too large to say why"]}
         found: dict[str, list[str]] = {}
-        errors = list(islice(self._errors(value), PROBLEMS_MAX))
+        errors = list(islice(self._some_errors(value) if explain_large else self._errors(value), PROBLEMS_MAX))
         explained = (
             pair for error in errors if not self._is_said_below(error, errors) for pair in self._explained(error)
         )
@@ -68,6 +72,23 @@ class Validator:
             if text not in texts:
                 texts.append(text)
         return found
+
+    def _some_errors(self, value: Any) -> Iterator["ValidationError"]:
+        """Errors of a value that is not valid; `iter_errors` makes all of them before it gives the first."""
+        if self._named is None:
+            self._named = named_members(self._source)
+        part = sample(value, self._named)
+        if part is not None and not self.is_valid(part):
+            return self._errors(part)
+        return self._only_first(value)
+
+    def _only_first(self, value: Any) -> Iterator["ValidationError"]:
+        from jsonschema_rs import ValidationError  # imported lazily, as the validator is
+
+        try:
+            self._first(value)
+        except ValidationError as error:
+            yield error
 
     def _is_said_below(self, error: "ValidationError", errors: list["ValidationError"]) -> bool:
         """Whether no alternative fits a value, without saying why, and another error says what in it is wrong."""

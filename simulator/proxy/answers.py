@@ -14,6 +14,8 @@ from simulator.traffic.seen import Headers
 
 HEAD_BYTES_MAX: Final = 256 * 1024
 INTERIM_MAX: Final = 16
+_LONG_HEAD: Final = f"has a head over {HEAD_BYTES_MAX} bytes"
+_FIELD_BYTES: Final = len(": \r\n")
 SWITCHING_PROTOCOLS: Final = 101
 
 
@@ -45,6 +47,8 @@ class AnswerReader:
         self._reason = b""
         self._headers: list[tuple[bytes, bytes]] = []
         self._head_bytes = 0
+        self._field_bytes = 0
+        self._idle_bytes = 0  # since the last byte of the body; the parser keeps a field until it ends
         self._interim = 0
         self._ends_with_connection = False
         self._problem = ""
@@ -61,6 +65,7 @@ class AnswerReader:
             return
         if self.head is None:
             self._head_bytes += len(data)
+        self._idle_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -72,7 +77,9 @@ class AnswerReader:
         if self._problem:
             raise NotHttp(self._problem)
         if self.head is None and self._head_bytes > HEAD_BYTES_MAX:
-            raise NotHttp(f"has a head over {HEAD_BYTES_MAX} bytes")
+            raise NotHttp(_LONG_HEAD)
+        if self.head is not None and not self.is_complete and self._idle_bytes > HEAD_BYTES_MAX:
+            raise NotHttp(f"has over {HEAD_BYTES_MAX} bytes of trailers or of a chunk's extensions")
 
     def end(self) -> bool:
         """Note that the connection ended; False when the answer needed more of it."""
@@ -91,13 +98,21 @@ class AnswerReader:
     def on_status(self, reason: bytes) -> None:
         if self.head is None:
             self._reason += reason
+            self._count(len(reason))
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self.head is None:  # else it is a trailer
             self._headers.append((name, value))
+            self._count(len(name) + len(value) + _FIELD_BYTES)
+
+    def _count(self, size: int) -> None:
+        """Count what is known to be of the head, which may have ended in what is being fed."""
+        self._field_bytes += size
+        if self._field_bytes > HEAD_BYTES_MAX:
+            self._problem = self._problem or _LONG_HEAD
 
     def on_headers_complete(self) -> None:
-        if self.is_complete or self.head is not None:
+        if self.is_complete or self.head is not None or self._problem:
             return
         status = self._parser.get_status_code()
         if status == SWITCHING_PROTOCOLS or status < 100:
@@ -121,6 +136,7 @@ class AnswerReader:
 
     def on_body(self, piece: bytes) -> None:
         if not self.is_complete:
+            self._idle_bytes = 0
             self.pieces.append(piece)
             self.waiting += len(piece)
 

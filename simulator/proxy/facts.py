@@ -1,10 +1,22 @@
 """What a request, an answer or a callback is about, by SPEC's names: refid, trxid, and the payment's result."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs
 
 import msgspec
+
+from simulator.contract.outline import outline
+
+JUDGED_BYTES_MAX: Final = 1024 * 1024
+"""Of an unpacked body that is held against the contract."""
+
+OUTLINE_BYTES_MAX: Final = 384 * 1024
+"""Of a body that is decoded, the bytes outside its strings, as `contract.outline` counts them: some fifty milliseconds'
+work."""
+
+KEPT_OUTLINE_BYTES_MAX: Final = 2 * 1024 * 1024
+"""The same of a body that is kept, and that the audit and a recorder may read."""
 
 TOPUP_PATH = "/v2/topup"
 HISTORY_PATH = "/v2/transactions"
@@ -19,14 +31,24 @@ class About(NamedTuple):
 
 
 def members(body: bytes) -> Mapping[str, Any]:
-    """The members of a JSON object; none for anything else."""
-    if not body:
+    """The members of a JSON object; none for anything else, nor for one with too much in it."""
+    if not body or outline(body, OUTLINE_BYTES_MAX) is not None:
         return {}
     try:
         found = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def is_judged(body: bytes) -> bool:
+    """Whether a body is small enough to be held against the contract."""
+    return len(body) <= JUDGED_BYTES_MAX and outline(body, OUTLINE_BYTES_MAX) is None
+
+
+def is_kept(body: bytes) -> bool:
+    """Whether reading a body would not take long."""
+    return outline(body, KEPT_OUTLINE_BYTES_MAX) is None
 
 
 def first_parameters(query: bytes) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """What the proxy has seen: calls, notifications and departures, the latest ones within bounds of count and bytes."""
 
 from datetime import datetime
+from sys import getsizeof
 from typing import Final
 
 import msgspec
@@ -32,8 +33,7 @@ class SeenCall(msgspec.Struct, kw_only=True):
     @property
     def size(self) -> int:
         """The approximate memory, in bytes."""
-        call = self.call
-        return _OVERHEAD_BYTES + len(call.query) + len(call.body) + len(call.answer) + _weight(call.headers)
+        return seen_size(self.call) + _texts(self.error, self.client) + sum(map(_departure_size, self.departures))
 
 
 class SeenNotification(msgspec.Struct, kw_only=True):
@@ -50,8 +50,7 @@ class SeenNotification(msgspec.Struct, kw_only=True):
     @property
     def size(self) -> int:
         """The approximate memory, in bytes."""
-        one = self.notification
-        return _OVERHEAD_BYTES + len(one.url) + len(one.body) + len(one.answer) + _weight(one.headers)
+        return seen_size(self.notification) + _texts(self.reported) + sum(map(_departure_size, self.departures))
 
 
 class SeenDeparture(msgspec.Struct, kw_only=True):
@@ -67,7 +66,7 @@ class SeenDeparture(msgspec.Struct, kw_only=True):
     @property
     def size(self) -> int:
         """The approximate memory, in bytes."""
-        return 500 + sum(len(part) for part in self.departure[:3])
+        return 500 + _texts(self.operation) + _departure_size(self.departure)
 
 
 class SeenLog:
@@ -98,5 +97,23 @@ class SeenLog:
         return one
 
 
+def seen_size(one: Call | Notification) -> int:
+    """The approximate memory of a message, in bytes."""
+    if isinstance(one, Call):
+        own = len(one.query) + _texts(one.path, one.refid, one.trxid, one.diagnosis)
+    else:
+        own = _texts(one.url, one.refid, one.trxid, one.error)
+    return _OVERHEAD_BYTES + own + len(one.body) + len(one.answer) + _weight(one.headers) + _weight(one.answer_headers)
+
+
+def _texts(*texts: str) -> int:
+    """The bytes of texts; one with any character outside Latin-1 has several for each."""
+    return sum(map(getsizeof, texts))
+
+
+def _departure_size(one: Departure) -> int:
+    return 100 + _texts(one.field, one.expected, one.actual)
+
+
 def _weight(headers: Headers) -> int:
-    return sum(len(name) + len(value) + 100 for name, value in headers)
+    return sum(len(name) + len(value) + 150 for name, value in headers)

@@ -5,13 +5,13 @@ behind one proxy they would share a story.
 """
 
 from collections import OrderedDict, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
 import msgspec
 
-from simulator.proxy.facts import HISTORY_PATH, TOPUP_PATH, records, reference
+from simulator.proxy.facts import TOPUP_PATH, reference
 from simulator.traffic.seen import Call
 
 PAYMENTS_MAX: Final = 10_000
@@ -78,16 +78,14 @@ class Payments:
             if result:
                 self._observe(one, call.at, result, "answer", call.n)
 
-    def note_history(self, call: Call) -> None:
-        """Take trxids and statuses of payments that are known from an answer of the transaction history."""
-        if call.path != HISTORY_PATH or call.status != 200:
-            return
-        for record in records(call.answer):
+    def note_history(self, call: Call, found: Iterable[Mapping[str, Any]]) -> None:
+        """Take trxids and statuses of payments that are known from the records of a transaction history."""
+        for record in found:
             one = self._by_refid.get(reference(record, "refid"))
             if one is not None:
                 self._name(one, reference(record, "trxid"))
-                found = {"status": record.get("status_name"), "statusCode": record.get("status_code")}
-                self._observe(one, call.at, found, "history", call.n)
+                said = {"status": record.get("status_name"), "statusCode": record.get("status_code")}
+                self._observe(one, call.at, said, "history", call.n)
 
     def note_callback(self, refid: str, at: datetime, result: Mapping[str, Any], n: int) -> None:
         """Note a callback about a payment, with what it reports."""

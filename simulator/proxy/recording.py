@@ -8,6 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Final, Protocol
 
+from simulator.proxy.log import seen_size
 from simulator.proxy.secrets import SeenSecrets
 from simulator.runtime.background import in_background
 from simulator.runtime.unexpected import report
@@ -47,12 +48,12 @@ class Recording:
 
     def note(self, one: Call | Notification) -> None:
         """Take one more message; one that finds too much waiting is left out."""
-        size = len(one.body) + len(one.answer)
+        size = seen_size(one)
         if self._waiting_bytes + size > WAITING_BYTES_MAX:
             self.left_out += 1
             return
         self._waiting.append(one)
-        self._waiting_bytes += size + 1000
+        self._waiting_bytes += size
 
     def start(self) -> None:
         """Begin to write now and then; needs a running event loop."""

@@ -5,7 +5,7 @@ on, the proxy answers itself, and says so; when an answer breaks off, so does th
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
@@ -96,13 +96,16 @@ class _Passing:
         self._headers: Headers = tuple(scope["headers"])
         self._sent, self._got = Kept(relay._shelf), Kept(relay._shelf)
         self._head: Head | None = None
+        self._has_more = False
         self._is_noted = False
 
     async def run(self) -> None:
-        """Pass it on. What fails is answered, and noted."""
+        """Pass it on, once a part of its body is there: until then it takes no connection from others. What fails is
+        answered, and noted."""
         try:
+            first = await self._piece()
             async with self._pool.connection() as connection:
-                await self._exchange(connection)
+                await self._exchange(connection, first)
         except Failed as failed:
             await self._fail(failed)
         except ClientLeft:
@@ -121,9 +124,9 @@ class _Passing:
         self._sent.release()
         self._got.release()
 
-    async def _exchange(self, connection: UpstreamConnection) -> None:
+    async def _exchange(self, connection: UpstreamConnection, first: bytes) -> None:
         connection.begin(self._scope["method"])
-        uploading = asyncio.create_task(self._upload(connection))
+        uploading = asyncio.create_task(self._upload(connection, first))
         try:
             self._head = await self._first(connection, uploading)
             await self._start(self._head)
@@ -136,27 +139,32 @@ class _Passing:
 
     # The request
 
-    async def _upload(self, connection: UpstreamConnection) -> None:
-        """Raises `ClientLeft`; `TimeoutError` and `ConnectionError` when the upstream does not take it."""
+    async def _upload(self, connection: UpstreamConnection, piece: bytes) -> None:
+        """Send the request, whose body begins with `piece`.
+
+        Raises `ClientLeft`; `TimeoutError` and `ConnectionError` when the upstream does not take it."""
         is_chunked = value_of(self._headers, b"transfer-encoding") != b""
         fields = to_upstream(self._headers, self._pool.address.authority, is_chunked=is_chunked)
         line = b"%b %b HTTP/1.1\r\n" % (self._scope["method"].encode(), self._pool.address.base.encode() + self._target)
         unsent = line + b"".join(b"%b: %b\r\n" % field for field in fields) + b"\r\n"
-        async for piece in self._pieces():
-            self._sent.add(piece)
+        while True:
             framed = b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked and piece else piece
             await self._write(connection, unsent + framed)
-            unsent = b""
-        await self._write(connection, unsent + (b"0\r\n\r\n" if is_chunked else b""))
+            if not self._has_more:
+                break
+            unsent, piece = b"", await self._piece()
+        if is_chunked:
+            await self._write(connection, b"0\r\n\r\n")
 
-    async def _pieces(self) -> AsyncIterator[bytes]:
-        more = True
-        while more:
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                raise ClientLeft
-            more = message.get("more_body", False)
-            yield message.get("body", b"")
+    async def _piece(self) -> bytes:
+        """The next piece of the body, noted; empty for the end. Raises `ClientLeft`."""
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            raise ClientLeft
+        self._has_more = message.get("more_body", False)
+        piece: bytes = message.get("body", b"")
+        self._sent.add(piece)
+        return piece
 
     async def _write(self, connection: UpstreamConnection, data: bytes) -> None:
         async with asyncio.timeout(self._pool.timeout_s):

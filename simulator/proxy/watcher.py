@@ -4,13 +4,26 @@ A large message is looked at beside the event loop; it appears in the log a mome
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
 from simulator.contract.responses import Departure
 from simulator.proxy import departures
-from simulator.proxy.encoding import unpacked
-from simulator.proxy.facts import TOPUP_PATH, About, about, callback_result, members, reference, result_of
+from simulator.proxy.encoding import unpacked, unpacked_size
+from simulator.proxy.facts import (
+    HISTORY_PATH,
+    TOPUP_PATH,
+    About,
+    about,
+    callback_result,
+    is_judged,
+    is_kept,
+    members,
+    records,
+    reference,
+    result_of,
+)
 from simulator.proxy.log import SeenCall, SeenLog, SeenNotification
 from simulator.proxy.payments import Payments
 from simulator.proxy.relay import Exchanged
@@ -25,6 +38,7 @@ AT_ONCE_BYTES_MAX: Final = 64 * 1024
 WAITING_MAX: Final = 8
 TOO_LONG: Final = "the message is too long to be kept"
 TOO_MANY: Final = "not looked at: too many large messages came at once"
+TOO_LARGE: Final = "too large to judge: its body, or what is in it, is more than the proxy holds against the contract"
 NOT_READABLE: Final = "its Content-Encoding cannot be undone, so that its body was not looked at"
 
 
@@ -37,6 +51,9 @@ class _Looked(NamedTuple):
     result: Mapping[str, Any] = {}
     departures: tuple[Departure, ...] = ()
     note: str = ""
+    error: str = ""
+    kind: Literal["callback", "webhook"] = "callback"
+    records: tuple[Mapping[str, Any], ...] = ()
 
 
 class Watcher:
@@ -68,10 +85,10 @@ class Watcher:
     def _look(
         self, one: Exchanged, look: Callable[[Exchanged], _Looked], keep: Callable[[Exchanged, _Looked], None]
     ) -> None:
-        if len(one.body) + len(one.answer) <= AT_ONCE_BYTES_MAX:
+        if _is_small(one):
             keep(one, _safely(look, one))
         elif len(self._waiting) >= WAITING_MAX:
-            keep(one, _Looked(one.body, one.answer, note=TOO_MANY))
+            keep(one, _Looked(one.body, one.answer, note=TOO_MANY, kind=_kind(one.body)))
         else:
 
             async def later() -> None:
@@ -112,18 +129,18 @@ class Watcher:
             call=call,
             client=one.client,
             status=one.own_status or one.status,
-            error=one.error or reference(members(looked.answer), "error"),
+            error=one.error or looked.error,
             departures=looked.departures if answered else (),
             body_bytes=one.body_bytes,
             answer_bytes=one.answer_bytes,
         )
         call = self.log.add_call(seen)
         self.payments.note_call(call, looked.result)
-        self.payments.note_history(call)
+        self.payments.note_history(call, looked.records)
         _told(self.on_call, call)
 
     def _keep_notification(self, one: Exchanged, looked: _Looked) -> None:
-        kind = _kind(looked.body)
+        kind = looked.kind
         known = self.payments.find(looked.about.refid)
         notification = Notification(
             n=0,
@@ -180,26 +197,65 @@ def _kind(body: bytes) -> Literal["callback", "webhook"]:
     return "webhook" if isinstance(members(body).get("type"), str) else "callback"
 
 
+def _is_small(one: Exchanged) -> bool:
+    """Whether its bodies together are small when they are unpacked."""
+    left = AT_ONCE_BYTES_MAX
+    for headers, body in ((one.headers, one.body), (one.answer_headers, one.answer)):
+        left -= len(body) if len(body) > left else unpacked_size(headers, body, left)
+        if left < 0:
+            return False
+    return True
+
+
+class _Read(NamedTuple):
+    """The unpacked bodies of an exchange, which of them are held against the contract, and why the others are not."""
+
+    body: bytes
+    answer: bytes
+    body_is_judged: bool
+    answer_is_judged: bool
+    note: str
+
+
+def _read(one: Exchanged) -> _Read:
+    """Nothing is kept of a body with far too much in it: whoever decoded it later would stop all others."""
+    body, answer = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
+    if not one.is_whole or body is None or answer is None:
+        return _Read(body or b"", answer or b"", False, False, NOT_READABLE if one.is_whole else TOO_LONG)
+    small = is_judged(body), is_judged(answer)
+    body, answer = (each if is_kept(each) else b"" for each in (body, answer))
+    return _Read(body, answer, *small, "" if all(small) else TOO_LARGE)
+
+
+def _first(found: Iterator[Departure]) -> tuple[Departure, ...]:
+    return tuple(islice(found, departures.DEPARTURES_MAX))
+
+
 def _look_at_call(one: Exchanged) -> _Looked:
     path, query = _parts(one.target)
-    body, answer = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
-    note = TOO_LONG if not one.is_whole else NOT_READABLE if None in (body, answer) else ""
-    body, answer = body or b"", answer or b""
+    body, answer, _, is_answer_judged, note = _read(one)
     found: tuple[Departure, ...] = ()
-    if not note and one.status and not one.error:
-        every = departures.of_answer(one.method, path, one.status, one.answer_headers, answer)
-        found = tuple(every)[: departures.DEPARTURES_MAX]
-    result = result_of(answer) if path == TOPUP_PATH else {}
-    return _Looked(body, answer, about(query, body, answer), result, found, note)
+    if is_answer_judged and one.status and not one.error:
+        found = _first(departures.of_answer(one.method, path, one.status, one.answer_headers, answer))
+    return _Looked(
+        body,
+        answer,
+        about(query, body, answer),
+        result_of(answer) if path == TOPUP_PATH else {},
+        found,
+        note,
+        error=reference(members(answer), "error"),
+        records=tuple(records(answer)) if path == HISTORY_PATH and one.status == 200 and not one.error else (),
+    )
 
 
 def _look_at_notification(one: Exchanged) -> _Looked:
     _, query = _parts(one.target)
-    body, answer = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
-    note = TOO_LONG if not one.is_whole else NOT_READABLE if None in (body, answer) else ""
-    body, answer = body or b"", answer or b""
-    if _kind(body) == "webhook":
-        return _Looked(body, answer, departures=tuple(departures.of_webhook(body))[:50], note=note)
+    body, answer, is_body_judged, _, note = _read(one)
+    kind = _kind(body)
+    if kind == "webhook":
+        found = _first(departures.of_webhook(body)) if is_body_judged else ()
+        return _Looked(body, answer, departures=found, note=note, kind=kind)
     result = result_of(body) if body else callback_result(query)
-    found = () if note else tuple(departures.of_callback(one.method, query, body))[: departures.DEPARTURES_MAX]
+    found = _first(departures.of_callback(one.method, query, body)) if is_body_judged else ()
     return _Looked(body, answer, about(query, b"", body), result, found, note)

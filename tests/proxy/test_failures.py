@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 
 import pytest
 
@@ -87,6 +88,11 @@ BAD_HEADS = {
         "HTTP",
     ),
     "a huge head": (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 60_000, "upstream_not_http", "a head over"),
+    "a huge head that ends": (
+        b"HTTP/1.1 200 OK\r\n" + b"X: %b\r\n" % (b"y" * 60_000) * 5 + b"Content-Length: 0\r\n\r\n",
+        "upstream_not_http",
+        "a head over",
+    ),
     "one huge line": (b"HTTP/1.1 200 " + b"x" * 400_000, "upstream_not_http", "a head over"),
     "interim answers": (b"HTTP/1.1 102 Wait\r\n\r\n" * 50, "upstream_not_http", "interim answers"),
 }
@@ -113,6 +119,9 @@ def _then(data: bytes, what: Callable[[Exchange], None]) -> Answer:
 
 
 BROKEN = {
+    "a huge trailer": _then(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX: " + b"y" * 600_000, lambda _: None
+    ),
     "closed": _then(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", Exchange.close),
     "reset": _then(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", Exchange.reset),
     "closed within chunks": _then(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", Exchange.close),
@@ -256,6 +265,20 @@ def test_many_clients_share_a_bounded_number_of_connections(run: Run) -> None:
             assert {parts(answer)[0] for answer in answers} == {200}
             assert one.upstream.connections <= 128
             assert (await one.sim("/requests?limit=1"))["requests"][0]["n"] == 300
+
+    run(main())
+
+
+@pytest.mark.parametrize("path", ["/v2/topup", "/_sim/callbacks"])
+def test_requests_whose_bodies_do_not_come_take_no_connection_from_others(run: Run, path: str) -> None:
+    head = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n".encode()
+
+    async def main() -> None:
+        async with proxied(says(OK), says(OK), timeout_s=0.3) as one, AsyncExitStack() as stack:
+            for _ in range(130):
+                _, writer = await stack.enter_async_context(connected(one.port))
+                writer.write(head)
+            assert parts(await one.get(path, method="POST", body=b"{}"))[0] == 200
 
     run(main())
 

@@ -1,16 +1,24 @@
 """The parts of the proxy by themselves: addresses, what is kept, payments, and the file of a recording."""
 
 import asyncio
+import gzip
 import stat
+import tracemalloc
+import zlib
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
+from simulator.contract.responses import Departure
 from simulator.proxy.address import BadAddress, parse_address
-from simulator.proxy.facts import first_parameters, result_of
+from simulator.proxy.encoding import unpacked_size
+from simulator.proxy.facts import OUTLINE_BYTES_MAX, first_parameters, is_judged, members, records, result_of
 from simulator.proxy.kept import Kept, Shelf
+from simulator.proxy.log import SeenCall, SeenDeparture, SeenLog, SeenNotification, seen_size
 from simulator.proxy.payments import Payments
 from simulator.proxy.recording import Recording, write_whole
 from simulator.proxy.secrets import SeenSecrets
@@ -107,7 +115,7 @@ def test_a_status_is_noted_once_however_often_it_is_asked_for() -> None:
     for n, code in enumerate((1, 1, 2, 2, 20, 20), 1):
         payments.note_call(call(n, "a"), {"status": f"S{code}", "statusCode": code})
     history = b'{"data":[{"refid":"a","trxid":"T","status_name":"Successful","status_code":"20"},{"refid":7},3]}'
-    payments.note_history(call(7, "", path="/v2/transactions", answer=history))
+    payments.note_history(call(7, "", path="/v2/transactions"), records(history))
     (one,) = payments.newest_first()
     assert [(each.status, each.n) for each in one.statuses] == [("S1", 1), ("S2", 3), ("S20", 5)]
     assert one.trxid == "T"
@@ -118,8 +126,83 @@ def test_what_is_no_payment_result_is_none(body: bytes) -> None:
     assert result_of(body) == {}
 
 
+def test_a_body_with_too_much_in_it_is_not_decoded() -> None:
+    assert not is_judged(b'{"text":"' + b"a" * (1024 * 1024) + b'"}')
+    many = b'{"a":[' + b"[]," * (OUTLINE_BYTES_MAX // 3) + b"[]]}"
+    assert (is_judged(many), members(many)) == (False, {})
+    text = b'{"a":"' + b"a" * (1000 * 1024) + b'"}'
+    assert (is_judged(text), len(members(text)["a"])) == (True, 1000 * 1024)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
+def test_the_size_of_a_packed_body_is_that_of_what_is_in_it(pack: Callable[[bytes], bytes]) -> None:
+    headers = ((b"Content-Encoding", b"gzip" if pack is gzip.compress else b"deflate"),)
+    bomb, small = pack(b"[]," * 1_000_000), pack(b"{}" * 50)
+    assert unpacked_size(headers, bomb, 1000) == 1001
+    assert unpacked_size(headers, small, 1000) == 100
+    assert unpacked_size(headers, bomb[2:], 1000) == 0
+    assert unpacked_size((), bomb, 1000) == len(bomb)
+
+
 def test_a_query_of_too_many_parameters_is_not_read() -> None:
     assert first_parameters(b"a=1&" * 10_000) == {}
+
+
+LARGE = 60_000
+TEXT = "ab" * (LARGE // 2)
+FIELDS = ((b"X-A", b"b" * LARGE),)
+LARGEST = [
+    *({name: TEXT} for name in ("path", "diagnosis", "refid", "trxid")),
+    *({name: FIELDS} for name in ("headers", "answer_headers")),
+    *({name: TEXT.encode()} for name in ("query", "body", "answer")),
+    {"path": "\N{PILE OF POO}" * (LARGE // 4)},
+    {"headers": ((b"a", b"b"),) * 100},
+]
+
+
+def seen_call(departures: tuple[Departure, ...] = (), **parts: Any) -> SeenCall:
+    made = msgspec.structs.replace(call(1, "a"), **parts)
+    return SeenCall(call=made, client="", status=200, error="", departures=departures, body_bytes=0, answer_bytes=0)
+
+
+@pytest.mark.parametrize("parts", LARGEST, ids=lambda parts: next(iter(parts)))
+def test_whatever_is_large_in_a_call_is_counted_in_the_log_and_for_a_recording(parts: dict[str, Any]) -> None:
+    added = 10_000 if "headers" in parts and len(parts["headers"]) == 100 else LARGE
+    assert seen_call(**parts).size - seen_call().size >= added - 200
+    assert seen_size(seen_call(**parts).call) - seen_size(seen_call().call) >= added - 200
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [{"url": TEXT}, {"answer_headers": FIELDS}, {"headers": FIELDS}, {"error": TEXT}, {"body": TEXT.encode()}],
+    ids=lambda parts: next(iter(parts)),
+)
+def test_whatever_is_large_in_a_notification_is_counted(parts: dict[str, Any]) -> None:
+    def size(**parts: Any) -> int:
+        made = msgspec.structs.replace(CALLED_BACK, **parts)
+        return SeenNotification(notification=made, departures=(), signature="", reported="", status=200).size
+
+    assert size(**parts) - size() >= LARGE - 200
+
+
+def test_departures_are_counted_with_what_they_are_about() -> None:
+    found = Departure("f" * 300, "e" * 300, "a" * 300)
+    assert seen_call((found,) * 50).size - seen_call().size >= 50 * 900
+    assert SeenDeparture(at=START, operation=TEXT, departure=found).size >= LARGE + 900
+
+
+def test_the_log_takes_no_more_memory_than_it_counts() -> None:
+    log = SeenLog(bytes_max=4 * 1024 * 1024)
+    tracemalloc.start()
+    try:
+        for n in range(400):
+            fields = ((b"X-A", bytes([n % 256]) * LARGE),)
+            log.add_call(seen_call(path=f"/{n}" + TEXT, answer_headers=fields, diagnosis=f"{n}" + TEXT))
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < 6 * 1024 * 1024  # some is beside the log, and departures have a share of their own
+    assert log.calls.left_out > 300
 
 
 class Counted:

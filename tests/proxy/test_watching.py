@@ -223,6 +223,35 @@ def test_a_packed_answer_is_read_within_bounds() -> None:
     asyncio.run(main())
 
 
+def test_what_unpacks_to_too_much_is_not_decoded_on_either_side() -> None:
+    async def main() -> None:
+        bomb = gzip.compress(b'{"data":[' + b"[]," * 5_000_000 + b"[]]}")
+        upstream = {"/v2/balance": answer(bomb, 200, "Content-Encoding: gzip"), "": answer(BALANCE)}
+        async with proxied(by_target(upstream)) as one:
+            assert (await one.get("/v2/balance")).endswith(bomb)
+            await one.get("/v2/topup", "Content-Encoding: gzip", method="POST", body=bomb)
+            rows = (await one.sim("/requests?wait_for=2"))["requests"]
+            assert ["too large to judge" in row["diagnosis"] for row in rows] == [True, True]
+            assert all(not seen.call.answer.startswith(b'{"data":[[') for seen in one.proxy.watcher.log.calls)
+            assert all(seen.call.body == b"" for seen in one.proxy.watcher.log.calls)
+            answered = {row["path"]: row["departed"] for row in rows}
+            assert answered["/v2/balance"] == 0
+            assert answered["/v2/topup"] > 0  # the small answer to a large request is judged
+
+    asyncio.run(main())
+
+
+def test_a_message_of_any_size_has_a_few_departures() -> None:
+    async def main() -> None:
+        rows = answer(b'{"data":[' + b'{"refid":"a","trxid":"b"},' * 20_000 + b"{}]}")
+        async with proxied(by_target({"": rows})) as one:
+            await one.get("/v2/transactions")
+            (row,) = (await one.sim("/requests?wait_for=1"))["requests"]
+            assert 0 < row["departed"] <= 50
+
+    asyncio.run(main())
+
+
 async def call_back(one: Proxied, data: Any, *lines: str, path: str = "", method: str = "POST") -> bytes:
     body = data if isinstance(data, bytes) else json.dumps(data).encode()
     return await one.get(f"/_sim/callbacks{path}", "Content-Type: application/json", *lines, method=method, body=body)
