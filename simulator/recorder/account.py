@@ -14,6 +14,7 @@ from simulator.traffic.seen import Call, Notification
 
 DEPOSITS_MAX = 200
 METHODS = ("GET", "POST")
+THRESHOLD_MIN = 1  # SPEC 4.16
 
 
 class Account:
@@ -59,21 +60,36 @@ class Account:
 
     def note_threshold(self, call: Call) -> None:
         """`POST /v2/low-balance-threshold`."""
-        found = parse_amount(as_dict(json_object(call.answer).get("data")).get("BalanceThreshold"))
-        if found is not None:
-            self.threshold = found
+        data = as_dict(json_object(call.answer).get("data"))
+        if "BalanceThreshold" in data:
+            found = parse_amount(data["BalanceThreshold"])
+            self.threshold = found if found is not None and found >= THRESHOLD_MIN else None
 
     def note_callback_url(self, call: Call) -> None:
         """`GET` and `POST /v2/callback-url`."""
         data = as_dict(json_object(call.answer).get("data"))
-        if short(data.get("Method")) in METHODS and data.get("CallbackUrl"):
+        if data.get("CallbackUrl") == "":
+            self.callback_method = None
+        elif short(data.get("Method")) in METHODS and data.get("CallbackUrl"):
             self.callback_method = data["Method"]
 
     def note_webhook(self, call: Call) -> None:
-        """`GET`, `PUT` and `PATCH` of the balance webhook."""
+        """`GET` and `PUT` of the balance webhook."""
         answer = json_object(call.answer)
-        if answer.get("webhook_url"):
+        if answer.get("webhook_url") == "":
+            self.webhook_enabled = None
+        elif answer.get("webhook_url"):
             self.webhook_enabled = answer.get("enabled") is not False
+
+    def note_webhook_enabled(self, call: Call) -> None:
+        """`PATCH` of the balance webhook; an answer without a body sets what was asked for."""
+        enabled = json_object(call.answer).get("enabled", json_object(call.body).get("enabled"))
+        if isinstance(enabled, bool):
+            self.webhook_enabled = enabled
+
+    def note_no_webhook(self, _: Call) -> None:
+        """`DELETE` of the balance webhook."""
+        self.webhook_enabled = None
 
     def note_event(self, one: Notification, start: datetime) -> None:
         """A webhook: a `balance.added` is a deposit."""

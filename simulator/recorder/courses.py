@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from simulator.domain.model.transactions import SETTLED, Status, may_follow
+from simulator.recorder.clocks import STAMP_S
 from simulator.recorder.payments import SeenPayment, SeenStatus
 
 ALIKE_S = 1.5
 ALIKE_SHARE = 0.33
-STAMP_S = 1.0  # the service says its times to the second
 COURSES_MAX = 20
 PROMPT_S = 1.5  # a callback that comes sooner than that was not held up
 COPIES_S = 5.0  # copies that come sooner than that are duplicates, later ones repetitions

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from simulator.domain.model.transactions import STATUS_CODES, Reason
 from simulator.recorder import timelines
 from simulator.recorder.bodies import short
+from simulator.recorder.clocks import NOTE, by_stamps, clocks_differ
 from simulator.recorder.courses import Course, courses_of
 from simulator.recorder.explained import Observed, Part, explain
 from simulator.recorder.payments import Payments, SeenPayment, SeenRefusal
@@ -45,7 +46,11 @@ def payment_rules(
     """All rules of payments for these products, one after another."""
     made = PaymentRules()
     scripted = [one for one in seen.refusals if not _follows(one, probe)]
-    payments_of = _by_product(seen.followed.values())
+    followed = list(seen.followed.values())
+    if clocks_differ(followed):
+        followed = [by_stamps(one) for one in followed]
+        made.notes.append(NOTE)
+    payments_of = _by_product(followed)
     refusals_of = _by_product(scripted)
     for product in sorted({*payments_of, *refusals_of} & products):
         payments, refusals = payments_of.get(product, []), refusals_of.get(product, [])

@@ -14,6 +14,7 @@ from simulator.recorder.written import Record, written
 from simulator.traffic.seen import Call, Notification
 
 _OK = 200
+_SUCCESSES = range(200, 300)
 _Note = Callable[["Recorder", Call], None]
 
 
@@ -99,10 +100,10 @@ class Recorder:
 
 
 def _when_ok(pick: Callable[[Recorder], Callable[[Call], None]]) -> _Note:
-    """What takes a call that was answered with 200; other answers have nothing in them."""
+    """What takes a call that succeeded, 201 and 204 included; other answers have nothing in them."""
 
     def note(recorder: Recorder, call: Call) -> None:
-        if call.status == _OK:
+        if call.status in _SUCCESSES:
             pick(recorder)(call)
 
     return note
@@ -122,6 +123,8 @@ _NOTES: Mapping[tuple[str, str], _Note] = {
     ("POST", "/v2/callback-url"): _when_ok(lambda to: to._account.note_callback_url),
     ("GET", "/v2/balance-webhook"): _when_ok(lambda to: to._account.note_webhook),
     ("PUT", "/v2/balance-webhook"): _when_ok(lambda to: to._account.note_webhook),
+    ("DELETE", "/v2/balance-webhook"): _when_ok(lambda to: to._account.note_no_webhook),
+    ("PATCH", "/v2/balance-webhook/enabled"): _when_ok(lambda to: to._account.note_webhook_enabled),
     ("POST", "/v2/topup"): Recorder._note_topup,
     ("GET", "/v2/transactions"): _when_ok(lambda to: to._payments.note_history),
     ("GET", "/v2/bill-presentment"): lambda to, call: to._bills.note(call),

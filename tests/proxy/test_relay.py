@@ -44,6 +44,67 @@ def test_the_method_and_the_body_arrive_as_they_were_sent(run: Run, method: str)
     run(main())
 
 
+BODIES = [b"{}\n", b"{}\r\n", b"{}\r\n\r\n", b"\n{} ", b" ", b"\n", b"\t\n\n", b"\x00", b'\xef\xbb\xbf{"a":1}\n']
+
+
+@pytest.mark.parametrize("body", BODIES, ids=repr)
+def test_blanks_and_newlines_of_a_body_which_are_signed_arrive_in_both_directions(run: Run, body: bytes) -> None:
+    async def main() -> None:
+        answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+        async with proxied(says(answer), says(answer)) as one:
+            for target in ("/v2/topup", "/_sim/callbacks"):
+                assert (await one.get(target, method="POST", body=body)).partition(b"\r\n\r\n")[2] == body
+            for got in (one.upstream, one.receiver):
+                assert got.requests[0].body == body
+                assert f"content-length: {len(body)}" in got.requests[0].head
+
+    run(main())
+
+
+def test_every_field_that_clients_usually_send_arrives(run: Run) -> None:
+    fields = [
+        "user-agent: shop/1.2 (python-httpx/0.27)",
+        "accept: */*",
+        "accept-encoding: gzip, deflate, br, zstd",
+        "accept-language: ms-MY, en;q=0.5",
+        "content-type: application/json; charset=utf-8",
+        "content-encoding: identity",
+        "authorization: Bearer b",
+        "cookie: a=b; c=d",
+        "cache-control: no-cache",
+        "pragma: no-cache",
+        "origin: https://shop.example.com",
+        "referer: https://shop.example.com/a",
+        "date: Sat, 21 Nov 2026 04:00:00 GMT",
+        'if-none-match: "a"',
+        "if-modified-since: Sat, 21 Nov 2026 04:00:00 GMT",
+        "range: bytes=0-1",
+        "from: a@example.com",
+        "via: 1.1 other",
+        "forwarded: for=192.0.2.1",
+        "x-forwarded-for: 192.0.2.1",
+        "x-request-id: 1",
+        "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "idempotency-key: a1",
+        "priority: u=1",
+        "x-api-key: k",
+        "x-api-version: 2026-09-16",
+        "x-timestamp: 1700000000",
+        "x-nonce: nnnnnnnnnnnnnnnn",
+        "x-signature: s=",
+        "x-sim-rule: none",
+    ]
+
+    async def main() -> None:
+        async with proxied(says(OK)) as one:
+            await one.get("/x", *fields, method="POST", body=b"{}")
+            host, *arrived = one.upstream.requests[0].head[1:]
+            assert host == f"host: 127.0.0.1:{one.upstream.port}"
+            assert arrived == [*fields, "content-length: 2"]
+
+    run(main())
+
+
 def test_header_fields_keep_their_order_and_values_and_none_is_added(run: Run) -> None:
     async def main() -> None:
         async with proxied(says(OK)) as one:

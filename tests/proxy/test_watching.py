@@ -6,9 +6,11 @@ import hmac
 import json
 from base64 import b64encode
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
 
+from simulator.proxy.departures import of_callback
 from simulator.upstream.signing import Credentials, SignedRequest, sign
 from tests.support.broken_receivers import OK, Answer, Exchange, says
 from tests.support.proxies import Proxied, parts, proxied
@@ -170,6 +172,29 @@ DEPARTURES: list[tuple[str, str, bytes, list[tuple[str, str, str]]]] = [
         [("data.cost", "must be a number", "'9.75'")],
     ),
     (
+        "a whole amount with a point",
+        "/v2/topup",
+        answer(json.dumps({"data": RESULT}).replace('"amount": 10', '"amount": 10.0').encode()),
+        [("data.amount", "an integer when whole", "10.0")],
+    ),
+    (
+        "a time that no clock shows",
+        "/v2/topup",
+        answer({"data": {**RESULT, "timestamp": "2026-13-45 99:00:00"}}),
+        [("data.timestamp", "a time that exists", "'2026-13-45 99:00:00'")],
+    ),
+    (
+        "a day that no month has",
+        "/v2/callback-url",
+        answer(
+            {
+                "data": {"Status": "Success", "CallbackUrl": "", "Method": ""},
+                "@metadata": {"status_code": 200, "last_updated": "31-02-2026 10:00:00"},
+            }
+        ),
+        [("@metadata.last_updated", "a time that exists", "'31-02-2026 10:00:00'")],
+    ),
+    (
         "a page in place of JSON",
         "/v2/balance",
         b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1\r\n\r\nx",
@@ -318,8 +343,6 @@ def test_callbacks_arrive_byte_for_byte_and_the_answer_goes_back() -> None:
 def test_a_callback_by_get_is_read_from_its_query() -> None:
     async def main() -> None:
         message = json.dumps({**DONE, "timestamp": "2026-11-21 12:00:00.000"})
-        from urllib.parse import quote
-
         async with proxied(says(OK), says(OK)) as one:
             await one.get(f"/_sim/callbacks?refid=a1&status=20&price=9.75&message={quote(message)}")
             await one.get("/_sim/callbacks?refid=a2&status=20&price=9.75&message=%7B")
@@ -331,12 +354,62 @@ def test_a_callback_by_get_is_read_from_its_query() -> None:
     asyncio.run(main())
 
 
+TOLD = {**DONE, "timestamp": "2026-11-21 12:00:00.000"}
+PARAMETERS = {"refid": "a1", "status": "20", "price": "9.75", "message": json.dumps(TOLD)}
+BY_GET: list[tuple[str, dict[str, str | None], list[tuple[str, str, str]]]] = [
+    ("a right one", {}, []),
+    ("the price with another number of digits", {"price": "9.750"}, []),
+    ("no refid", {"refid": None}, [("refid", "a parameter", "absent")]),
+    ("no status", {"status": None}, [("status", "a parameter", "absent")]),
+    ("no price", {"price": None}, [("price", "a parameter", "absent")]),
+    ("no message", {"message": None}, [("message", "a parameter", "absent")]),
+    ("a status in words", {"status": "Succesful"}, [("status", "the numeric code", "'Succesful'")]),
+    ("another status", {"status": "48"}, [("status", "as in message: 20", "48")]),
+    ("a price that is no number", {"price": "9,75"}, [("price", "a number", "'9,75'")]),
+    ("an empty price", {"price": ""}, [("price", "a number", "''")]),
+    ("another price", {"price": "9.5"}, [("price", "as in message: 9.75", "9.5")]),
+    ("another refid", {"refid": "a2"}, [("refid", "as in message: a1", "a2")]),
+    (
+        "a time without milliseconds",
+        {"message": json.dumps(DONE)},
+        [("message: timestamp", "must ", "'2026-11-21 12:00:00'")],
+    ),
+    (
+        "a time that no clock shows",
+        {"message": json.dumps({**DONE, "timestamp": "2026-02-30 12:00:00.000"})},
+        [("message: timestamp", "a time that exists", "'2026-02-30 12:00:00.000'")],
+    ),
+    (
+        "a whole amount with a point",
+        {"message": json.dumps({**TOLD, "amount": 10.0})},
+        [("message: amount", "an integer when whole", "10.0")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("changed", "wanted"), [row[1:] for row in BY_GET], ids=[row[0] for row in BY_GET])
+def test_each_parameter_of_a_callback_by_get_is_judged(
+    changed: dict[str, str | None], wanted: list[tuple[str, str, str]]
+) -> None:
+    sent = {name: value for name, value in (PARAMETERS | changed).items() if value is not None}
+    found = list(of_callback("GET", urlencode(sent).encode(), b""))
+    assert [(one.field, one.actual) for one in found] == [(field, actual) for field, _, actual in wanted]
+    assert all(words in one.expected for one, (_, words, _) in zip(found, wanted, strict=True))
+
+
+def test_a_whole_amount_of_a_callback_by_post_is_an_integer() -> None:
+    (found,) = of_callback("POST", b"", json.dumps({"data": {**DONE, "amount": 10.0}}).encode())
+    assert found == ("data.amount", "an integer when whole", "10.0", False)
+    assert list(of_callback("POST", b"", json.dumps({"data": {**DONE, "amount": 10.5}}).encode())) == []
+
+
+EVENT_DATA = {"resellerCode": "R", "amount": 1, "balance": 2, "description": "d"}
 EVENT = {
     "type": "balance.added",
     "version": "1.0",
     "id": "e1",
     "created_at": "2026-11-21T04:00:00.000Z",
-    "data": {"resellerCode": "R", "amount": 1, "balance": 2, "description": "d"},
+    "data": EVENT_DATA,
 }
 WEBHOOK_SECRET = "5e" * 32
 
@@ -359,6 +432,31 @@ def test_a_webhook_is_verified_with_the_secret_that_went_by() -> None:
             rows = (await one.sim("/callbacks?kind=webhook"))["callbacks"]
             assert [row["signature"] for row in reversed(rows)] == ["unknown", "right", "wrong", "right", ""]
             assert {len(row["departures"]) for row in rows} == {0}
+
+    asyncio.run(main())
+
+
+GROUP = {"id": "g", "name": "Group", "icon_url": "", "categories": []}
+CHANGED = {**EVENT, "type": "group.updated", "data": GROUP}
+WEBHOOKS: list[tuple[str, Any, list[str]]] = [
+    ("a deposit", EVENT, []),
+    ("a deposit without an amount", {**EVENT, "data": {**EVENT_DATA, "amount": "1"}}, ["data"]),
+    ("a change of the catalog", CHANGED, []),
+    ("a change of the catalog with the data of a deposit", {**CHANGED, "data": EVENT_DATA}, ["data"]),
+    ("a deposit with the data of the catalog", {**EVENT, "data": GROUP}, ["data"]),
+    ("an event that is not documented", {**EVENT, "type": "balance.removed"}, ["data", "type"]),
+]
+
+
+@pytest.mark.parametrize(("event", "wanted"), [row[1:] for row in WEBHOOKS], ids=[row[0] for row in WEBHOOKS])
+def test_each_kind_of_event_is_held_against_its_own_schema(event: Any, wanted: list[str]) -> None:
+    async def main() -> None:
+        async with proxied(says(OK), says(OK)) as one:
+            await call_back(one, event)
+            (row,) = (await one.sim("/callbacks?kind=webhook"))["callbacks"]
+            assert sorted({each["field"].partition(".")[0] for each in row["departures"]}) == wanted
+            found = (await one.sim("/departures"))["departures"]
+            assert len(found) == len(row["departures"])
 
     asyncio.run(main())
 

@@ -8,6 +8,7 @@ from simulator.conform.findings import Departure, NotExercised, differ, unless
 from simulator.conform.queries import target
 from simulator.conform.registry import check
 from simulator.conform.till import PAID, PENDING, STATUSES, Payment, state_of
+from simulator.wire.json import is_integer_when_whole
 
 FINAL_NAMES = {PAID: "Successful", STATUSES["failed"]: "Failed", STATUSES["refunded"]: "Refund"}
 KEPT = ("refid", "product", "account", "amount", "productName")
@@ -45,7 +46,7 @@ def pay_created(run: Run) -> Iterator[Departure]:
 def pay_amount(run: Run) -> Iterator[Departure]:
     for payment in run.till.payments:
         amount = payment.first.at("data.amount")
-        is_right = isinstance(amount, int) == (payment.order.amount == payment.order.amount.to_integral_value())
+        is_right = is_integer_when_whole(amount, payment.order.amount)
         yield from unless(is_right, "data.amount", f"the number {payment.order.amount}", payment.first)
 
 
