@@ -110,7 +110,8 @@ class Validator:
         begun = [errors for errors in of_its_type if not self._is_all_missing(errors)]
         closest = min(map(_missing_count, begun or of_its_type), default=0)
         near = [errors for errors in begun if _missing_count(errors) == closest] or of_its_type
-        if len(near) > 1 and all(_missing_count(errors) == len(errors) for errors in near):
+        is_missing = (one.kind.name == "required" and one.instance_path == path for errors in near for one in errors)
+        if len(near) > 1 and all(is_missing):
             needs = (" and ".join(one.kind.as_dict()["property"] for one in errors) for errors in near)
             return [(_dotted(path), f"needs {' or '.join(needs)}")]
         return [pair for errors in sorted(near, key=len)[:1] for one in errors for pair in self._explained(one)]
