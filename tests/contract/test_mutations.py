@@ -25,6 +25,34 @@ NEVER = "never-sent"
 Way = tuple[str, ...]
 Change = tuple[str, Callable[[Schema], None]]
 
+REPLY = {"status": 200, "delay": 1, "body": "x", "headers": {"X-A": "b"}}
+# What no story sends, and keywords of members within members that have to be followed.
+MORE: dict[str, dict[str, Any]] = {
+    "topup-request": {
+        "refid": "with-more",
+        "remarks": "x",
+        "extras": {"subproduct_code": "RELOAD-10", "ic_number": "900101145678", "biller_code": "1001", "ref2": "x"},
+    },
+    "inbox-replies-request": {
+        "replies": [REPLY],
+        "during": [REPLY | {"time": {"from": "12:00", "to": "12:10"}, "weekday": ["Sun"]}],
+    },
+    "probes-request": {"timeout": 1},
+}
+WITHIN = {
+    "topup-request": {
+        "extras.subproduct_code: type", "extras.ic_number: type", "extras.biller_code: type", "extras.ref2: type",
+    },
+    "void-request": {"user_email: items", "user_email.*: pattern"},
+    "settings-request": {"ip_allowlist: items", "ip_allowlist.*: format"},
+    "clock-request": {"rate: exclusiveMinimum"},
+    "probes-request": {"probes.*: enum", "timeout: exclusiveMinimum"},
+    "inbox-replies-request": {
+        "replies.*.headers: minProperties", "replies.*.headers: maxProperties", "during.*.time.from: pattern",
+        "during.*.weekday: items", "during.*.weekday.*: enum",
+    },
+}  # fmt: skip
+
 
 class Ended(Exception):
     """Ends a story."""
@@ -119,8 +147,7 @@ def forgets(member: str) -> Callable[[Schema], None]:
 
 def tighter(part: Schema, value: Any) -> Iterator[tuple[str, Any]]:
     """For each keyword of a member's schema a value that `value` does not satisfy."""
-    if "type" in part:
-        yield "type", "null"
+    yield "type", "null"  # also of what has none yet
     if "const" in part:
         yield "const", NEVER
     if "enum" in part:
@@ -141,6 +168,10 @@ def tighter(part: Schema, value: Any) -> Iterator[tuple[str, Any]]:
         yield "format", "json-pointer"  # which no address, time or URL is
     if "items" in part and isinstance(value, list) and value:
         yield "items", {"type": "null"}
+    if "minProperties" in part and isinstance(value, dict):
+        yield "minProperties", len(value) + 1
+    if "maxProperties" in part and isinstance(value, dict):
+        yield "maxProperties", len(value) - 1
     if "maxItems" in part:
         yield "maxItems", len(value) - 1
     if "minItems" in part:
@@ -181,12 +212,17 @@ def test_the_server_follows_each_keyword(document: str, method: str, path: str, 
         sent = sent_by(exchange, place, name)
         if exchange.status >= 300 or not sent:
             return
+        if name in MORE:
+            sent = sent | MORE[name]  # a new one: the story sends its own again
+            assert again(p, exchange, place, sent).status < 300
         checked.extend(follows(p, exchange, place, name, sent))
         raise Ended
 
     for story, needed in STORIES:
         play_until(story, needed, check)
     assert len(checked) >= 2, "no story sends what this schema is about"
+    missing = WITHIN.get(name, set()) - set(checked)
+    assert missing == set()
 
 
 def follows(p: Player, exchange: Exchange, place: str, name: str, sent: dict[str, Any]) -> Iterator[str]:
@@ -196,14 +232,19 @@ def follows(p: Player, exchange: Exchange, place: str, name: str, sent: dict[str
             response = again(p, exchange, place, sent)
         assert response.status == 400, f"{name}, {what}: {response.status} {response.body.decode()}"
         yield what
+    stray = {NEVER: "x"} if schema(name).get("additionalProperties") is not False else {}
     for member in schema(name).get("required", ()):
         less = {key: value for key, value in sent.items() if key != member}
-        refused = again(p, exchange, place, less)
-        assert refused.status == 400, f"{name} without {member}"
-        accepted = b""
-        with changed(name, optional(member)), suppress(AssertionError):  # code that relies on it makes a mistake then
-            accepted = again(p, exchange, place, less).body
-        assert accepted != refused.body, f"{name} without {member}: code refuses it, whatever the schema says"
+        for fewer in (
+            less,
+            less | stray,
+        ):  # code looks at fewer and at more members than are required in different ways
+            refused = again(p, exchange, place, fewer)
+            assert refused.status == 400, f"{name} without {member}"
+            accepted = b""
+            with changed(name, optional(member)), suppress(AssertionError):  # what relies on it makes a mistake then
+                accepted = again(p, exchange, place, fewer).body
+            assert accepted != refused.body, f"{name} without {member}: code refuses it, whatever the schema says"
         yield f"{member} dropped"
     if schema(name).get("additionalProperties") is False:
         more = sent | {NEVER: "x"}
