@@ -13,6 +13,8 @@ from simulator.upstream.manners import NoAnswer
 DEPARTURES_MAX = 20
 # What an answer of an unexpected shape makes of the arithmetic and the look-ups of a check.
 UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+MISHAP = "an answer"
+"""The field of the departure that is made of one of them: no check named what departs."""
 
 
 def known_names() -> set[str]:
@@ -93,7 +95,7 @@ def _collected(departures: Iterable[Departure]) -> list[Departure]:
         if not found:
             raise
     except UNEXPECTED as unexpected:
-        found.append(Departure("an answer", "the shape that the contract describes", repr(unexpected)))
+        found.append(Departure(MISHAP, "the shape that the contract describes", repr(unexpected)))
     return found
 
 

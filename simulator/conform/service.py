@@ -34,7 +34,7 @@ class Request:
         return self.target.partition("?")[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """What came back; header names are in lower case."""
 
@@ -71,6 +71,8 @@ class Answer:
         """Status, request and the beginning of the body, for departures."""
         text = shortened(self.body.decode("utf-8", "replace"), 160)
         return f"{self.status} of {self.request.method} {self.request.path}: {text}"
+
+    __repr__ = __str__  # never the headers, which have the signature
 
 
 class Service(Protocol):

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from simulator.contract.sampling import named_members, sample
-from simulator.contract.schemas import Schema, at_pointer, compiled, names, schema, schema_at
+from simulator.contract.schemas import BASE_URI, Schema, at_pointer, compiled, names, schema, schema_at
 from simulator.shortened import shortened
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _NOUNS = {
     "boolean": "true or false",
     "null": "null",
 }
+_OF_OBJECTS = ("required", "additionalProperties", "propertyNames", "anyOf", "oneOf")
 _SIZES = (
     ("minLength", "maxLength", "character"),
     ("minItems", "maxItems", "item"),
@@ -111,18 +112,49 @@ class Validator:
         elif keyword == "propertyNames":
             wanted = self._holder(error)["propertyNames"]
             yield _dotted(path), f"has a member whose name {expectation(wanted)}"
+        elif keyword in ("anyOf", "oneOf") and "x-must-be" not in self._holder(error) and (meant := self._meant(error)):
+            yield from meant
         else:
             yield _dotted(path), expectation(self._holder(error))
 
+    def _meant(self, error: "ValidationError") -> list[tuple[str, str]]:
+        """What is wrong by the alternative that a value was meant to be, by what it has; or the members that it needs.
+
+        Empty when it has the type of none.
+        """
+        path = error.instance_path
+        of_its_type = [
+            errors
+            for errors in error.kind.as_dict().get("context", ())
+            if all(one.instance_path != path or one.kind.name in _OF_OBJECTS for one in errors)
+        ]
+        begun = [errors for errors in of_its_type if not self._is_all_missing(errors)]
+        closest = min(map(_missing_count, begun or of_its_type), default=0)
+        near = [errors for errors in begun if _missing_count(errors) == closest] or of_its_type
+        is_missing = (one.kind.name == "required" and one.instance_path == path for errors in near for one in errors)
+        if len(near) > 1 and all(is_missing):
+            needs = (" and ".join(one.kind.as_dict()["property"] for one in errors) for errors in near)
+            return [(_dotted(path), f"needs {' or '.join(needs)}")]
+        return [pair for errors in sorted(near, key=len)[:1] for one in errors for pair in self._explained(one)]
+
+    def _is_all_missing(self, errors: list["ValidationError"]) -> bool:
+        missing = [one for one in errors if one.kind.name == "required"]
+        return bool(missing) and len(missing) == len(self._holder(missing[0])["required"])
+
     def _holder(self, error: "ValidationError") -> Schema:
         """The schema whose keyword failed."""
-        location = error.absolute_keyword_location
-        holder = (
-            schema_at(location.rpartition("/")[0])
-            if location
-            else at_pointer(self._source, "".join(f"/{token}" for token in error.schema_path[:-1]))
-        )
+        file, is_located, pointer = (error.absolute_keyword_location or "").rpartition("/")[0].partition("#")
+        if file not in ("", BASE_URI):
+            holder = schema_at(f"{file}#{pointer}")
+        elif is_located:  # in a schema that is in no file
+            holder = at_pointer(self._source, pointer)
+        else:
+            holder = at_pointer(self._source, "".join(f"/{token}" for token in error.schema_path[:-1]))
         return holder if isinstance(holder, dict) else {}
+
+
+def _missing_count(errors: list["ValidationError"]) -> int:
+    return sum(one.kind.name == "required" for one in errors)
 
 
 @cache

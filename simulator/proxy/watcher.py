@@ -5,11 +5,12 @@ A large message is looked at beside the event loop; it appears in the log a mome
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, Literal, NamedTuple
 
 from simulator.contract.responses import Departure
 from simulator.proxy import departures
+from simulator.proxy.echoes import of_echoes
 from simulator.proxy.encoding import unpacked, unpacked_size
 from simulator.proxy.facts import (
     HISTORY_PATH,
@@ -236,7 +237,8 @@ def _look_at_call(one: Exchanged) -> _Looked:
     body, answer, _, is_answer_judged, note = _read(one)
     found: tuple[Departure, ...] = ()
     if is_answer_judged and one.status and not one.error:
-        found = _first(departures.of_answer(one.method, path, one.status, one.answer_headers, answer))
+        shape = departures.of_answer(one.method, path, one.status, one.answer_headers, answer)
+        found = _first(chain(shape, of_echoes(one.method, path, query, body, answer)))
     return _Looked(
         body,
         answer,
