@@ -10,16 +10,14 @@ from typing import Any, Final, Literal, NamedTuple
 
 from simulator.contract.responses import Departure
 from simulator.proxy import departures
+from simulator.proxy.bodies import is_small, read
 from simulator.proxy.echoes import of_echoes
-from simulator.proxy.encoding import unpacked, unpacked_size
 from simulator.proxy.facts import (
     HISTORY_PATH,
     TOPUP_PATH,
     About,
     about,
     callback_result,
-    is_judged,
-    is_kept,
     members,
     records,
     reference,
@@ -35,12 +33,8 @@ from simulator.runtime.background import in_background
 from simulator.runtime.unexpected import report
 from simulator.traffic.seen import Call, Notification
 
-AT_ONCE_BYTES_MAX: Final = 64 * 1024
 WAITING_MAX: Final = 8
-TOO_LONG: Final = "the message is too long to be kept"
 TOO_MANY: Final = "not looked at: too many large messages came at once"
-TOO_LARGE: Final = "too large to judge: its body, or what is in it, is more than the proxy holds against the contract"
-NOT_READABLE: Final = "its Content-Encoding cannot be undone, so that its body was not looked at"
 
 
 class _Looked(NamedTuple):
@@ -86,7 +80,7 @@ class Watcher:
     def _look(
         self, one: Exchanged, look: Callable[[Exchanged], _Looked], keep: Callable[[Exchanged, _Looked], None]
     ) -> None:
-        if _is_small(one):
+        if is_small(one):
             keep(one, _safely(look, one))
         elif len(self._waiting) >= WAITING_MAX:
             keep(one, _Looked(one.body, one.answer, note=TOO_MANY, kind=_kind(one.body)))
@@ -198,43 +192,13 @@ def _kind(body: bytes) -> Literal["callback", "webhook"]:
     return "webhook" if isinstance(members(body).get("type"), str) else "callback"
 
 
-def _is_small(one: Exchanged) -> bool:
-    """Whether its bodies together are small when they are unpacked."""
-    left = AT_ONCE_BYTES_MAX
-    for headers, body in ((one.headers, one.body), (one.answer_headers, one.answer)):
-        left -= len(body) if len(body) > left else unpacked_size(headers, body, left)
-        if left < 0:
-            return False
-    return True
-
-
-class _Read(NamedTuple):
-    """The unpacked bodies of an exchange, which of them are held against the contract, and why the others are not."""
-
-    body: bytes
-    answer: bytes
-    body_is_judged: bool
-    answer_is_judged: bool
-    note: str
-
-
-def _read(one: Exchanged) -> _Read:
-    """Nothing is kept of a body with far too much in it: whoever decoded it later would stop all others."""
-    body, answer = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
-    if not one.is_whole or body is None or answer is None:
-        return _Read(body or b"", answer or b"", False, False, NOT_READABLE if one.is_whole else TOO_LONG)
-    small = is_judged(body), is_judged(answer)
-    body, answer = (each if is_kept(each) else b"" for each in (body, answer))
-    return _Read(body, answer, *small, "" if all(small) else TOO_LARGE)
-
-
 def _first(found: Iterator[Departure]) -> tuple[Departure, ...]:
     return tuple(islice(found, departures.DEPARTURES_MAX))
 
 
 def _look_at_call(one: Exchanged) -> _Looked:
     path, query = _parts(one.target)
-    body, answer, _, is_answer_judged, note = _read(one)
+    body, answer, _, is_answer_judged, note = read(one)
     found: tuple[Departure, ...] = ()
     if is_answer_judged and one.status and not one.error:
         shape = departures.of_answer(one.method, path, one.status, one.answer_headers, answer)
@@ -253,7 +217,7 @@ def _look_at_call(one: Exchanged) -> _Looked:
 
 def _look_at_notification(one: Exchanged) -> _Looked:
     _, query = _parts(one.target)
-    body, answer, is_body_judged, _, note = _read(one)
+    body, answer, is_body_judged, _, note = read(one)
     kind = _kind(body)
     if kind == "webhook":
         found = _first(departures.of_webhook(body)) if is_body_judged else ()
