@@ -1,6 +1,7 @@
 """The parts of the proxy by themselves: addresses, what is kept, payments, and the file of a recording."""
 
 import asyncio
+import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -253,3 +254,25 @@ def test_a_recording_that_fails_says_so_and_nothing_else_does(
     (line,) = said
     assert words in line
     assert "hush" not in line
+
+
+def test_secrets_are_kept_within_bounds_of_count_length_and_sum() -> None:
+    secrets = SeenSecrets()
+    for n in range(200):
+        secrets.learn("/v2/token", json.dumps({"password": f"{n:08}-" + "p" * 60_000}).encode(), b"")
+    kept = [text for index in secrets.secrets for text in index._known]
+    assert max(map(len, kept)) == 4096
+    for n in range(3000):
+        secrets.learn("/v2/token", json.dumps({"password": f"{n:08}=" + "p" * 5000}).encode(), b"")
+    kept = [text for index in secrets.secrets for text in index._known]
+    assert sum(map(len, kept)) <= 2 * (4 * 1024 * 1024 + 4096)
+    assert secrets.mask.text(f"{2999:08}=" + "p" * 100) == "(not shown)"
+
+
+def test_one_password_again_and_again_makes_nothing_be_forgotten() -> None:
+    secrets = SeenSecrets()
+    secrets.learn("/v2/balance-webhook", b"", b'{"webhook_secret":"whsec_of-the-webhook"}')
+    for _ in range(3000):
+        secrets.learn("/v2/token", json.dumps({"password": "q" * 4096}).encode(), b"")
+    assert secrets.mask.text("whsec_of-the-webhook") == "(not shown)"
+    assert list(secrets.webhooks) == ["whsec_of-the-webhook"]
