@@ -138,9 +138,10 @@ def _run(flags: ProxyFlags, *, as_json: bool) -> int | None:
 
 def _refuse_circle(flags: ProxyFlags, server: "Server") -> None:
     """A proxy in front of itself would pass one request on without end."""
-    names = {flags.host, "localhost", "127.0.0.1", "::1"}
+    from simulator.cli.own_address import is_own
+
     for flag, address in (("--upstream", flags.upstream), ("--callbacks-to", flags.callbacks_to)):
-        if address is not None and address.port == server.port and address.host in names:
+        if address is not None and address.port == server.port and is_own(address.host, flags.host):
             server.close()
             raise CannotStart(f"{PROGRAM}: {flag} is the proxy's own address; choose another --port")
 
