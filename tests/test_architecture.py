@@ -83,8 +83,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
-        "billers", "diagnoses", "errors", "headers", "json", "legacy", "outbound", "paging", "secrets", "signing",
-        "timestamps", "tokens", "unescaped",
+        "billers", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets", "outbound", "paging", "secrets",
+        "signing", "timestamps", "tokens", "unescaped",
     },
 }  # fmt: skip
 LINES_MAX = 300

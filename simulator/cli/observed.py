@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ class Observed:
 def read_observed(path: Path) -> dict[str, Observed]:
     """What a report learned, by the assumption's id. Raises `ClickException` for a file that is no such report."""
     try:
+        if not path.is_file():  # a pipe would be waited for
+            path.stat()
+            raise _refused(path, "is no regular file")
         with path.open("rb") as file:
             content = file.read(REPORT_BYTES_MAX + 1)
     except OSError as error:
@@ -31,7 +35,7 @@ def read_observed(path: Path) -> dict[str, Observed]:
     if len(content) > REPORT_BYTES_MAX:
         raise _refused(path, f"has more than {REPORT_BYTES_MAX} bytes")
     try:
-        report = json.loads(content)
+        report = json.loads(content, parse_float=_finite, parse_constant=_finite)
         target, learned = report["target"], report["assume"]
         found = {name: Observed(target, one["value"], one["evidence"]) for name, one in learned.items()}
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
@@ -39,6 +43,13 @@ def read_observed(path: Path) -> dict[str, Observed]:
     if not all(isinstance(text, str) for one in found.values() for text in (one.target, one.evidence)):
         raise _refused(path, "is not a report of `reseller-sim conform --json FILE`")
     return found
+
+
+def _finite(text: str) -> float:
+    """A number that JSON can say again. Raises `ValueError`."""
+    if not isfinite(number := float(text)):
+        raise ValueError(text)
+    return number
 
 
 def _refused(path: Path, reason: str) -> click.ClickException:

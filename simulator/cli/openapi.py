@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from simulator.cli.files import write_whole
 from simulator.cli.flags import CannotStart, json_flag, option, verb
 from simulator.cli.output import echo, echo_json
 
@@ -91,6 +92,8 @@ def _files(name: str, form: str | None) -> dict[str, str]:
 def _write_folder(folder: Path, files: dict[str, str]) -> None:
     """Write files below a folder that has none, so that nothing of anybody is overwritten or left over."""
     try:
+        if folder.is_symlink():
+            raise click.UsageError(f"{str(folder)!r} is a link: name the folder itself", click.get_current_context())
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             text = f"{str(folder)!r} is no empty folder: name a new one, or remove it first"
             raise click.UsageError(text, click.get_current_context())
@@ -103,13 +106,13 @@ def _write_folder(folder: Path, files: dict[str, str]) -> None:
 
 def _write_file(file: Path, text: str) -> None:
     try:
-        file.write_text(text, "utf-8", newline="\n")
+        write_whole(file, text.encode())
     except OSError as error:
         raise _unwritable(error, file) from None
 
 
 def _unwritable(error: OSError, path: Path) -> CannotStart:
-    return CannotStart(f"reseller-sim openapi: {str(error.filename or path)!r} cannot be written: {error.strerror}")
+    return CannotStart(f"reseller-sim openapi: {str(path)!r} cannot be written: {error.strerror}")
 
 
 def _yaml(document: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simulator.cli.files import refuse_other_than_file, write_whole
 from simulator.cli.flags import CannotStart, control_flags, json_flag, option, verb
 from simulator.cli.output import give_up, one_line, print_to_stderr, printable_json
 from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
@@ -42,6 +43,7 @@ class ProxyFlags:
     key: str | None
     secret: str | None
     record: Path | None
+    record_accounts: bool
     timeout: float
     host: str
     port: int
@@ -67,6 +69,12 @@ class ProxyFlags:
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write what was seen to this file, as a scenario: every minute, and at the end.",
+)
+@option(
+    "--record-accounts/--no-record-accounts",
+    default=True,
+    show_default=True,
+    help="Whether account numbers may be in the file, where outcomes depend on them.",
 )
 @option(
     "--timeout",
@@ -130,9 +138,10 @@ def _run(flags: ProxyFlags, *, as_json: bool) -> int | None:
 
 def _refuse_circle(flags: ProxyFlags, server: "Server") -> None:
     """A proxy in front of itself would pass one request on without end."""
-    names = {flags.host, "localhost", "127.0.0.1", "::1"}
+    from simulator.cli.own_address import is_own
+
     for flag, address in (("--upstream", flags.upstream), ("--callbacks-to", flags.callbacks_to)):
-        if address is not None and address.port == server.port and address.host in names:
+        if address is not None and address.port == server.port and is_own(address.host, flags.host):
             server.close()
             raise CannotStart(f"{PROGRAM}: {flag} is the proxy's own address; choose another --port")
 
@@ -153,7 +162,7 @@ def _proxy(flags: ProxyFlags) -> "Proxy":
     receiver = flags.callbacks_to.url if flags.callbacks_to else ""
     watcher = Watcher(Signatures(flags.key, _secret_bytes(flags.secret)), secrets, receiver)
     hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
-    more = {} if flags.record is None else _recording(flags.record, watcher)
+    more = {} if flags.record is None else _recording(flags.record, watcher, names_accounts=flags.record_accounts)
     guard = Guard(flags.control_token, hosts)
     return Proxy(flags.upstream, flags.callbacks_to, watcher, guard, _audited, flags.timeout, **more)
 
@@ -175,18 +184,37 @@ def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
     return as_json(audited(calls, notifications, until=wall_clock(), sees_callbacks=bool(notifications)))
 
 
-def _recording(path: Path, watcher: "Watcher") -> dict[str, Any]:
+def _recording(path: Path, watcher: "Watcher", *, names_accounts: bool) -> dict[str, Any]:
     """What starts and ends the recording. A file that cannot be written is refused before anything is seen."""
     from simulator.proxy.recording import Recording
     from simulator.recorder.recorder import Recorder
 
-    if not os.access(path.parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+    try:
+        refuse_other_than_file(path)
+        is_writable = os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+    except OSError:
+        is_writable = False
+    if not is_writable:
         raise click.UsageError(f"--record {str(path)!r} cannot be written", click.get_current_context())
+    recorder = Recorder(names_accounts=names_accounts)
     recording = Recording(
-        Recorder(), path, watcher.secrets, lambda text: print_to_stderr(one_line(f"{PROGRAM}: {text}"))
+        recorder, path, watcher.secrets, _write_checked, lambda text: print_to_stderr(one_line(f"{PROGRAM}: {text}"))
     )
     watcher.on_call = watcher.on_notification = recording.note
     return {"on_start": recording.start, "on_stop": recording.end}
+
+
+def _write_checked(path: Path, text: str) -> None:
+    """Replace a scenario by one that `check` accepts. Raises `OSError`, and `Unusable` for another."""
+    write_whole(path, text.encode(), _refuse_problems)
+
+
+def _refuse_problems(path: Path) -> None:
+    from simulator.proxy.recording import Unusable
+    from simulator.scenario.library import problems
+
+    for problem in problems(path):
+        raise Unusable(f"{problem.path} {problem.code} {problem.message}".strip())
 
 
 def _json_line(flags: ProxyFlags, server: "Server") -> str:

@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
+from starlette.responses import Response
+
 from simulator.control.guard import Guard
 from simulator.control.http import error
 from simulator.options import CONTROL_PATH
@@ -13,6 +15,7 @@ from simulator.proxy.control import Audit, ProxyControl
 from simulator.proxy.kept import Shelf
 from simulator.proxy.pool import Pool
 from simulator.proxy.relay import Relay
+from simulator.proxy.targets import has_dots, is_control
 from simulator.proxy.watcher import Watcher
 from simulator.server.responder import responder_of
 
@@ -54,7 +57,8 @@ class Proxy:
             await self._lifespan(receive, send)
             return
         target = _target(scope)
-        path = target.partition(b"?")[0].decode("latin-1")
+        raw_path = target.partition(b"?")[0]
+        path = raw_path.decode("latin-1")
         if path == CALLBACKS_PATH or path.startswith(CALLBACKS_PATH + "/"):
             await self._call_back(scope, receive, send, target.removeprefix(CALLBACKS_PATH.encode()))
         elif path == CONTROL_PATH or path.startswith(CONTROL_PATH + "/"):
@@ -62,6 +66,10 @@ class Proxy:
             if responder is not None:
                 responder.cancel_when_left()  # it changes nothing, but may wait for minutes
             await self.control(scope, receive, send)
+        elif is_control(raw_path) or is_control(self._upstream.base.encode() + raw_path):
+            await _refuse(f"what leads to {CONTROL_PATH} is written so")(scope, receive, send)
+        elif self._upstream.base and has_dots(raw_path):
+            await _refuse("a dot segment could lead out of the upstream's base path")(scope, receive, send)
         else:
             assert self._calls is not None, "the server has started the application"
             await self._calls.pass_on(scope, receive, send, target, self.watcher.note_call)
@@ -71,6 +79,9 @@ class Proxy:
         if self._callbacks is None or self._callbacks_to is None:
             words = "this proxy passes no callbacks on: it was started without --callbacks-to"
             await error(404, "no_callbacks", words)(scope, receive, send)
+            return
+        if has_dots(rest.partition(b"?")[0]):
+            await _refuse("a dot segment could lead out of the receiver's base path")(scope, receive, send)
             return
         target = rest if rest.startswith(b"/") or self._callbacks_to.base else b"/" + rest
         await self._callbacks.pass_on(scope, receive, send, target, self.watcher.note_notification)
@@ -101,6 +112,11 @@ class Proxy:
         log = self.watcher.log
         for ring in (log.calls, log.notifications, log.departures):
             ring.notifier.close()
+
+
+def _refuse(why: str) -> Response:
+    """What is neither passed on nor journaled."""
+    return error(404, "not_passed_on", f"reseller-sim proxy, not the service: {why}")
 
 
 def _target(scope: Any) -> bytes:

@@ -1,8 +1,6 @@
 """Writes what was seen as a scenario: every minute while something changed, and at the end."""
 
 import asyncio
-import os
-import tempfile
 from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path
@@ -10,13 +8,21 @@ from typing import Final, Protocol
 
 from simulator.proxy.log import seen_size
 from simulator.proxy.secrets import SeenSecrets
+from simulator.proxy.without_secrets import without_secrets
 from simulator.runtime.background import in_background
 from simulator.runtime.unexpected import report
 from simulator.traffic.seen import Call, Notification
-from simulator.wire.secrets import hidden
 
 EVERY_S: Final = 60.0
 WAITING_BYTES_MAX: Final = 128 * 1024 * 1024
+
+
+Write = Callable[[Path, str], None]
+"""Replaces a file as a whole, or raises."""
+
+
+class Unusable(Exception):
+    """The text is no scenario that `check` accepts; it says why."""
 
 
 class Records(Protocol):
@@ -28,20 +34,21 @@ class Records(Protocol):
 
 
 class Recording:
-    """Feeds `recorder` beside the event loop, and writes what it makes to `path`. `complain` gets a line when that
-    fails."""
+    """Feeds `recorder` beside the event loop, and lets `write` replace the file `path` by what it makes. `complain`
+    gets a line when that fails: by `OSError`, or by `Unusable`; the file stays as it was."""
 
     def __init__(
         self,
         recorder: Records,
         path: Path,
         secrets: SeenSecrets,
+        write: Write,
         complain: Callable[[str], None],
         every_s: float = EVERY_S,
     ) -> None:
         self.left_out = 0
         self._recorder, self._path, self._secrets, self._complain = recorder, path, secrets, complain
-        self._every_s = every_s
+        self._replace, self._every_s = write, every_s
         self._waiting: list[Call | Notification] = []
         self._waiting_bytes = 0
         self._task: asyncio.Task[None] | None = None
@@ -80,33 +87,16 @@ class Recording:
             await asyncio.shield(in_background(self._make, batch))
         except OSError as error:
             self._complain(f"{self._path} cannot be written: {error.strerror or error}")
+        except Unusable as problem:
+            self._complain(f"{self._path} was not written, it would be no usable scenario: {problem}")
         except Exception as mistake:
             self._complain(f"{self._path} was not written: {report(mistake, 'recording')}")
 
     def _make(self, batch: list[Call | Notification]) -> None:
-        for one in sorted(batch, key=attrgetter("at")):  # they came in the order of their ends
+        for came in sorted(batch, key=attrgetter("at")):  # they came in the order of their ends
+            one = without_secrets(came, self._secrets.secrets)
             if isinstance(one, Call):
                 self._recorder.note_call(one)
             else:
                 self._recorder.note_notification(one)
-        write_whole(self._path, hidden(self._recorder.scenario_text(), self._secrets.secrets))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Replace a file by one that is complete at once. Raises `OSError`."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(name, _mode_of(path))
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _mode_of(path: Path) -> int:
-    try:
-        return path.stat().st_mode & 0o777
-    except OSError:
-        return 0o644
+        self._replace(self._path, self._recorder.scenario_text())

@@ -1,18 +1,22 @@
 """The secrets that the proxy knows: those given to it, and those that went by. They are hidden in all that it shows."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
 
 from simulator.control.masking import Mask
 from simulator.proxy.facts import members
 from simulator.runtime.known_secrets import FormerSecrets
+from simulator.wire.named_secrets import named_secrets
 from simulator.wire.secrets import Secrets
-from simulator.wire.tokens import PATHS
 
 WEBHOOK_PATH: Final = "/v2/balance-webhook"
 _WEBHOOKS_MAX: Final = 20
-_TOKENS: Final = frozenset({"AccessToken", "IdToken", "RefreshToken", "password", "refresh_token"})
+CHARS_MAX: Final = 4096  # tokens are shorter; of a longer text the beginning is recognized
+OF_BODY_MAX: Final = 50
+SEARCHED_BYTES_MAX: Final = 64 * 1024  # a longer body is none that logs somebody in
+SEEN_CHARS_MAX: Final = 4 * 1024 * 1024
 
 
 class SeenSecrets:
@@ -23,7 +27,7 @@ class SeenSecrets:
         self.webhooks: deque[str] = deque(maxlen=_WEBHOOKS_MAX)
         self._given = Secrets(given)
         self._keys = frozenset(keys)
-        self._seen = FormerSecrets()
+        self._seen = FormerSecrets(SEEN_CHARS_MAX)
 
     @property
     def mask(self) -> Mask:
@@ -36,19 +40,11 @@ class SeenSecrets:
         return (self._given, *self._seen.generations)
 
     def learn(self, path: str, body: bytes, answer: bytes) -> None:
-        """Take those of a call: webhook secrets, tokens and passwords."""
+        """Take those of a call: webhook secrets, tokens and passwords, wherever they were sent."""
         if path.startswith(WEBHOOK_PATH):
             secret = members(answer).get("webhook_secret")
-            if isinstance(secret, str) and secret and secret not in self.webhooks:
+            if isinstance(secret, str) and secret[:CHARS_MAX] == secret != "" and secret not in self.webhooks:
                 self.webhooks.append(secret)
-                self._seen.add([secret])
-        elif path in PATHS:
-            self._seen.add([text for part in (body, answer) for text in _texts(members(part), 3)])
-
-
-def _texts(found: Any, depth: int) -> Iterator[str]:
-    for name, value in found.items():
-        if name in _TOKENS and isinstance(value, str):
-            yield value
-        elif isinstance(value, dict) and depth:
-            yield from _texts(value, depth - 1)
+        for part in (body, answer):
+            found = named_secrets(part[:SEARCHED_BYTES_MAX])
+            self._seen.add(text[:CHARS_MAX] for text in islice(found, OF_BODY_MAX))

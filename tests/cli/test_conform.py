@@ -112,6 +112,14 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_sent(tmp_pa
     assert "cannot be written" in refusal(invoke("conform", "--base-url", NOBODY, "--json", str(path)), 3)
 
 
+def test_what_was_not_begun_leaves_no_file(tmp_path: Path) -> None:
+    earlier = tmp_path / "earlier.json"
+    earlier.write_text("{}")
+    flags = [text for name in ("junit", "html") for text in (f"--{name}", str(tmp_path / name))]
+    refusal(invoke("conform", "--base-url", NOBODY, "--json", str(earlier), *flags), 3)
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("earlier.json", "{}")]
+
+
 def test_everything_passes_and_is_written(server: Serving, tmp_path: Path) -> None:
     files = {name: tmp_path / f"result.{name}" for name in ("junit", "json", "html")}
     flags = [text for name, path in files.items() for text in (f"--{name}", str(path))]

@@ -1,6 +1,7 @@
 """The verbs that print what is bundled: scenarios, problems, the register, the contract."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,20 @@ def test_a_file_that_is_no_report_is_refused_in_one_line(tmp_path: Path, content
     text = refusal(invoke("assumptions", "--observed", str(tmp_path / "report.json")), 1)
     assert text.endswith("report.json is not a report of `reseller-sim conform --json FILE`")
     assert "No such file" in refusal(invoke("assumptions", "--observed", str(tmp_path / "none")), 1)
+
+
+@pytest.mark.parametrize("number", ["1e400", "Infinity", "NaN"])
+def test_a_report_has_no_number_that_json_cannot_say(tmp_path: Path, number: str) -> None:
+    (tmp_path / "r").write_text(
+        '{"target": "t", "assume": {"failed-wallet": {"value": %s, "evidence": ""}}}' % number  # noqa: UP031
+    )
+    assert "is not a report" in refusal(invoke("assumptions", "--observed", str(tmp_path / "r"), "--json"), 1)
+
+
+def test_a_report_is_not_waited_for_at_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        assert "is no regular file" in refusal(invoke("assumptions", "--observed", str(path)), 1)
 
 
 def test_a_report_cannot_control_the_terminal(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from simulator.cli.own_address import is_own
 from tests.support.connections import closed_port
 from tests.support.runner import invoke
 
@@ -32,12 +33,28 @@ def test_a_flag_that_cannot_be_used_is_one_line_and_exit_code_2(flags: tuple[str
 
 
 @pytest.mark.parametrize("flags", [("--upstream",), (*UPSTREAM, "--callbacks-to")])
-def test_a_proxy_in_front_of_itself_is_refused(flags: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("host", "listens"),
+    [
+        ("localhost", "127.0.0.1"),
+        ("0.0.0.0", "127.0.0.1"),
+        ("127.0.0.2", "0.0.0.0"),
+        ("127.1", "0.0.0.0"),
+        ("[::ffff:127.0.0.1]", "127.0.0.1"),
+        ("[::1]", "::"),
+    ],
+)
+def test_a_proxy_in_front_of_itself_is_refused(flags: tuple[str, ...], host: str, listens: str) -> None:
     with closed_port() as port:
         pass
-    done = invoke("proxy", *flags, f"http://localhost:{port}/x", "--port", str(port))
+    done = invoke("proxy", *flags, f"http://{host}:{port}/x", "--port", str(port), "--host", listens)
     assert done.exit_code == 3
     assert "is the proxy's own address" in done.stderr
+
+
+@pytest.mark.parametrize(("host", "listens"), [("127.0.0.2", "127.0.0.1"), ("192.0.2.1", "0.0.0.0"), ("", "0.0.0.0")])
+def test_what_listens_elsewhere_is_no_circle(host: str, listens: str) -> None:
+    assert not is_own(host or "no.such.name.invalid", listens)
 
 
 def test_an_address_of_another_machine_is_exit_code_3(tmp_path: Path) -> None:

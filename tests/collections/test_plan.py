@@ -1,6 +1,7 @@
 """Collections follow from the contract: every operation, its parameters, examples and descriptions, in an order."""
 
 import json
+import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -259,3 +260,22 @@ def test_what_cannot_be_written_is_one_line(form: tuple[str, ...], tmp_path: Pat
     (tmp_path / "file").write_text("")
     said = refusal(invoke("openapi", *form, "--output", str(tmp_path / "file" / "below")), 3)
     assert "cannot be written" in said
+
+
+def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
+    kept, link, pipe = tmp_path / "kept", tmp_path / "link", tmp_path / "pipe"
+    kept.write_text("mine")
+    link.symlink_to(kept)
+    os.mkfifo(pipe)
+    for path in (link, pipe):
+        assert "no regular file" in refusal(invoke("openapi", "--json", "--output", str(path)), 3)
+    assert kept.read_text() == "mine"
+    assert invoke("openapi", "--json", "--output", str(kept)).exit_code == 0
+    assert json.loads(kept.read_text())["openapi"]
+
+
+def test_a_link_to_a_folder_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    assert "is a link" in refusal(invoke("openapi", "--as", "bruno", "--output", str(tmp_path / "link")), 2)
+    assert list((tmp_path / "folder").iterdir()) == []

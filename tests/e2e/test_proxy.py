@@ -5,6 +5,7 @@ import json
 import re
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -154,3 +155,51 @@ def test_a_signal_ends_it_quietly(number: int) -> None:
     assert "upstream    http://127.0.0.1:9\n" in banner
     assert "callbacks   not passed on; --callbacks-to says where to\n" in banner
     assert "/_sim\n" in banner
+
+
+ACCOUNTS = ("0123456789", "0120000001", "0120000002", "0120000003")
+STAGING = """\
+extends: default
+payments:
+  - { when: { account: "0120000001" }, then: [{ status: Processing }, { after: 3s, status: Failed, statusCode: 48 }] }
+  - { when: { account: "0120000002" }, then: [{ status: Accepted }, { after: 9s, status: Failed }] }
+  - { when: { account: "0120000003" }, then: { refuse: Invalid_Account } }
+"""
+
+
+def outcomes(asked: str, simulator: str, held: dict[str, Any], number: int) -> list[tuple[Any, Any, Any]]:
+    """What becomes of a payment to each account: asked for at one address, while the time of the simulator passes."""
+    found = []
+    port = int(asked.rpartition(":")[2])
+    for advance in ({"by": "1s"}, {"until": "idle"}, {"by": "1s"}):
+        for account in ACCOUNTS:
+            payment = json.dumps({**PAYMENT, "refid": f"r{account}", "account": account})
+            number += 1
+            answer = asyncio.run(said(port, written(number, "POST", "/v2/topup", payment, held)))
+            found.append(
+                (account, re.findall(rb'"status":"(\w+)"', answer), re.findall(rb'"statusCode":(\d+)', answer))
+            )
+        ask(f"{simulator}/_sim/sandboxes/default/clock/advance", "POST", json.dumps(advance).encode())
+    return found
+
+
+@pytest.mark.parametrize("flag", ["--record-accounts", "--no-record-accounts"])
+def test_what_is_recorded_is_checked_and_plays_again(flag: str, tmp_path: Path) -> None:
+    """The client's password is a word of the scenario's own, which is not hidden there."""
+    staging, seen = tmp_path / "staging.yaml", tmp_path / "seen.yaml"
+    staging.write_text(STAGING)
+    with serving(str(staging), *SERVE) as behind:
+        held, url = behind.ready["resellers"][0], behind.ready["url"]
+        flags = ("--upstream", url, "--port", "0", "--json", "--record", str(seen), flag)
+        with serving(*flags, verb="proxy") as proxy:
+            for number, word in enumerate(("resellers", "Succesful", "callbacks"), 1):
+                login = json.dumps({"username": "rs001", "password": word})
+                asyncio.run(said(port_of(proxy), written(number, "POST", "/v2/token", login, held)))
+            asyncio.run(said(port_of(proxy), written(10, "GET", "/v2/catalog", "", held)))
+            happened = outcomes(proxy.ready["url"], url, held, 20)
+            assert proxy.stop(signal.SIGINT) == (0, "", "")
+    assert b"Failed" in b"".join(name for _, names, _ in happened for name in names)
+    assert invoke("check", str(seen)).stdout == f"{seen}: ok\n"
+    assert ("0120000001" in seen.read_text()) == (flag == "--record-accounts")
+    with serving(str(seen), *SERVE) as again:
+        assert outcomes(again.ready["url"], again.ready["url"], again.ready["resellers"][0], 50) == happened

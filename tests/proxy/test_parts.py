@@ -6,6 +6,7 @@ import stat
 import tracemalloc
 import zlib
 from collections.abc import Callable
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from simulator.proxy.facts import OUTLINE_BYTES_MAX, first_parameters, is_judged
 from simulator.proxy.kept import Kept, Shelf
 from simulator.proxy.log import SeenCall, SeenDeparture, SeenLog, SeenNotification, seen_size
 from simulator.proxy.payments import Payments
-from simulator.proxy.recording import Recording, write_whole
+from simulator.proxy.recording import Recording, Unusable
 from simulator.proxy.secrets import SeenSecrets
 from simulator.traffic.seen import Call, Notification
 from tests.support.broken_receivers import until
@@ -225,6 +226,10 @@ class Counted:
         return f"calls: {self.calls}\nnotifications: {self.notifications}\n{self._said}"
 
 
+def write(path: Path, text: str) -> None:
+    path.write_text(text)
+
+
 CALLED_BACK = Notification(n=1, at=START, kind="callback", method="POST", url="http://x/")
 
 
@@ -233,7 +238,7 @@ def test_a_recording_is_written_now_and_then_and_at_the_end(tmp_path: Path) -> N
 
     async def main() -> None:
         written: asyncio.Queue[str] = asyncio.Queue()
-        recording = Recording(Counted(), path, SeenSecrets(), written.put_nowait, every_s=0.01)
+        recording = Recording(Counted(), path, SeenSecrets(), write, written.put_nowait, every_s=0.01)
         recording.start()
         recording.note(call(1, "a"))
         await until(path.exists)
@@ -247,15 +252,72 @@ def test_a_recording_is_written_now_and_then_and_at_the_end(tmp_path: Path) -> N
     assert [each.name for each in tmp_path.iterdir()] == ["seen.yaml"]
 
 
-def test_a_recording_never_has_a_secret(tmp_path: Path) -> None:
-    path = tmp_path / "seen.yaml"
+class Echo(Counted):
+    """A recorder that writes what it was told."""
+
+    def note_call(self, call: Call) -> None:
+        self._said += f"{call.query.decode()} {call.body.decode()} {call.answer.decode()}\n"
+
+    def note_notification(self, one: Notification) -> None:
+        self._said += f"{one.url} {one.body.decode()}\n"
+
+
+def recorded(secrets: list[str], *traffic: Call | Notification) -> str:
+    """What reaches a recorder."""
+    texts: list[str] = []
 
     async def main() -> None:
-        secrets = SeenSecrets(["a-secret-that-was-given"])
-        await Recording(Counted("x: a-secret-that-was-given"), path, secrets, lambda _: None).end()
+        recording = Recording(Echo(), Path("x"), SeenSecrets(secrets), lambda _, text: texts.append(text), print)
+        for one in traffic:
+            recording.note(one)
+        await recording.end()
 
     asyncio.run(main())
-    assert "a-secret-that-was-given" not in path.read_text()
+    return texts[0]
+
+
+def test_a_recorder_is_told_no_secret() -> None:
+    secret = "a-secret/that was+given"
+    told = recorded(
+        [secret],
+        Call(n=1, at=START, method="POST", path="/", status=200, query=b"a=1&b=a-secret%2Fthat+was%2bgiven&c&d="),
+        Call(
+            n=2,
+            at=START,
+            method="POST",
+            path="/",
+            status=200,
+            body=b'{"a": "a-secret\\/that was\\u002bgiven", "n":1.0}',
+        ),
+        Call(n=3, at=START, method="POST", path="/", status=200, answer=b'{"a-secret/that was+given": 1, "b": "\\q"}'),
+        Notification(
+            n=1,
+            at=START,
+            kind="callback",
+            method="GET",
+            url="http://x/?message=%7B%22r%22:%22a-secret%2Fthat%20was%2Bgiven%22%7D",
+        ),
+    )
+    assert "that" not in told
+    assert (told.count("(not shown)"), told.count("not%20shown")) == (2, 2)
+    assert "a=1&b=%28not%20shown%29&c&d=" in told
+    assert '{"a": "(not shown)", "n":1.0}' in told
+
+
+def test_a_password_that_is_a_word_hides_no_status_and_no_product() -> None:
+    body = b'{"product":"RELOADING","status":"Processing","account":"0123456789","remarks":"no 0123456789 here"}'
+    told = recorded(["RELOADING", "Processing", "0123456789"], Call(n=1, at=START, method="POST", path="/", body=body))
+    assert '"RELOADING","status":"Processing","account":"0123456789","remarks":"no (not shown) here"' in told
+
+
+def test_a_recording_that_is_no_scenario_leaves_the_last_one_and_says_so(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    def refuses(path: Path, text: str) -> None:
+        raise Unusable("payments[0] unknown_key no")
+
+    asyncio.run(Recording(Counted(), tmp_path / "x", SeenSecrets(), refuses, said.append).end())
+    assert said == [f"{tmp_path / 'x'} was not written, it would be no usable scenario: payments[0] unknown_key no"]
 
 
 @pytest.mark.parametrize(
@@ -271,7 +333,7 @@ def test_a_recording_that_fails_says_so_and_nothing_else_does(
     said: list[str] = []
 
     async def main() -> None:
-        await Recording(recorder, tmp_path / folder / "seen.yaml", SeenSecrets(), said.append).end()
+        await Recording(recorder, tmp_path / folder / "seen.yaml", SeenSecrets(), write, said.append).end()
 
     asyncio.run(main())
     (line,) = said
@@ -279,13 +341,23 @@ def test_a_recording_that_fails_says_so_and_nothing_else_does(
     assert "hush" not in line
 
 
-def test_a_file_is_replaced_whole_and_keeps_its_permissions(tmp_path: Path) -> None:
-    path = tmp_path / "a.yaml"
-    path.write_text("old")
-    path.chmod(0o600)
-    write_whole(path, "new")
-    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("new", 0o600)
-    broken: Callable[[], None] = lambda: write_whole(path, "\ud800")  # noqa: E731
-    with pytest.raises(UnicodeEncodeError):
-        broken()
-    assert [each.read_text() for each in tmp_path.iterdir()] == ["new"]
+def test_secrets_are_kept_within_bounds_of_count_length_and_sum() -> None:
+    secrets = SeenSecrets()
+    for n in range(200):
+        secrets.learn("/v2/token", json.dumps({"password": f"{n:08}-" + "p" * 60_000}).encode(), b"")
+    kept = [text for index in secrets.secrets for text in index._known]
+    assert max(map(len, kept)) == 4096
+    for n in range(3000):
+        secrets.learn("/v2/token", json.dumps({"password": f"{n:08}=" + "p" * 5000}).encode(), b"")
+    kept = [text for index in secrets.secrets for text in index._known]
+    assert sum(map(len, kept)) <= 2 * (4 * 1024 * 1024 + 4096)
+    assert secrets.mask.text(f"{2999:08}=" + "p" * 100) == "(not shown)"
+
+
+def test_one_password_again_and_again_makes_nothing_be_forgotten() -> None:
+    secrets = SeenSecrets()
+    secrets.learn("/v2/balance-webhook", b"", b'{"webhook_secret":"whsec_of-the-webhook"}')
+    for _ in range(3000):
+        secrets.learn("/v2/token", json.dumps({"password": "q" * 4096}).encode(), b"")
+    assert secrets.mask.text("whsec_of-the-webhook") == "(not shown)"
+    assert list(secrets.webhooks) == ["whsec_of-the-webhook"]

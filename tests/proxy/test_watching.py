@@ -565,3 +565,28 @@ def test_the_control_api_is_guarded_and_callbacks_are_open() -> None:
             assert parts(await one.get("/_sim/callbacks"))[0] == 200
 
     asyncio.run(main())
+
+
+PASSWORDS = [
+    ("/v2/token", '{"username":"u","password":"hush-%d"}'),
+    ("/v2/token/", '{"username":"u","password":"hush-%d"}'),
+    ("/v2/token/", '{"username":"u","passphrase":"hush-%d"}'),
+    ("/v2/%%74oken", '{"username":"u","password":"hush-%d"}'),
+    ("/v2//token/refresh", '{"refresh_token":"hush-%d"}'),
+    ("/v2/topup", '{"extra":{"password":"hush-%d"}}'),
+    ("/login", "user=u&password=hush-%d"),
+    ("/login", '{"secret":"hush-%d"'),
+]
+
+
+def test_a_password_is_shown_nowhere_wherever_it_was_sent() -> None:
+    async def main() -> None:
+        async with proxied(says(answer(BALANCE))) as one:
+            for number, (target, body) in enumerate(PASSWORDS):
+                sent = (body % number).encode()
+                await one.get(target.replace("%%", "%"), method="POST", body=sent)
+            journal = [await one.sim(f"/requests/{n}") for n in range(1, len(PASSWORDS) + 1)]
+            for exchange in journal:
+                assert "hush" not in exchange["request"]["body"], exchange
+
+    asyncio.run(main())
