@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from simulator.conform.findings import Report
 from simulator.conform.purse import BadOrder, Purse
+from simulator.conform.service import Answer, Request
+from simulator.upstream.manners import NoAnswer
 from tests.support.client import running
-from tests.support.conforming import BILL, RELOAD, conformed, run_of
+from tests.support.conforming import BILL, RELOAD, Sender, conformed, run_of
+from tests.support.damages import DISPUTE, VOID
 from tests.support.liars import HONEST, START, Liar
 
 # A lie, and the checks of which one has to name it.
@@ -124,3 +127,32 @@ def test_a_cost_below_nothing_gives_nothing_back() -> None:
         purse.settle(Decimal(10), Decimal(-1000))
     purse.settle(Decimal(10), Decimal(1), Decimal(7))
     assert purse.spent == 7
+
+
+@pytest.mark.parametrize(("path", "check"), [(DISPUTE, "dispute"), (VOID, "void")])
+def test_a_dispute_or_void_that_costs_is_named(path: str, check: str) -> None:
+    liar = Liar(pays="first")
+
+    def costing(send: Sender, request: Request) -> Answer:
+        if request.path == path and request.method == "POST":
+            liar.taken += 1
+        return liar(send, request)
+
+    with running({}) as client:
+        (result,) = conformed(client, BILL, only={check}, damage=costing).departed
+    assert "the wallet" in result.departures[-1].field
+
+
+def test_a_void_whose_answer_is_lost_is_not_sent_again() -> None:
+    sent: list[Request] = []
+
+    def losing(send: Sender, request: Request) -> Answer:
+        if request.path == VOID:
+            sent.append(request)
+            send(request)
+            raise NoAnswer("the connection was closed")
+        return send(request)
+
+    with running({}) as client:
+        conformed(client, BILL, only={"void", "void-refund", "voided-cost"}, damage=losing)
+    assert len(sent) == 1
