@@ -1,6 +1,8 @@
 """`reseller-sim conform`: the contract suite against any deployment of the service."""
 
-from contextlib import closing
+import signal
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -20,6 +22,7 @@ from simulator.upstream.signing import CannotSign, secret_bytes, split_base
 if TYPE_CHECKING:
     from simulator.conform.context import Bill, Run
     from simulator.conform.purse import Order
+    from simulator.conform.session import Session
     from simulator.upstream.signing import Credentials
 
 TITLE = "reseller-sim conform"
@@ -146,14 +149,26 @@ def command(
     with closing(HttpService(address, timeout)) as service:
         session = Session(service, held, WallClock(), rate, max_requests)
         run = Run(session, None, Permissions(allow_configuration, login, bill))
-        _reach(run, address)
-        if spend_at_most is not None:
-            _open_till(run, pay, spend_at_most, wait)
-        made = report(run, address, only, lambda result: echo(line_of(result)))
+        with _putting_back_when_stopped(session):
+            _reach(run, address)
+            if spend_at_most is not None:
+                _open_till(run, pay, spend_at_most, wait)
+            made = report(run, address, only, lambda result: echo(line_of(result)))
     echo(ending(made))
     if not files.write(made):
         return UNWRITABLE
     return 1 if made.departed else 0
+
+
+@contextmanager
+def _putting_back_when_stopped(session: "Session") -> Iterator[None]:
+    """SIGINT and SIGTERM end the run as an exception, so that what it has changed is put back."""
+    before = {number: signal.signal(number, session.stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple[str, Credentials]":

@@ -2,11 +2,10 @@
 
 import asyncio
 import gzip
-import stat
+import json
 import tracemalloc
 import zlib
 from collections.abc import Callable
-import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
