@@ -119,3 +119,10 @@ def test_who_comes_near_is_not_found(id_: str, play: Play, scenario: dict[str, A
     with running(dict(scenario)) as client:
         play(client)
         assert judged(client, id_)["findings"] == []
+
+
+def test_a_timestamp_in_milliseconds_is_called_that_as_in_the_diagnosis() -> None:
+    with running({}) as client:
+        calling("GET", "/v2/balance", timestamp=1795233600123)(client)
+        (found,) = judged(client, "well-formed-headers")["findings"]
+    assert "the timestamp is in milliseconds; send seconds" in str(found)
