@@ -17,6 +17,7 @@ from simulator.cli.reports.conform import ConformFiles
 from simulator.cli.reports.flags import UNWRITABLE
 from simulator.cli.request import DEFAULT_URL, credentials
 from simulator.options import CONTROL_PATH
+from simulator.shortened import shortened
 from simulator.upstream.signing import CannotSign, secret_bytes, split_base
 
 if TYPE_CHECKING:
@@ -94,6 +95,9 @@ file_option = partial(
     help="How long payments may take to become final, and voids to be refunded.",
 )
 @option("--only", metavar="NAME", multiple=True, callback=permissions.only, help="Only this check or question.")
+@click.option(
+    "--list", "is_list", is_flag=True, allow_from_autoenv=False, help="Print the checks and questions; send nothing."
+)
 @file_option("--junit", "junit_file", help="Write the results to this file as JUnit XML.")
 @file_option("--json", "json_file", help="Write the results to this file as JSON.")
 @file_option("--html", "html", help="Write the results to this file as one HTML page.")
@@ -113,6 +117,7 @@ def command(
     timeout: float,
     wait: float,
     only: tuple[str, ...],
+    is_list: bool,
     junit_file: Path | None,
     json_file: Path | None,
     html: Path | None,
@@ -122,20 +127,24 @@ def command(
     Only reads, unless payments or changes of the configuration are allowed. Prints a line for each check: ok, DEPARTS
     with what was expected and what came, or - with the reason why it was not exercised; then, as a block for a
     scenario, what the service does where the specification is silent. Redirects are not followed. Exit code 1 means
-    that something departs, 3 that the service did not answer.
+    that something departs, 3 that the service did not answer, or refused the key.
 
     \b
     Examples:
       reseller-sim conform
+      reseller-sim conform --list
       reseller-sim conform --base-url https://staging.example.com --key KEY --secret SECRET --junit conform.xml
       reseller-sim conform --allow-payments --pay RELOAD:0123456789:10 --spend-at-most 30
     """
-    from simulator.cli.reports.conform_text import ending, line_of
+    from simulator.cli.reports.conform_text import ending, line_of, names
     from simulator.conform.context import Permissions, Run
     from simulator.conform.run import report
     from simulator.conform.service import HttpService
     from simulator.conform.session import Session, WallClock
 
+    if is_list:
+        echo(names())
+        return 0
     if (username is None) != (password is None):
         raise _usage("give both --username and --password, or neither")
     if allow_payments and (not pay or spend_at_most is None):
@@ -184,13 +193,16 @@ def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple
 
 
 def _reach(run: "Run", address: str) -> None:
-    """Ask once, so that an address where nobody answers is no list of departures."""
+    """Ask once, so that an address where nobody answers, or a key that is refused, is no list of departures."""
     from simulator.upstream.manners import NoAnswer
 
     try:
-        run.session.get("/v2/balance")
+        answer = run.session.get("/v2/balance")
     except NoAnswer as why:
         raise CannotStart(one_line(f"{TITLE}: {address} does not answer: {why}")) from None
+    if code := answer.auth_code:
+        what = f"{TITLE}: {address} refused the first signed request with {answer.status} {shortened(code, 60)}"
+        raise CannotStart(one_line(run.hidden(f"{what}: look at --key, --secret and the clock of this machine")))
 
 
 def _open_till(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wait_s: float) -> None:

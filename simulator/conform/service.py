@@ -67,6 +67,17 @@ class Answer:
             raise Departs(dotted, "a list of objects", value)
         return value
 
+    @property
+    def auth_code(self) -> str:
+        """Why who asks was not let in (SPEC 5.2); empty for any other answer."""
+        if self.status not in (401, 403):
+            return ""
+        try:
+            code = self.at("error")
+        except Departs:
+            return ""
+        return code if isinstance(code, str) else ""
+
     def __str__(self) -> str:
         """Status, request and the beginning of the body, for departures."""
         text = shortened(self.body.decode("utf-8", "replace"), 160)

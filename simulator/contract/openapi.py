@@ -38,7 +38,8 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
     since a generator names what is within it after the component, twice in a class with two such members.
 
     A schema with `x-published` is published as that: the server checks some members in two steps, the first by this
-    schema and the second as it reads a scenario file, so that its messages are those for a file.
+    schema and the second as it reads a scenario file, so that its messages are those for a file. What a
+    payment refuses by a status code of its own, such as an extra that is no text, is published as it should be sent.
     """
     components: dict[str, Schema] = {}
     waiting: set[_Part] = set()

@@ -62,9 +62,12 @@ class State:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file."""
+        """Close the file, and delete it when nothing was learnt."""
         assert self._file is not None
+        is_empty = self._file.seek(0, os.SEEK_END) == 0
         self._file.close()
+        if is_empty:
+            self.remove()
 
     def begin(self, updated: str) -> None:
         """Take up the answers of the same account about a catalog that was last updated then; forget all others."""
@@ -104,7 +107,7 @@ class State:
         return self._mask(encode(value).decode()).encode()
 
     def remove(self) -> None:
-        """Delete the file, when all is done."""
+        """Delete the file."""
         self._path.unlink(missing_ok=True)
 
 

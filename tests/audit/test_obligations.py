@@ -146,3 +146,10 @@ def test_who_may_have_been_told_by_a_callback_that_nobody_saw_is_not_found(
     judged = {one.id: one for one in audited(calls, [], until=until, sees_callbacks=sees_callbacks)}
     names = ("polling-to-the-end", "cases-after-success", "no-double-payment")
     assert [id_ for id_ in names if judged[id_].is_violated] == found
+
+
+def test_a_timestamp_in_milliseconds_is_called_that_as_in_the_diagnosis() -> None:
+    with running({}) as client:
+        calling("GET", "/v2/balance", timestamp=1795233600123)(client)
+        (found,) = judged(client, "well-formed-headers")["findings"]
+    assert "the timestamp is in milliseconds; send seconds" in str(found)

@@ -172,6 +172,30 @@ def bare(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in resolved(whole, part).items() if key not in words}
 
 
+@pytest.mark.parametrize("document", [OPENAPI, CONTROL, PROXY])
+def test_choices_that_are_no_names_have_names_for_generators(document: str) -> None:
+    """Numbers, nothing, and what begins with a digit: without names a client has members such as VALUE_2."""
+    choices = [part for part in parts(bundled(document)) if isinstance(part.get("enum"), list)]
+    nameless = [
+        part
+        for part in choices
+        if any(not str(value)[:1].isalpha() or type(value) in (int, float) for value in part["enum"])
+    ]
+    assert nameless
+    for part in nameless:
+        names = part["x-enum-varnames"]
+        assert len(set(names)) == len(part["enum"])
+        assert all(re.fullmatch("[A-Z][A-Z_0-9]*", name) for name in names)
+
+
+def parts(value: Any) -> Iterator[dict[str, Any]]:
+    """Each object within a document."""
+    if isinstance(value, dict):
+        yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from parts(each)
+
+
 def test_the_reseller_api_of_this_version_is_there() -> None:
     found = {(method, path) for path, method, _, _ in operations(OPENAPI) if path}
     assert found == {

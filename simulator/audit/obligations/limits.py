@@ -83,4 +83,4 @@ def _judged(run: list[Call]) -> Occasion:
     if len(gaps) < RETRIES_MIN or min(gaps) <= 0 or max(gaps) >= GROWTH_MIN * min(gaps):
         return None
     numbers = tuple(one.n for one in run)
-    return Finding(numbers, f"requests {numbers[0]} to {numbers[-1]} all got 503, {min(gaps):g} s apart")
+    return Finding(numbers, f"requests {numbers[0]} to {numbers[-1]} all got 503, {round(min(gaps), 1):g} s apart")

@@ -34,7 +34,7 @@ def polling_pace(traffic: Traffic) -> Iterator[Occasion]:
             if not is_due or not apart:
                 continue
             if apart < APART_MIN - JITTER:
-                words = f"request {one.n} asks {apart.total_seconds():g} s after request {before.n}"
+                words = f"request {one.n} asks {round(apart.total_seconds(), 1):g} s after request {before.n}"
                 yield Finding((before.n, one.n), f"refid {shown(refid)}: {words}")
             else:
                 yield None

@@ -19,7 +19,8 @@ TOKEN_PATH = "/v2/token"  # noqa: S105  # a path
 REFUSED_KEYS = frozenset({"invalid_api_key", "hmac_not_configured", "decryption_error"})
 
 _NONCE = re.compile(rb"[A-Za-z0-9_-]{%d,%d}" % (NONCE_BYTES_MIN, NONCE_BYTES_MAX))
-_SECONDS = re.compile(rb"[0-9]{9,10}")  # milliseconds have 13 digits
+_SECONDS = re.compile(rb"[0-9]{9,10}")
+_MILLISECONDS = re.compile(rb"[0-9]{12,13}")
 _CREDENTIAL = re.compile(
     r"(x-)?(api[-_]?(key|secret)|secret|signature|nonce|password|((access|id|refresh|auth)[-_]?)?token|authorization)",
     re.IGNORECASE,
@@ -66,7 +67,10 @@ def well_formed_headers(traffic: Traffic) -> Iterator[Occasion]:
 
 def _forms(call: Call) -> Iterator[tuple[str, bool]]:
     timestamp, nonce, signature = (header(call.headers, name) for name in names.SIGNATURE_HEADERS)
-    yield "X-Timestamp is missing or is no Unix time in seconds", _SECONDS.fullmatch(timestamp) is not None
+    is_in_milliseconds = _MILLISECONDS.fullmatch(timestamp) is not None
+    yield "the timestamp is in milliseconds; send seconds", not is_in_milliseconds
+    is_right = is_in_milliseconds or _SECONDS.fullmatch(timestamp) is not None
+    yield "X-Timestamp is missing or is no Unix time in seconds", is_right
     yield "X-Nonce is missing or has another form", _NONCE.fullmatch(nonce) is not None
     yield "X-Signature is missing or does not begin with v1=", signature.startswith(b"v1=")
 
