@@ -15,6 +15,7 @@ FOLDERS = ("bruno", "http")  # the forms that have several files
 
 @verb("openapi")
 @option("--control", is_flag=True, help="The control API's contract instead of the reseller API's.")
+@option("--proxy", is_flag=True, help="The contract of the proxy's control API instead.")
 @json_flag(help="JSON instead of YAML.")
 @option(
     "--as",
@@ -28,7 +29,7 @@ FOLDERS = ("bruno", "http")  # the forms that have several files
     type=click.Path(path_type=Path),
     help="Write to this file; for bruno and http, which have several files, to this folder, new or empty.",
 )
-def command(control: bool, json: bool, output: Path | None, **forms: str | None) -> None:
+def command(control: bool, proxy: bool, json: bool, output: Path | None, **forms: str | None) -> None:
     """Print the contract as one OpenAPI 3.1 document.
 
     The simulator validates requests against this contract. All schemas are included, so generators, mock servers and
@@ -40,15 +41,20 @@ def command(control: bool, json: bool, output: Path | None, **forms: str | None)
       reseller-sim openapi > openapi.yaml
       reseller-sim openapi --json | jq '.paths | keys'
       reseller-sim openapi --control
+      reseller-sim openapi --proxy
       reseller-sim openapi --as postman > reseller.postman_collection.json
       reseller-sim openapi --as bruno --output reseller-bruno
       reseller-sim openapi --as http --output reseller-http
     """
-    from simulator.contract.openapi import CONTROL, OPENAPI
+    from simulator.contract.openapi import CONTROL, OPENAPI, PROXY
 
-    name = CONTROL if control else OPENAPI
     form = forms["as"]  # a keyword, so no parameter can be called so
     _check(form, json, output)
+    if proxy and (control or form):
+        raise click.UsageError(
+            "--proxy prints a document of its own, without --control and --as", click.get_current_context()
+        )
+    name = PROXY if proxy else CONTROL if control else OPENAPI
     if form in FOLDERS and output is not None:
         _write_folder(output, _files(name, form))
     elif output is not None:

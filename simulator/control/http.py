@@ -97,11 +97,11 @@ async def on_scenario_error(request: Request, exc: Exception) -> Response:
     return error(400, "bad_scenario", first.message, first.path, problems=problems)
 
 
-async def on_http_error(request: Request, exc: Exception) -> Response:
-    """The router's 404 and 405, in our shape."""
+async def on_http_error(request: Request, exc: Exception, unknown: str = UNKNOWN_PATH) -> Response:
+    """The router's 404 and 405, in our shape; `unknown` is what a path is answered with that does not exist."""
     assert isinstance(exc, HTTPException)
     code, text = {
-        404: ("unknown_path", UNKNOWN_PATH),
+        404: ("unknown_path", unknown),
         405: ("wrong_method", "this path does not take this method"),
     }.get(exc.status_code, ("http_error", exc.detail))
     path = shortened(request.url.path, PATH_CHARS_MAX, "…") if exc.status_code == 404 else ""

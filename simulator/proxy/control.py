@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -36,6 +37,8 @@ from simulator.traffic.seen import Call, Notification
 from simulator.wire.json import encode
 
 HEALTH_PATH = "/_sim/health"
+OPEN_PATHS = (HEALTH_PATH, "/_sim/openapi.json")
+UNKNOWN_PATH = "the proxy has no such path; see docs/proxy.md, or `reseller-sim openapi --proxy`"
 ONE = "/_sim/sandboxes/{sandbox}"
 
 Audit = Callable[[Sequence[Call], Sequence[Notification]], dict[str, Any]]
@@ -69,8 +72,9 @@ class ProxyControl:
 
     def __init__(self, watcher: Watcher, guard: Guard, audit: Audit, facts: dict[str, Any]) -> None:
         self._watcher, self._guard, self._audit, self._facts = watcher, guard, audit, facts
-        endpoints = {
+        endpoints: dict[str, Callable[..., Any]] = {
             HEALTH_PATH: meta.health,
+            "/_sim/openapi.json": meta.proxy_document,
             "/_sim/sandboxes": self._list,
             ONE + "/requests": self._requests,
             ONE + "/requests/{n}": self._request,
@@ -85,15 +89,15 @@ class ProxyControl:
             routes=[Route(path, endpoint, methods=["GET"]) for path, endpoint in endpoints.items()],
             exception_handlers={
                 DomainError: on_domain_error,
-                HTTPException: on_http_error,
+                HTTPException: partial(on_http_error, unknown=UNKNOWN_PATH),
                 Exception: on_unexpected,
             },
         )
         self._app.router.redirect_slashes = False
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request that the guard accepts; everybody may ask whether the proxy is up."""
-        if scope["path"] != HEALTH_PATH:
+        """Answer one request that the guard accepts; everybody may read what is open."""
+        if scope["path"] not in OPEN_PATHS:
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
                 await error(refusal.status, refusal.code, refusal.message)(scope, receive, send)

@@ -25,8 +25,11 @@ def _spelled(name: str) -> str:
 
 # Most names have another beginning; that is seen at once.
 _NAME: Final = rf"(?=[{''.join(sorted({name[0].lower() for name in _NAMES}))}\\%])(?:{'|'.join(map(_spelled, _NAMES))})"
+# Null, and what is masked but for its end.
+_HIDDEN: Final = r"""null\b|"\*{8,}[^"\\]{0,4}\""""
+
 _MEMBER: Final = re.compile(
-    rf"""("{_NAME}"\s*+:\s*+)(?!null\b)("(?:[^"\\]|\\.)*+"?|\[[^\]]*+\]?|[^\s,{{}}\[\]"]++)""".encode(),
+    rf"""("{_NAME}"\s*+:\s*+)(?!{_HIDDEN})("(?:[^"\\]|\\.)*+"?|\[[^\]]*+\]?|[^\s,{{}}\[\]"]++)""".encode(),
     re.IGNORECASE | re.DOTALL,
 )
 _PARAMETER: Final = re.compile(rf"((?:^|(?<=&)){_NAME}=)([^&]++)".encode(), re.IGNORECASE)

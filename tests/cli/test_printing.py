@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from simulator.contract.openapi import CONTROL, OPENAPI, bundled
+from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled
 from simulator.contract.register import assumptions
 from simulator.scenario.library import load_scenario, names, scenario_from_object, text
 from tests.support.runner import invoke, refusal
@@ -153,7 +153,7 @@ def test_a_report_cannot_control_the_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("flags", "document"), [((), OPENAPI), (("--control",), CONTROL)])
+@pytest.mark.parametrize(("flags", "document"), [((), OPENAPI), (("--control",), CONTROL), (("--proxy",), PROXY)])
 def test_the_contract_is_printed_whole_as_yaml_and_as_json(flags: tuple[str, ...], document: str) -> None:
     as_json = json.loads(invoke("openapi", *flags, "--json").stdout)
     as_yaml = yaml.safe_load(invoke("openapi", *flags).stdout)

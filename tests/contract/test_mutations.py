@@ -45,7 +45,7 @@ WITHIN = {
     },
     "void-request": {"user_email: items", "user_email.*: pattern"},
     "settings-request": {"ip_allowlist: items", "ip_allowlist.*: format"},
-    "clock-request": {"rate: exclusiveMinimum"},
+    "clock-request": {"rate: minimum"},
     "probes-request": {"probes.*: enum", "timeout: exclusiveMinimum"},
     "inbox-replies-request": {
         "replies.*.headers: minProperties", "replies.*.headers: maxProperties", "during.*.time.from: pattern",

@@ -189,10 +189,11 @@ def test_choices_that_are_no_names_have_names_for_generators(document: str) -> N
 
 
 def parts(value: Any) -> Iterator[dict[str, Any]]:
-    """Each object within a document."""
+    """Each object within a document, but for conditions, of which no client is made."""
     if isinstance(value, dict):
         yield value
-    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    below = [each for key, each in value.items() if key != "if"] if isinstance(value, dict) else value
+    for each in below if isinstance(below, list) else ():
         yield from parts(each)
 
 

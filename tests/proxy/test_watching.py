@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
+from simulator.contract.openapi import PROXY, bundled
 from simulator.proxy.departures import of_callback
 from simulator.upstream.signing import Credentials, SignedRequest, sign
 from tests.support.broken_receivers import OK, Answer, Exchange, says
@@ -280,6 +281,20 @@ def test_a_message_of_any_size_has_a_few_departures() -> None:
 async def call_back(one: Proxied, data: Any, *lines: str, path: str = "", method: str = "POST") -> bytes:
     body = data if isinstance(data, bytes) else json.dumps(data).encode()
     return await one.get(f"/_sim/callbacks{path}", "Content-Type: application/json", *lines, method=method, body=body)
+
+
+def test_the_proxy_shows_its_own_contract_and_names_it_to_those_who_are_lost() -> None:
+    async def main() -> None:
+        async with proxied(says(OK)) as one:
+            document = json.loads((await one.get("/_sim/openapi.json")).partition(b"\r\n\r\n")[2])
+            assert document == json.loads(json.dumps(bundled(PROXY)))
+            for path in ("/_sim", "/_sim/nothing"):
+                head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+                lost = await one.raw(head.encode())
+                assert lost.startswith(b"HTTP/1.1 404")
+                assert b"see docs/proxy.md, or `reseller-sim openapi --proxy`" in lost
+
+    asyncio.run(main())
 
 
 def test_a_payment_has_a_story_of_requests_statuses_and_callbacks() -> None:

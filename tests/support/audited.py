@@ -142,6 +142,7 @@ INVALID = "123450000015"
 IC = {"biller_code": "1001", "ic_number": "900101145678"}
 PELICAN = IC | {"biller_code": "1010"}
 LOAN = {"product": "INTERBANK", "account": "12345678"}
+IMPATIENT = {"limits": {"callback_timeout_manual": "300ms", "callback_retries": 1}}
 LOST, STUCK, INELIGIBLE = "0130000004", "0130000003", "0130000002"
 NOT_ELIGIBLE = in_order(paying(account=INELIGIBLE), passing(10), paying(account=INELIGIBLE))
 NEW_PLANS = calling("GET", PLANS, headers=NEW_SHAPE)
@@ -267,7 +268,7 @@ PLAYED: Mapping[str, Played] = {
     "page-with-limit": Played(calling("GET", BILLERS + "?page=1"), calling("GET", BILLERS + "?page=1&limit=2")),
     "all-pages-read": Played(reading_options(1), reading_options(1, 2, 3)),
     "catalog-cached": Played(again(31, CATALOG, seconds=9), in_order(again(29, CATALOG, seconds=9), again(5, CATALOG))),
-    "receiver-in-time": Played(answering(None), answering(500, 200)),
+    "receiver-in-time": Played(answering(None), answering(500, 200), IMPATIENT),
     "receiver-without-redirect": Played(answering(302), answering(404)),
     "receiver-accepts": Played(answering(404), answering(503, 204)),
     "forgeries-refused": Played(

@@ -53,9 +53,16 @@ NULL_MEMBERS = "null-members"
 
 
 def is_valid_without_nulls(body: object, schema: Mapping[str, Any], components: Mapping[str, Any]) -> bool:
-    """Whether members that are null are all that is wrong with a body."""
+    """Whether members that are null, or extras that are no text, are all that is wrong with a body. The service reads
+    the extras of the product alone, and ignores others (`unsupported-extras`)."""
     wanted = jsonschema_rs.validator_for({**schema, "components": components})
-    return not wanted.is_valid(body) and wanted.is_valid(_without_nulls(body))
+    return not wanted.is_valid(body) and wanted.is_valid(_with_texts(_without_nulls(body)))
+
+
+def _with_texts(body: object) -> object:
+    if isinstance(body, dict) and isinstance(extras := body.get("extras"), dict):
+        return body | {"extras": {name: each for name, each in extras.items() if isinstance(each, str)}}
+    return body
 
 
 def _without_nulls(value: object) -> object:
