@@ -10,7 +10,7 @@ INTEROP_READY := $(INTEROP)/node_modules/.ready
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-fast check lint types audit docs bench bench-history campaign interop-tools wheel clean
+.PHONY: run test test-fast check lint types audit docs bench bench-history campaign fuzz interop-tools wheel clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -42,7 +42,10 @@ bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions
 campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promised, tried and counted
 	$(BIN)/python -m campaign $(ARGS)
 
-docs: $(DEV_READY)   ## write what follows from contracts/: the schema's `assume` section, two pages, tables of docs/service.md
+fuzz: $(DEV_READY)   ## ten minutes of Schemathesis over both documents: what was tried, what was refused and why, what was found
+	$(BIN)/python -m tests.support.fuzzing $(ARGS)
+
+docs: $(DEV_READY)   ## write what follows from contracts/ and the audit: the schema's `assume` section, three pages, tables of docs/service.md
 	$(BIN)/python -m tests.support.generated
 
 interop-tools: $(INTEROP_READY)  ## linters, generators and clients from npm that tests/interop runs

@@ -1,6 +1,7 @@
 """What holds for the whole suite: how Hypothesis chooses examples, what of long tables is fast, garbage, long turns."""
 
 import gc
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -21,6 +22,17 @@ settings.register_profile("fast", settings.get_profile("reproducible"), max_exam
 settings.load_profile("reproducible")
 
 LONGEST_TURN.install()
+gc.disable()  # until all tests are collected, since nothing of them is garbage
+
+WORKERS_PER_CORE = 2  # tests wait for processes, browsers and time-outs nearly half of their time
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Of `-n auto`: more processes than cores, since one of them often waits. The fast tests do not, and a process
+    takes seconds to collect all."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores if config.option.markexpr else WORKERS_PER_CORE * cores
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +60,7 @@ def pytest_collection_finish() -> None:
     tests themselves and the modules."""
     person_pools()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -21,18 +21,34 @@ MAY_IMPORT: dict[str, set[str]] = {
     "shortened": set(),
     "auth": {"shortened"},
     "contract": {"shortened"},
+    "collections": {"contract"},
     "upstream": {"auth"},
     "importer": {"upstream", "scenario", "wire", "domain", "shortened"},
+    "recorder": {"traffic", "importer", "contract", "scenario", "wire", "domain", "shortened"},
     "server": set(),
     "wire": {"domain", "shortened"},
     "conform": {"contract", "auth", "upstream", "wire", "domain", "shortened"},
+    "proxy": {
+        "shortened",
+        "server",
+        "options",
+        "control",
+        "traffic",
+        "contract",
+        "auth",
+        "delivery",
+        "runtime",
+        "wire",
+        "domain",
+    },
     "scenario": {"domain", "contract", "wire", "shortened"},
     "delivery": {"domain"},
     "tape": {"domain"},
     "traffic": set(),
-    "runtime": {"domain", "scenario", "delivery", "wire", "shortened"},
+    "audit": {"traffic", "contract", "auth", "wire", "domain", "shortened"},
+    "runtime": {"domain", "scenario", "delivery", "wire", "shortened", "traffic"},
     "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "shortened"},
-    "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario", "shortened"},
+    "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario", "shortened", "audit"},
 }
 # The floors of the domain, lowest first: each imports only from itself and from below.
 FLOORS: tuple[tuple[str, ...], ...] = (
@@ -64,22 +80,23 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "api": {
         "addresses", "authentication", "billers", "body", "body_cache", "call", "cursors", "diagnoses", "endings",
         "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes", "sandbox_lookup", "tokens",
-        "versions",
+        "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "probes", "render",
-        "requests",
+        "api_docs", "app", "audit", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "parameters",
+        "probes",
+        "render", "requests",
         "sandboxes",
     },
     "runtime": {
         "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "evicted", "facts",
         "inbox_budget", "journal", "known_secrets", "lanes", "live_sandbox", "near_misses", "probes", "ring",
-        "rule_names", "sandboxes", "unexpected", "upcoming", "value_counts", "waiting", "watch",
+        "rule_names", "sandboxes", "seen", "unexpected", "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
-        "billers", "diagnoses", "errors", "headers", "json", "legacy", "outbound", "paging", "secrets", "signing",
-        "timestamps", "tokens", "unescaped",
+        "billers", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets", "outbound", "paging", "secrets",
+        "signing", "timestamps", "tokens", "unescaped",
     },
 }  # fmt: skip
 LINES_MAX = 300
@@ -132,7 +149,12 @@ def _imported_from_above(path: Path) -> set[str]:
     if part not in MAY_IMPORT:
         return set()
     ours = {name.split(".")[1] for name in imports(path) if name.startswith("simulator.")}
-    return ours - MAY_IMPORT[part] - {part} - ({"__version__"} if part in ("control", "api", "importer") else set())
+    return (
+        ours
+        - MAY_IMPORT[part]
+        - {part}
+        - ({"__version__"} if part in ("control", "api", "importer", "recorder") else set())
+    )
 
 
 def test_the_page_draws_the_imports_without_what_other_arrows_show() -> None:

@@ -4,11 +4,14 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+
+from tests.support.our_files import our_files
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -23,7 +26,6 @@ NOT_IMPORTED = {
     "build": "a command",
     "hatchling": "what builds the wheel",
     "openapi-python-client": "a command",
-    "schemathesis": "a command",
     "swagger-ui-py": "its files are served, none of its modules is imported",
 }
 
@@ -37,7 +39,7 @@ def declared(*extras: str) -> set[str]:
 def named(folder: str) -> frozenset[str]:
     """The packages that modules of a folder import, wherever in them."""
     found: set[str] = set()
-    for path in (ROOT / folder).rglob("*.py"):
+    for path in our_files(ROOT / folder, ".py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
                 found |= {alias.name.partition(".")[0] for alias in node.names}
@@ -46,10 +48,16 @@ def named(folder: str) -> frozenset[str]:
     return frozenset(found)
 
 
+@cache
+def distributions() -> Mapping[str, list[str]]:
+    """The distributions of each importable package."""
+    return packages_distributions()
+
+
 def imported(*folders: str) -> set[str]:
     """The distributions that modules of these folders import."""
     found = set[str]().union(*map(named, folders))
-    of_modules = packages_distributions()
+    of_modules = distributions()
     foreign = found - OURS - sys.stdlib_module_names
     return {of_modules.get(name, [name])[0].lower().replace("_", "-") for name in foreign}
 

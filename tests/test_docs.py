@@ -52,6 +52,16 @@ def test_links_lead_somewhere(page: str) -> None:
             assert (ROOT / page).parent.joinpath(target).exists(), target
 
 
+@pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
+def test_a_block_that_is_a_file_has_its_name_above_it_where_readers_see_it(page: str) -> None:
+    """The comment that tests read is not shown by whatever renders the page."""
+    parts = re.split(r"<!-- (?:file|append): (\S+) -->", (ROOT / page).read_text())
+    paragraphs = [text.rstrip().rpartition("\n\n")[2] for text in parts[:-1:2]]
+    names = parts[1::2]
+    missing = [name for text, name in zip(paragraphs, names, strict=True) if name not in text or text.endswith("```")]
+    assert missing == []
+
+
 def test_the_recipes_are_listed_with_links_in_their_order() -> None:
     page = (ROOT / "docs" / "scenarios.md").read_text()
     listed, *recipes = page.partition("\n## Recipes\n")[2].partition("\n## ")[0].split("\n#### ")

@@ -7,6 +7,7 @@ from tests.support.assume_section import NOTICE
 from tests.support.generated import GENERATED, ROOT
 
 IN_PART = "docs/service.md"
+SOURCES = ("<!-- Generated from contracts/", "<!-- Generated from simulator/audit/")
 PAGES = [name for name in GENERATED if name.endswith(".md") and name != IN_PART]
 
 
@@ -18,7 +19,7 @@ def test_a_generated_file_is_up_to_date(name: str) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_generated_page_says_so_in_its_first_line(name: str) -> None:
     first, second, third, *_ = (ROOT / name).read_text("utf-8").splitlines()
-    assert first.startswith("<!-- Generated from contracts/")
+    assert first.startswith(SOURCES)
     assert first.endswith(" by `make docs`; change it there. -->")
     assert (second, third[:2]) == ("", "# ")
 

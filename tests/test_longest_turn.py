@@ -41,6 +41,7 @@ def test_a_request_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "App.__call__" in LONGEST_TURN.callback
 
 
+@pytest.mark.slow
 def test_a_tests_own_work_and_collections_of_garbage_do_not_count() -> None:
     async def main() -> None:
         work()

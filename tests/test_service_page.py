@@ -2,20 +2,28 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from simulator.api.options import LIMIT_MAX
+from simulator.auth.signature import NONCE_BYTES_MAX, NONCE_BYTES_MIN
+from simulator.contract.openapi import OPENAPI, load
 from simulator.contract.register import Assumption, assumptions
-from simulator.contract.schemas import names
+from simulator.contract.schemas import names, schema
+from simulator.domain.model.scenario import Limits
+from simulator.domain.model.transactions import STATUS_CODES
+from simulator.domain.model.webhooks import REPLAYS_MAX, RESPONSE_CHARS_MAX
+from tests.support.our_files import our_files
+from tests.support.played import METHODS
 from tests.support.schema_tables import fields_table
-from tests.support.service_page import anchors, sections, written
+from tests.support.service_page import ASSUMED_FIELDS, anchors, sections, written
 
 ROOT = Path(__file__).parent.parent
 CITING = ("simulator", "contracts", "docs", "scenarios", "tests", "bench", "campaign")
 CITATION = re.compile(r"\bSPEC ([1-9](?:\.\d+)?(?:(?:, | and | or | to )[1-9](?:\.\d+)?(?![\d.]*\w))*)")
 NUMBER = re.compile(r"[1-9](?:\.\d+)?")
-MARKS = ("*documented*", "*assumed*", "*observed*")
 PAGE = written()
 SECTIONS = sections(PAGE)
 WITHOUT_TEXT = {"2", "3", "5", "6"}  # whose subsections say everything
@@ -23,9 +31,7 @@ WITHOUT_TEXT = {"2", "3", "5", "6"}  # whose subsections say everything
 
 def citing_files() -> Iterator[Path]:
     for folder in CITING:
-        for path in (ROOT / folder).rglob("*"):
-            if path.suffix in (".py", ".md", ".yaml", ".json"):
-                yield path
+        yield from our_files(ROOT / folder, ".py", ".md", ".yaml", ".json")
     yield from ROOT.glob("*.md")
 
 
@@ -87,7 +93,100 @@ def test_each_section_begins_with_a_mark(number: str) -> None:
     if number in WITHOUT_TEXT:
         assert not text
     for part in re.split(r"^#### .+$", text, flags=re.MULTILINE):
-        assert number in WITHOUT_TEXT or part.strip().startswith(MARKS), part[:80]
+        assert number in WITHOUT_TEXT or part.strip().startswith("*documented*\n"), part[:80]
+
+
+@pytest.mark.parametrize("number", SECTIONS)
+def test_the_other_marks_are_those_of_generated_parts(number: str) -> None:
+    """What is assumed is in the register, and what a deployment was seen to do is not on this page."""
+    is_assumed = any(one.spec == number for one in assumptions())
+    by_hand = re.sub(r"<!-- generated: .+?<!-- end -->", "", SECTIONS[number], flags=re.DOTALL)
+    parts = len(re.findall(r"^#### .+$", by_hand, re.MULTILINE)) + (not by_hand.strip().startswith("#### "))
+    assert by_hand.count("*documented*") == (0 if number in WITHOUT_TEXT else parts)
+    assert not re.search(r"\*(?:assumed|observed)\*", by_hand)
+    assert (f"<!-- generated: assumed {number} -->" in SECTIONS[number]) == is_assumed
+    assert SECTIONS[number].count("*observed*") == is_assumed
+
+
+def test_what_is_assumed_of_a_field_is_said_in_its_row() -> None:
+    for table, fields in ASSUMED_FIELDS.items():
+        section = next(text for text in SECTIONS.values() if f"<!-- generated: fields {table} -->" in text)
+        rows = [line for line in section.splitlines() if "*Assumed*: [" in line]
+        assert [row.split("`")[1] for row in rows if row.split("`")[1] in fields]
+        for id_ in set(fields.values()):
+            assert any(f"*Assumed*: [{id_}]" in row for row in rows)
+
+
+def first_column(number: str) -> list[str]:
+    """The first cells of a section's tables that are written by hand, headings left out."""
+    by_hand = re.sub(r"<!-- generated: .+?<!-- end -->", "", SECTIONS[number], flags=re.DOTALL)
+    rows = [line.strip("| ").split(" | ")[0] for line in by_hand.splitlines() if line.startswith("|")]
+    return [row for place, row in enumerate(rows) if "---" not in row and "---" not in "".join(rows[place + 1 :][:1])]
+
+
+def test_the_codes_of_authentication_are_the_contracts() -> None:
+    """`invalid_token` is what 5.4 assumes."""
+    *codes, last = first_column("5.2")
+    known = schema("auth-error")["properties"]["error"]["enum"]
+    assert [code.strip("`") for code in codes] == [code for code in known if code != "invalid_token"]
+    assert last == "503 without a code"
+
+
+def test_the_status_codes_are_the_codes() -> None:
+    assumed = next(one for one in assumptions() if one.id == "payment-status-codes").choice
+    ours = {code for code in STATUS_CODES.values() if not re.search(rf"\b{code}\b", assumed)}
+    assert {int(code) for code in first_column("7.3")} - ours <= {62}  # which a provider gives
+    assert ours <= {int(code) for code in first_column("7.3")}
+    statuses = {int(status) for status in first_column("7.2")}
+    described = {
+        int(status)
+        for item in load(OPENAPI)["paths"].values()
+        for method, operation in item.items()
+        if method in METHODS
+        for status in operation["responses"]
+    }
+    assert statuses == {400, 401, 403, 404, 429, 503, 504}
+    assert statuses <= described
+
+
+def minutes(time: timedelta | None) -> str:
+    assert time is not None
+    return f"{time.total_seconds() / 60:g} minutes"
+
+
+def seconds(time: timedelta | None) -> str:
+    assert time is not None
+    return f"{time.total_seconds():g} seconds"
+
+
+def test_the_limits_are_the_codes() -> None:
+    usual = Limits()
+    retry = usual.callback_retry
+    refid = schema("topup-request")["properties"]["refid"]
+    limit = schema("deliveries-query")["properties"]["limit"]
+    jobs = schema("replay-bulk-request")["properties"]["job_ids"]
+    url = schema("webhook-request")["properties"]["url"]
+    wanted = {
+        "requests": f"{usual.requests_per_interval:,} in {minutes(usual.rate_limit_interval)} from one address, "
+        f"then that address gets 403 for {minutes(usual.rate_limit_block)}",
+        "duration": f"{seconds(usual.integration_timeout)}, then 504",
+        "timestamp": f"{minutes(usual.timestamp_tolerance)} before or after",
+        "nonce": f"{NONCE_BYTES_MIN} to {NONCE_BYTES_MAX} characters; refused again for {minutes(usual.nonce_window)}",
+        "`refid`": f"{refid['maxLength']} characters, unique within a reseller, idempotent for ever",
+        "page of options": f"100 by default, {LIMIT_MAX:,} at most",
+        "page of deliveries": "1 to 100, 50 by default",
+        "bulk replay": f"{jobs['minItems']} to {jobs['maxItems']} jobs",
+        "replays by hand": f"{REPLAYS_MAX} for an event",
+        "webhook URL": f"{url['maxLength']} characters, HTTPS in production",
+        "callback": f"{seconds(usual.callback_timeout)}, {retry.retries} retries, {seconds(retry.after)} apart",
+        "topup with API keys only": f"takes effect within {minutes(usual.settings_delay)}",
+    }
+    rows = [line.strip("| ").split(" | ") for line in SECTIONS["8"].splitlines() if line.startswith("| ")]
+    said = {row[0]: row[1] for row in rows}
+    assert {name: said.get(name) for name in wanted} == wanted
+    assert "1 to 100" in limit["x-must-be"]
+    assert schema("delivery-answer")["properties"]["replayCount"]["maximum"] == REPLAYS_MAX
+    assert schema("delivery-answer")["properties"]["responseBody"]["maxLength"] == RESPONSE_CHARS_MAX
 
 
 def test_links_within_the_page_and_to_it_lead_to_a_heading() -> None:
@@ -129,7 +228,8 @@ def test_each_schema_of_the_reseller_api_has_its_table() -> None:
 
 def test_a_table_has_the_fields_of_what_a_schema_extends() -> None:
     table = fields_table("payment-result").splitlines()
-    assert "| **`timestamp`** | string | Time of the status, GMT+8, yyyy-MM-dd HH:mm:ss. |" in table
+    form = "a time in the form yyyy-MM-dd HH:mm:ss"
+    assert f"| **`timestamp`** | {form} | Time of the status, GMT+8, yyyy-MM-dd HH:mm:ss. |" in table
     assert any(row.startswith("| **`refid`** | string |") for row in table)
 
 

@@ -20,17 +20,16 @@ from simulator.api.authentication import (
     refuse_blocked,
     refuse_late,
 )
-from simulator.api.body import BodyTooLarge, ClientGone, read_body
+from simulator.api.body import ClientGone
 from simulator.api.call import Call, EncodedReply, Endpoint, Incoming, Problems, Reply
 from simulator.api.endings import GONE
-from simulator.api.faults import NO_REPLY, choose_fault, keep_unread, wait, with_failures
+from simulator.api.faults import NO_REPLY, choose_fault, keep_unread, with_failures
 from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
-from simulator.api.notes import note_problems
 from simulator.api.routes import PathTable, Routes
 from simulator.api.versions import marked_deprecated
+from simulator.api.waiting import handle, read
 from simulator.auth import headers as names
-from simulator.auth.signature import BODY_BYTES_MAX, Denied
-from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG, read_members
+from simulator.contract.body import read_members
 from simulator.contract.query import read_query
 from simulator.domain.model.faults import FaultThen
 from simulator.runtime.journal import Exchange, packed, reply_headers
@@ -60,8 +59,7 @@ class Pipeline:
         """Answer, write the journal, pass due work to the driver. `path` is the part after `prefix`, which named the
         sandbox.
 
-        An unauthenticated request is recorded in `anonymous`, the sandbox of its URL; `refusal`, if given, is the whole
-        answer.
+        An unauthenticated request is recorded in `anonymous`, the sandbox of its URL; `refusal`, if given, answers it.
         """
         began, wall = perf_counter(), sandbox.clock.wall()
         counters = sandbox.counters  # a reset in the meantime begins others, and a journal, which gets this request
@@ -74,8 +72,9 @@ class Pipeline:
             headers = _joined(pairs)
         if self._trust_forwarded or ":" in client:  # it may be an IPv4-mapped address
             client = client_address(client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
+        head = packed(pairs)
         exchange = Exchange(
-            at=now, method=request.method, path=path, query=request.query, packed_headers=packed(pairs), client=client
+            at=now, wall=wall, method=request.method, path=path, query=request.query, packed_headers=head, client=client
         )
         call = Call(
             sandbox=sandbox,
@@ -181,38 +180,6 @@ def claim(call: Call) -> Reply | None:
     return identify(call)
 
 
-async def read(call: Call, request: Incoming) -> Reply | None:
-    """Wait for a fault's delay and for the rest of the body, then check again what may have changed meanwhile."""
-    waits = call.fault is not None and not call.fault.rule.then.after_commit
-    if waits and (refusal := await wait(call)):
-        return refusal
-    if request.body is not None:
-        return await _identify_again(call, "the delay has passed") if waits else None
-    assert request.receive is not None, "a body that is not here yet comes from somewhere"
-    call.has_body = True
-    is_form = call.endpoint.source == "form"
-    try:
-        call.exchange.body = await read_body(
-            call.headers, request.receive, FORM_BYTES_MAX if is_form else BODY_BYTES_MAX
-        )
-    except BodyTooLarge:
-        if is_form:
-            return _refuse_fields(call, call.endpoint, {"body": [FORM_TOO_LONG]})
-        return refusals.deny(call, call.endpoint, Denied("body_too_large", refusals.BODY_BOUND))
-    return await _identify_again(call, "the body is here")
-
-
-async def _identify_again(call: Call, event: str) -> Reply | None:
-    """Check the sandbox, the address and the headers at the time when the wait has ended by `event`."""
-    await call.refresh()
-    if call.is_lost:
-        return refusals.lost_sandbox(call)
-    refusal = refuse_address(call) or identify(call)
-    if refusal is not None:
-        call.exchange.diagnosis += f" now that {event}"
-    return refusal
-
-
 def check(call: Call, request: Incoming) -> Reply | None:
     """Verify the signature, spend the nonce, and validate the input against the contract. Find the fault that matches
     now that everything is known, unless one was found before."""
@@ -233,14 +200,6 @@ def _refuse_by_fault(call: Call, fault: FaultThen) -> Reply | None:
     return refuse_late(fault, call, call.endpoint) or (NO_REPLY if fault.prevents_execution else None)
 
 
-async def handle(call: Call) -> Reply:
-    """Execute a call that met a fault, after the fault's delay."""
-    assert call.fault is not None, "without a fault the endpoint is called at once"
-    if not call.fault.rule.then.after_commit and (refusal := await wait(call)):
-        return refusal
-    return refusals.lost_sandbox(call) if call.is_lost else call.endpoint.handle(call)
-
-
 def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
     """Decode and validate the endpoint's input; the endpoint's own refusal when it violates the contract."""
     exchange, source = call.exchange, endpoint.source
@@ -252,12 +211,7 @@ def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
     if not endpoint.schema:
         return None
     problems = _validate(call, endpoint)
-    return _refuse_fields(call, endpoint, problems) if problems else None
-
-
-def _refuse_fields(call: Call, endpoint: Endpoint, problems: Problems) -> Reply:
-    note_problems(call, problems)
-    return endpoint.invalid(call, problems)
+    return refusals.invalid_input(call, endpoint, problems) if problems else None
 
 
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:

@@ -41,6 +41,12 @@ def denied_at_catalog(refusal: Denied) -> Reply:
     return Reply(401, errors.catalog_unauthorized(refusal.code, refusal.message))
 
 
+def invalid_input(call: Call, endpoint: Endpoint, problems: Problems) -> Reply:
+    """The endpoint's own refusal of input that violates the contract; notes the problems."""
+    note_problems(call, problems)
+    return endpoint.invalid(call, problems)
+
+
 def invalid_parameters(call: Call, problems: Problems) -> Reply:
     """400: `{message, errors}` (SPEC 7.1), repeated in the diagnosis."""
     note_problems(call, problems)

@@ -3,13 +3,15 @@
 import json as json_module
 from dataclasses import asdict
 from difflib import get_close_matches
+from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.cli.flags import json_flag, verb
-from simulator.cli.output import echo, echo_json
+from simulator.cli.flags import json_flag, option, verb
+from simulator.cli.observed import Observed, read_observed
+from simulator.cli.output import echo, echo_json, one_line
 
 if TYPE_CHECKING:
     from simulator.contract.register import Assumption
@@ -19,32 +21,64 @@ WIDTH = 100
 
 @verb("assumptions")
 @click.argument("id", required=False)
+@option(
+    "--observed",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A report of `conform --json`: say which of them a deployment showed, and what it does.",
+)
 @json_flag(help="Print JSON: a list, or with ID one object.")
-def command(id: str | None, json: bool) -> None:
+def command(id: str | None, observed: Path | None, json: bool) -> None:
     """Print what the specification leaves open, and what we chose.
 
     Every assumption has an id, its section, our choice and, where there is one, the scenario key that changes it.
-    With ID, one of them in full: the question and the reason too.
+    With ID, one of them in full: the question and the reason too. With --observed each is marked: what `conform` saw a
+    deployment do is observed, the others stay assumed.
 
     \b
     Examples:
       reseller-sim assumptions
       reseller-sim assumptions failed-wallet
+      reseller-sim assumptions --observed staging.json
       reseller-sim assumptions --json | jq -r '.assumptions[].id'
     """
     from simulator.contract.register import assumptions
 
     register = assumptions()
+    seen = None if observed is None else read_observed(observed)
     if id is None:
-        listed = {"assumptions": [asdict(one) for one in register]}
-        _print(listed, "\n\n".join(map(_short, register)), json)
+        listed = {"assumptions": [_fields(one, seen) for one in register]}
+        _print(listed, "\n\n".join(_short(one) + _mark(one, seen) for one in register), json)
         return
     found = next((one for one in register if one.id == id), None)
     if found is None:
         near = get_close_matches(id, [one.id for one in register], 1)
         hint = f"did you mean {near[0]}?" if near else "`reseller-sim assumptions` lists them"
         raise click.ClickException(f"reseller-sim assumptions: there is no assumption {id!r}; {hint}")
-    _print(asdict(found), _whole(found), json)
+    _print(_fields(found, seen), _whole(found) + _mark(found, seen), json)
+
+
+Seen = dict[str, Observed] | None
+
+
+def _fields(one: "Assumption", seen: Seen) -> dict[str, Any]:
+    """An entry as JSON; `observed` is there when a report was given, null for what it did not show."""
+    return asdict(one) | ({} if seen is None else {"observed": asdict(seen[one.id]) if one.id in seen else None})
+
+
+def _mark(one: "Assumption", seen: Seen) -> str:
+    """What a report says about an entry, below it."""
+    if seen is None:
+        return ""
+    if (found := seen.get(one.id)) is None:
+        return "\n  assumed"
+    same = bool(one.values) and found.value == one.values[0]
+    what = "as assumed" if same else f"set {one.knob}: {_value(found.value)}"
+    return "\n" + one_line(f"  observed at {found.target}: {what} ({found.evidence})")
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json_module.dumps(value)
 
 
 def _print(fields: dict[str, Any], text: str, json: bool) -> None:

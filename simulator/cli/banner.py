@@ -12,6 +12,7 @@ from simulator.cli.curl import curl_command
 from simulator.cli.output import one_line, printable_json
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.running import Running
+from simulator.control import api_docs
 from simulator.control.render import moment
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -44,6 +45,8 @@ def _facts(running: Running) -> list[tuple[str, str]]:
     facts = [("control API", running.control_url)]
     if running.control_token is not None:
         facts.append(("", f"Authorization: Bearer {running.control_token}"))
+    if api_docs.is_installed():
+        facts.append(("page", f"{running.control_url}/docs"))
     facts.append(("sandbox", f"{sandbox.id}, scenario {sandbox.scenario.name!r}, seed {sandbox.seed}"))
     facts.append(("clock", _clock(sandbox)))
     owner = _first_reseller(sandbox)

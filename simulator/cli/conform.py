@@ -1,6 +1,8 @@
 """`reseller-sim conform`: the contract suite against any deployment of the service."""
 
-from contextlib import closing
+import signal
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -15,11 +17,13 @@ from simulator.cli.reports.conform import ConformFiles
 from simulator.cli.reports.flags import UNWRITABLE
 from simulator.cli.request import DEFAULT_URL, credentials
 from simulator.options import CONTROL_PATH
+from simulator.shortened import shortened
 from simulator.upstream.signing import CannotSign, secret_bytes, split_base
 
 if TYPE_CHECKING:
     from simulator.conform.context import Bill, Run
     from simulator.conform.purse import Order
+    from simulator.conform.session import Session
     from simulator.upstream.signing import Credentials
 
 TITLE = "reseller-sim conform"
@@ -91,6 +95,9 @@ file_option = partial(
     help="How long payments may take to become final, and voids to be refunded.",
 )
 @option("--only", metavar="NAME", multiple=True, callback=permissions.only, help="Only this check or question.")
+@click.option(
+    "--list", "is_list", is_flag=True, allow_from_autoenv=False, help="Print the checks and questions; send nothing."
+)
 @file_option("--junit", "junit_file", help="Write the results to this file as JUnit XML.")
 @file_option("--json", "json_file", help="Write the results to this file as JSON.")
 @file_option("--html", "html", help="Write the results to this file as one HTML page.")
@@ -110,6 +117,7 @@ def command(
     timeout: float,
     wait: float,
     only: tuple[str, ...],
+    is_list: bool,
     junit_file: Path | None,
     json_file: Path | None,
     html: Path | None,
@@ -119,20 +127,24 @@ def command(
     Only reads, unless payments or changes of the configuration are allowed. Prints a line for each check: ok, DEPARTS
     with what was expected and what came, or - with the reason why it was not exercised; then, as a block for a
     scenario, what the service does where the specification is silent. Redirects are not followed. Exit code 1 means
-    that something departs, 3 that the service did not answer.
+    that something departs, 3 that the service did not answer, or refused the key.
 
     \b
     Examples:
       reseller-sim conform
+      reseller-sim conform --list
       reseller-sim conform --base-url https://staging.example.com --key KEY --secret SECRET --junit conform.xml
       reseller-sim conform --allow-payments --pay RELOAD:0123456789:10 --spend-at-most 30
     """
-    from simulator.cli.reports.conform_text import ending, line_of
+    from simulator.cli.reports.conform_text import ending, line_of, names
     from simulator.conform.context import Permissions, Run
     from simulator.conform.run import report
     from simulator.conform.service import HttpService
     from simulator.conform.session import Session, WallClock
 
+    if is_list:
+        echo(names())
+        return 0
     if (username is None) != (password is None):
         raise _usage("give both --username and --password, or neither")
     if allow_payments and (not pay or spend_at_most is None):
@@ -146,14 +158,26 @@ def command(
     with closing(HttpService(address, timeout)) as service:
         session = Session(service, held, WallClock(), rate, max_requests)
         run = Run(session, None, Permissions(allow_configuration, login, bill))
-        _reach(run, address)
-        if spend_at_most is not None:
-            _open_till(run, pay, spend_at_most, wait)
-        made = report(run, address, only, lambda result: echo(line_of(result)))
+        with _putting_back_when_stopped(session):
+            _reach(run, address)
+            if spend_at_most is not None:
+                _open_till(run, pay, spend_at_most, wait)
+            made = report(run, address, only, lambda result: echo(line_of(result)))
     echo(ending(made))
     if not files.write(made):
         return UNWRITABLE
     return 1 if made.departed else 0
+
+
+@contextmanager
+def _putting_back_when_stopped(session: "Session") -> Iterator[None]:
+    """SIGINT and SIGTERM end the run as an exception, so that what it has changed is put back."""
+    before = {number: signal.signal(number, session.stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple[str, Credentials]":
@@ -169,13 +193,16 @@ def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple
 
 
 def _reach(run: "Run", address: str) -> None:
-    """Ask once, so that an address where nobody answers is no list of departures."""
+    """Ask once, so that an address where nobody answers, or a key that is refused, is no list of departures."""
     from simulator.upstream.manners import NoAnswer
 
     try:
-        run.session.get("/v2/balance")
+        answer = run.session.get("/v2/balance")
     except NoAnswer as why:
         raise CannotStart(one_line(f"{TITLE}: {address} does not answer: {why}")) from None
+    if code := answer.auth_code:
+        what = f"{TITLE}: {address} refused the first signed request with {answer.status} {shortened(code, 60)}"
+        raise CannotStart(one_line(run.hidden(f"{what}: look at --key, --secret and the clock of this machine")))
 
 
 def _open_till(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wait_s: float) -> None:

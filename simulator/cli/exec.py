@@ -46,6 +46,7 @@ class WithCommand(click.Command):
 @verb("exec", cls=WithCommand)
 @server_flags(port=0, port_variable=False)
 @option("--coverage", is_flag=True, help="Report at the end, on stderr, what was exercised and what was not.")
+@option("--audit", is_flag=True, help="Judge what COMMAND did by what the service asks of a client.")
 @report_flags
 @click.option(
     "--report",
@@ -55,7 +56,7 @@ class WithCommand(click.Command):
     help="Write what every sandbox did to this folder, as files and as a page.",
 )
 @click.pass_context
-def command(ctx: click.Context, /, coverage: bool, report: Path | None, **flags: Any) -> int:
+def command(ctx: click.Context, /, coverage: bool, audit: bool, report: Path | None, **flags: Any) -> int:
     """Run a command against a simulator of its own.
 
     The simulator selects a free port, runs COMMAND, and ends with it. The exit code is COMMAND's; 128+N when signal N
@@ -66,6 +67,8 @@ def command(ctx: click.Context, /, coverage: bool, report: Path | None, **flags:
     environment.
 
     With --coverage, or RESELLER_SIM_COVERAGE=1, it reports at the end which rules, endpoints and outcomes were met.
+    With --audit, or RESELLER_SIM_AUDIT=1, it prints how COMMAND violated what the service asks of a client; when it
+    succeeded, the exit code is 1 for a violation that is more than a warning.
     With --format github, or RESELLER_SIM_FORMAT=github, what is not as expected is annotated.
 
     \b
@@ -73,6 +76,7 @@ def command(ctx: click.Context, /, coverage: bool, report: Path | None, **flags:
       reseller-sim exec -- npm test
       reseller-sim exec mine.yaml --clock manual -- pytest -x
       reseller-sim exec --coverage -- pytest
+      reseller-sim exec --audit -- pytest
       reseller-sim exec -- sh -c 'reseller-sim call GET /v2/balance'
       reseller-sim exec mine.yaml --junit result.xml --report result -- pytest
     """
@@ -80,7 +84,7 @@ def command(ctx: click.Context, /, coverage: bool, report: Path | None, **flags:
     own = {name: flags.pop(name) for name in ("junit", "json_file", "format", "tap")}
     reports = Reports(title="reseller-sim exec", **own)
     try:
-        return _reported(to_run, reports, report, ServerFlags(**flags), coverage=coverage)
+        return _reported(to_run, reports, report, ServerFlags(**flags), coverage=coverage, audit=audit)
     except CannotStart as refused:
         reports.not_run(refused.message)
         if report is not None:
@@ -88,13 +92,15 @@ def command(ctx: click.Context, /, coverage: bool, report: Path | None, **flags:
         raise
 
 
-def _reported(to_run: list[str], reports: Reports, report: Path | None, flags: ServerFlags, *, coverage: bool) -> int:
+def _reported(
+    to_run: list[str], reports: Reports, report: Path | None, flags: ServerFlags, *, coverage: bool, audit: bool
+) -> int:
     if shutil.which(to_run[0]) is None:
         raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: check its name and PATH")
     reports.begin()
     if report is not None:
         earlier.begin(report)
-    judge = Judge(reports, report)
+    judge = Judge(reports, report, audits=audit)
     running, thread = _serve_in_thread(flags, judge, keeps_coverage=coverage)
     try:
         status = _run(to_run, environment(running))

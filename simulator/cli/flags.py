@@ -51,17 +51,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
     """The argument SCENARIO and the flags of a server, one keyword for each field of `ServerFlags`."""
     decorators = [
         click.argument("scenario", default="default", envvar=f"{VARIABLES}_SCENARIO"),
-        option("--host", metavar="ADDRESS", default=LOOPBACK, show_default=True, help="The address to listen on."),
-        option(
-            "--port",
-            metavar="PORT",
-            type=click.IntRange(0, 65535),
-            default=port,
-            show_default=True,
-            show_envvar=port_variable,
-            allow_from_autoenv=port_variable,
-            help="The port to listen on; 0 selects a free one.",
-        ),
+        *_listening(port, port_variable=port_variable),
         option(
             "--clock",
             metavar="real|manual|xN",
@@ -75,20 +65,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             help="The sandbox's time when it starts; by default the present.",
         ),
         option("--seed", metavar="N", type=click.IntRange(0, SEED_MAX), help="The seed of all randomness."),
-        option(
-            "--control-token",
-            metavar="TOKEN",
-            callback=values.token,
-            help="The bearer token that /_sim requires. On a loopback address it is open unless this is given; on any "
-            "other a token is generated and printed.",
-        ),
-        option(
-            "--control-token-file",
-            metavar="FILE",
-            callback=values.token_in_file,
-            help="A file with this token, which then appears in no list of processes; it wins over --control-token.",
-        ),
-        option("--allow-host", metavar="NAME", multiple=True, help="One more host name that /_sim accepts."),
+        *_control(),
         option(
             "--callbacks",
             type=click.Choice(["any", "public"]),
@@ -111,6 +88,48 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
         ),
     ]
     return _all_of(decorators)
+
+
+def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any], Any]]:
+    """Where a server listens: `host`, `port`."""
+    return [
+        option("--host", metavar="ADDRESS", default=LOOPBACK, show_default=True, help="The address to listen on."),
+        option(
+            "--port",
+            metavar="PORT",
+            type=click.IntRange(0, 65535),
+            default=port,
+            show_default=True,
+            show_envvar=port_variable,
+            allow_from_autoenv=port_variable,
+            help="The port to listen on; 0 selects a free one.",
+        ),
+    ]
+
+
+def _control() -> list[Callable[[Any], Any]]:
+    """Who may use a server's control API: `control_token`, `control_token_file`, `allow_host`."""
+    return [
+        option(
+            "--control-token",
+            metavar="TOKEN",
+            callback=values.token,
+            help="The bearer token that /_sim requires. On a loopback address it is open unless this is given; on any "
+            "other a token is generated and printed.",
+        ),
+        option(
+            "--control-token-file",
+            metavar="FILE",
+            callback=values.token_in_file,
+            help="A file with this token, which then appears in no list of processes; it wins over --control-token.",
+        ),
+        option("--allow-host", metavar="NAME", multiple=True, help="One more host name that /_sim accepts."),
+    ]
+
+
+def control_flags(port: int) -> Callable[[Decorated], Decorated]:
+    """The flags of a server that is no simulator: where it listens, and who may use its control API."""
+    return _all_of([*_listening(port, port_variable=False), *_control()])
 
 
 def request_flags(function: Decorated) -> Decorated:

@@ -92,7 +92,8 @@ def command(
     except NotOurs as wrong:
         raise CannotStart(one_line(f"{PROGRAM}: {wrong}")) from None
     except (NoAnswer, Spent, MustWait) as error:
-        hint = f"what is known is in {state}, so run the same command again"
+        known = f"what is known is in {state}, so " if Path(state).exists() else ""
+        hint = f"{known}run the same command again"
         raise CannotStart(one_line(mask(f"{PROGRAM}: {error}; {hint}"))) from None
     click.echo(text.encode(), nl=False)
     return 0

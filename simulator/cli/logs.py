@@ -1,20 +1,30 @@
 """The server's log without secrets: an unexpected error may quote what a client sent."""
 
 import logging
+from collections.abc import Iterable
+from typing import Protocol
 
 from simulator.cli.output import printable
-from simulator.runtime.sandboxes import Sandboxes
-from simulator.wire.secrets import hidden
+from simulator.wire.secrets import Secrets, hidden
 
 LOGGERS = ("simulator.server.responder", "simulator.server.turn", "uvicorn.error", "asyncio")
 
 
-class WithoutSecrets(logging.Filter):
-    """Masks the secrets of all sandboxes in messages and tracebacks, and escapes control characters."""
+class KnowsSecrets(Protocol):
+    """The sandboxes of a server, or what a proxy has seen."""
 
-    def __init__(self, sandboxes: Sandboxes) -> None:
+    @property
+    def secrets(self) -> Iterable[Secrets]:
+        """What has to be hidden, now."""
+        ...
+
+
+class WithoutSecrets(logging.Filter):
+    """Masks secrets in messages and tracebacks, and escapes control characters."""
+
+    def __init__(self, owner: KnowsSecrets) -> None:
         super().__init__()
-        self._sandboxes = sandboxes
+        self._owner = owner
         self._format = logging.Formatter()
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -29,13 +39,13 @@ class WithoutSecrets(logging.Filter):
         return True
 
     def _masked(self, text: str) -> str:
-        return printable(hidden(text, self._sandboxes.secrets))
+        return printable(hidden(text, self._owner.secrets))
 
 
-def hide_secrets(sandboxes: Sandboxes) -> None:
-    """Let the loggers of the server hide the secrets of these sandboxes from now on, and of no earlier server."""
+def hide_secrets(owner: KnowsSecrets) -> None:
+    """Let the loggers of the server hide the secrets that `owner` knows from now on, and of no earlier server."""
     for name in LOGGERS:
         logger = logging.getLogger(name)
         for each in [each for each in logger.filters if isinstance(each, WithoutSecrets)]:
             logger.removeFilter(each)
-        logger.addFilter(WithoutSecrets(sandboxes))
+        logger.addFilter(WithoutSecrets(owner))

@@ -24,7 +24,9 @@ VERBS = {
     "import": "Print a scenario that serves a real account's catalog.",
     "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
     "check": "Report the problems of scenario files.",
+    "audit": "Check a client's behaviour against what the service asks of it.",
     "conform": "Check a deployment of the service against its contract.",
+    "proxy": "Pass a client's requests to a deployment, and explain them.",
     "assumptions": "Print what the specification leaves open, and what we chose.",
     "openapi": "Print the contract as one OpenAPI 3.1 document.",
 }

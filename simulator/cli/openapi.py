@@ -1,34 +1,124 @@
-"""`reseller-sim openapi`: the contract as one self-contained document."""
+"""`reseller-sim openapi`: the contract as one self-contained document, or as requests that other tools send."""
 
 import json as json_module
+from pathlib import Path
 from typing import Any
 
-from simulator.cli.flags import json_flag, option, verb
+import click
+
+from simulator.cli.files import write_whole
+from simulator.cli.flags import CannotStart, json_flag, option, verb
 from simulator.cli.output import echo, echo_json
+
+FOLDERS = ("bruno", "http")  # the forms that have several files
 
 
 @verb("openapi")
 @option("--control", is_flag=True, help="The control API's contract instead of the reseller API's.")
+@option("--proxy", is_flag=True, help="The contract of the proxy's control API instead.")
 @json_flag(help="JSON instead of YAML.")
-def command(control: bool, json: bool) -> None:
+@option(
+    "--as",
+    type=click.Choice(["postman", "bruno", "http"]),
+    help="Requests that are signed and checked, instead of the document: a collection for Postman or Bruno, or a .http "
+    "file for JetBrains' editors and httpYac.",
+)
+@option(
+    "--output",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="Write to this file; for bruno and http, which have several files, to this folder, new or empty.",
+)
+def command(control: bool, proxy: bool, json: bool, output: Path | None, **forms: str | None) -> None:
     """Print the contract as one OpenAPI 3.1 document.
 
     The simulator validates requests against this contract. All schemas are included, so generators, mock servers and
-    contract tests can use the document as it is.
+    contract tests can use the document as it is. With --as it is written as requests that can be sent at once: every
+    operation, the test credentials as variables, and a script that signs.
 
     \b
     Examples:
       reseller-sim openapi > openapi.yaml
       reseller-sim openapi --json | jq '.paths | keys'
       reseller-sim openapi --control
+      reseller-sim openapi --proxy
+      reseller-sim openapi --as postman > reseller.postman_collection.json
+      reseller-sim openapi --as bruno --output reseller-bruno
+      reseller-sim openapi --as http --output reseller-http
     """
-    from simulator.contract.openapi import CONTROL, OPENAPI, bundled
+    from simulator.contract.openapi import CONTROL, OPENAPI, PROXY
 
-    document = bundled(CONTROL if control else OPENAPI)
-    if json:
-        echo_json(json_module.dumps(document, ensure_ascii=False))
+    form = forms["as"]  # a keyword, so no parameter can be called so
+    _check(form, json, output)
+    if proxy and (control or form):
+        raise click.UsageError(
+            "--proxy prints a document of its own, without --control and --as", click.get_current_context()
+        )
+    name = PROXY if proxy else CONTROL if control else OPENAPI
+    if form in FOLDERS and output is not None:
+        _write_folder(output, _files(name, form))
+    elif output is not None:
+        _write_file(output, _text(name, form, json))
+    elif json:
+        echo_json(_text(name, form, json).rstrip("\n"))
     else:
-        echo(_yaml(document), nl=False)
+        echo(_text(name, form, json), nl=False)
+
+
+def _check(form: str | None, json: bool, output: Path | None) -> None:
+    context = click.get_current_context()
+    if form is not None and json:
+        raise click.UsageError(f"--json is a form of the document; --as {form} has a form of its own", context)
+    if form in FOLDERS and output is None:
+        raise click.UsageError(f"--as {form} has several files: name a folder for them with --output", context)
+
+
+def _text(name: str, form: str | None, json: bool) -> str:
+    """What has one file, with a line feed at its end."""
+    from simulator.contract.openapi import bundled
+
+    if form == "postman":
+        from simulator.cli.known import known
+        from simulator.collections import plan, postman
+
+        return postman.render(plan.plan(name, known()))
+    if json:
+        return json_module.dumps(bundled(name), ensure_ascii=False) + "\n"
+    return _yaml(bundled(name))
+
+
+def _files(name: str, form: str | None) -> dict[str, str]:
+    from simulator.cli.known import known
+    from simulator.collections import bruno, http, plan
+
+    collection = plan.plan(name, known())
+    return bruno.render(collection) if form == "bruno" else http.render(collection)
+
+
+def _write_folder(folder: Path, files: dict[str, str]) -> None:
+    """Write files below a folder that has none, so that nothing of anybody is overwritten or left over."""
+    try:
+        if folder.is_symlink():
+            raise click.UsageError(f"{str(folder)!r} is a link: name the folder itself", click.get_current_context())
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            text = f"{str(folder)!r} is no empty folder: name a new one, or remove it first"
+            raise click.UsageError(text, click.get_current_context())
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, "utf-8", newline="\n")
+    except OSError as error:
+        raise _unwritable(error, folder) from None
+
+
+def _write_file(file: Path, text: str) -> None:
+    try:
+        write_whole(file, text.encode())
+    except OSError as error:
+        raise _unwritable(error, file) from None
+
+
+def _unwritable(error: OSError, path: Path) -> CannotStart:
+    return CannotStart(f"reseller-sim openapi: {str(path)!r} cannot be written: {error.strerror}")
 
 
 def _yaml(document: dict[str, Any]) -> str:

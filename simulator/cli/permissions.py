@@ -49,9 +49,14 @@ def money(ctx: click.Context, param: click.Parameter, text: str | None) -> Decim
 
 def only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
     """Names of checks and questions."""
+    from difflib import get_close_matches
+
     from simulator.conform.run import known_names
 
+    known = known_names()
     for name in names:
-        if name not in known_names():
-            raise click.BadParameter(f"there is no check or question {name!r}; the report has their names", ctx, param)
+        if name not in known:
+            near = get_close_matches(name, sorted(known), 1, 0)
+            text = f"there is no check or question {name!r}; the nearest is {near[0]!r}, and --list prints all"
+            raise click.BadParameter(text, ctx, param)
     return names

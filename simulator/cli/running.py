@@ -97,7 +97,7 @@ def _options(flags: ServerFlags) -> Options:
         rate=flags.clock.rate if flags.clock else None,
         start=flags.start,
         seed=flags.seed,
-        control_token=flags.control_token_file or flags.control_token or _token_for(flags.host),
+        control_token=flags.control_token_file or flags.control_token or token_for(flags.host),
         allowed_hosts=hosts,
         public_callbacks_only=flags.callbacks == "public",
         trust_forwarded=flags.trust_forwarded,
@@ -106,8 +106,8 @@ def _options(flags: ServerFlags) -> Options:
     )
 
 
-def _token_for(host: str) -> str | None:
-    """None for a loopback address, which is reachable only from this machine."""
+def token_for(host: str) -> str | None:
+    """A new control token; None for a loopback address, which is reachable only from this machine."""
     try:
         is_loopback = host == "localhost" or ip_address(host).is_loopback
     except ValueError:

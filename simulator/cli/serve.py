@@ -1,17 +1,14 @@
 """`reseller-sim serve`: the simulator in the foreground, until it is stopped."""
 
 import gc
-import logging
-import os
-import signal
 import sys
-from types import FrameType
 from typing import Any
 
 import click
 
 from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, server_flags, verb
 from simulator.cli.output import give_up, print_to_stderr
+from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
 
 
 @verb("serve")
@@ -32,11 +29,9 @@ def command(json: bool, watch: bool, **flags: Any) -> None:
       reseller-sim serve --port 0 --json > ready.json
       reseller-sim serve --host 0.0.0.0 --allow-host simulator
     """
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stop)
+    exit_quietly_when_stopped()
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
     from simulator.cli import banner
-    from simulator.cli.process import raise_file_limit
     from simulator.cli.running import Running, prepare
     from simulator.runtime.watch import Watch
 
@@ -62,13 +57,3 @@ def command(json: bool, watch: bool, **flags: Any) -> None:
 
 def _print_lines(lines: list[str]) -> None:
     print_to_stderr("\n".join(lines))  # one that cannot be written is no reason to stop serving
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    """Exit silently. While it runs the server catches the signal itself, and raises it again when it is done.
-
-    Everything is closed and written by then, so the process ends at once: to free all that the sandboxes hold would
-    take seconds.
-    """
-    logging.shutdown()
-    os._exit(0)

@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 from simulator.conform.findings import Departs, Departure
 from simulator.conform.held import expected
+from simulator.conform.payment import Payment
 from simulator.conform.queries import recent_days, target
 from simulator.conform.service import Answer
 from simulator.conform.session import Session
-from simulator.conform.till import Payment, Till
+from simulator.conform.till import Till
 from simulator.wire.secrets import Secrets, hidden
 
 NOTES_MAX = 20

@@ -1,18 +1,21 @@
 """One run against one deployment: every check made, every question asked, whatever the answers look like."""
 
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import replace
 
 from simulator.conform.checks import all_checks
 from simulator.conform.context import Run
 from simulator.conform.findings import Departs, Departure, Learned, NotExercised, Report, Result
 from simulator.conform.questions import all_questions
-from simulator.conform.registry import MISSING, Check
+from simulator.conform.registry import CHECKS, MISSING, Check
 from simulator.upstream.manners import NoAnswer
 
 DEPARTURES_MAX = 20
 # What an answer of an unexpected shape makes of the arithmetic and the look-ups of a check.
 UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+MISHAP = "an answer"
+"""The field of the departure that is made of one of them: no check named what departs."""
 
 
 def known_names() -> set[str]:
@@ -59,8 +62,29 @@ def report(
     """Make the checks and ask the questions; `address` is the service's, for the report."""
     results = made(run, only, on_result)
     answers, unlearned = learned(run, only)
-    spent = f"{run.till.purse.used:.2f}" if run.allows("payments") else "0.00"
+    spent = "0.00"
+    if run.allows("payments"):
+        results = _looked_back(run, results, on_result)
+        spent = f"{run.till.purse.spent:.2f}"
     return Report(address, tuple(results), tuple(answers), unlearned, run.session.sent, spent)
+
+
+def _looked_back(run: Run, results: list[Result], on_result: Callable[[Result], None] | None) -> list[Result]:
+    """Read the wallet once more, so that what it lost is in the report; a payment that was seen to be paid again after
+    its check was made departs, too."""
+    if run.till.purse.balance is not None:
+        with suppress(NoAnswer, NotExercised):
+            run.till.balance()
+    text = run.till.paid_twice
+    if not text or any(text in one.actual for result in results for one in result.departures):
+        return results
+    late = Departure("the wallet", "nothing more is debited", run.hidden(text))
+    check = CHECKS["pay-idempotent"]
+    found = next((one for one in results if one.id == check.id), Result(check.id, check.section, check.title, "passed"))
+    found = replace(found, outcome="departs", why="", departures=(*found.departures, late))
+    if on_result is not None:
+        on_result(found)
+    return [*(one for one in results if one.id != check.id), found]
 
 
 def _result(run: Run, check: Check) -> Result:
@@ -93,7 +117,7 @@ def _collected(departures: Iterable[Departure]) -> list[Departure]:
         if not found:
             raise
     except UNEXPECTED as unexpected:
-        found.append(Departure("an answer", "the shape that the contract describes", repr(unexpected)))
+        found.append(Departure(MISHAP, "the shape that the contract describes", repr(unexpected)))
     return found
 
 

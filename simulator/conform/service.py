@@ -34,7 +34,7 @@ class Request:
         return self.target.partition("?")[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """What came back; header names are in lower case."""
 
@@ -67,10 +67,23 @@ class Answer:
             raise Departs(dotted, "a list of objects", value)
         return value
 
+    @property
+    def auth_code(self) -> str:
+        """Why who asks was not let in (SPEC 5.2); empty for any other answer."""
+        if self.status not in (401, 403):
+            return ""
+        try:
+            code = self.at("error")
+        except Departs:
+            return ""
+        return code if isinstance(code, str) else ""
+
     def __str__(self) -> str:
         """Status, request and the beginning of the body, for departures."""
         text = shortened(self.body.decode("utf-8", "replace"), 160)
         return f"{self.status} of {self.request.method} {self.request.path}: {text}"
+
+    __repr__ = __str__  # never the headers, which have the signature
 
 
 class Service(Protocol):

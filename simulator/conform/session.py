@@ -68,6 +68,7 @@ class Session:
         self._pace = Pace(per_second)
         self._requests_max = requests_max
         self._is_restoring = False
+        self._stopped_by = 0  # a signal that came meanwhile
         self._known: dict[tuple[str, str], Answer] = {}
 
     def get(self, target: str, headers: Mapping[str, str] | None = None) -> Answer:
@@ -89,6 +90,14 @@ class Session:
             yield
         finally:
             self._is_restoring = False
+        if self._stopped_by:
+            self.stop(self._stopped_by)
+
+    def stop(self, number: int, _: object = None) -> None:
+        """End the run by a signal; while something is put back, after that. Raises SystemExit."""
+        if not self._is_restoring:
+            raise SystemExit(128 + number)
+        self._stopped_by = number
 
     def call(
         self,

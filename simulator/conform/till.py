@@ -2,64 +2,30 @@
 
 Each payment has a refid of its own. Before it is sent, all that it may cost is reserved; what is reserved and spent
 never exceeds the limit. If the answer does not come, the same refid is asked for again (SPEC 4.11), never another one.
-The first payment is sent a second time at once: if that costs anything, nothing more is paid. Until then nobody knows
-whether a refid pays only once, so whatever is sent again reserves what it may cost, too.
+
+Whether a refid pays only once is what the wallet says, not the answers: whatever is sent again reserves what it may
+cost once more, and the balance is read before and after. If the wallet falls, nothing more is paid, and no refid is
+sent again. What was reserved is free again only where the wallet is known to fall with payments. As long as no payment
+was seen to lower it once and not twice, a refid is sent again once, and then looked up in the history, which cannot
+pay.
 """
 
 import secrets
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
 from simulator.conform.findings import Departs, NotExercised
+from simulator.conform.payment import STATUSES, Payment, balance_of, cost_of, state_of
 from simulator.conform.purse import Order, Purse
 from simulator.conform.queries import recent_days, target
 from simulator.conform.service import Answer
 from simulator.conform.session import Session
 from simulator.upstream.manners import NoAnswer
-from simulator.wire.payments import STATUS_NAMES
 
 TOPUP = "/v2/topup"
 POLL_S = 5.0
 ASKED_AGAIN_MAX = 3
-STATUSES = {status.value: name for status, name in STATUS_NAMES.items()}
-PENDING = (STATUSES["accepted"], STATUSES["processing"])
-PAID = STATUSES["successful"]
-
-
-@dataclass(slots=True)
-class Payment:
-    """One refid: `answers` are those of all its POSTs in their order, `balances` the wallet before the first one, after
-    it, and after it was sent again; `lost` says how an answer was lost. `cost` is what the first answer says."""
-
-    order: Order
-    refid: str
-    body: dict[str, Any]
-    answers: list[Answer] = field(default_factory=list)
-    balances: list[Decimal] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
-
-    @property
-    def first(self) -> Answer:
-        """The answer that made it."""
-        return self.answers[0]
-
-    @property
-    def last(self) -> dict[str, Any]:
-        """The newest state that an answer reports."""
-        states = (state_of(answer) for answer in reversed(self.answers))
-        return next(filter(None, states), {})
-
-    @property
-    def is_final(self) -> bool:
-        """Whether it changes no more, but for a void."""
-        return self.last.get("status") not in PENDING
-
-    @property
-    def cost(self) -> Decimal:
-        """What the first answer says that it costs; 0 where it says nothing."""
-        cost = state_of(self.first).get("cost")
-        return Decimal(cost) if isinstance(cost, int | Decimal) else Decimal(0)
+UNPROVEN = "the wallet does not show that a refid pays only once, so none is sent again"
 
 
 class Till:
@@ -72,8 +38,9 @@ class Till:
         self.pending_names: set[str] = set()  # what the history called payments that were pending
         self._session = session
         self.wait_s = wait_s
-        self._is_proven = False
-        self._at_risk = Decimal(0)  # reserved for what was sent again
+        self.is_proven = False  # a payment lowered the wallet, and did not when it was sent again
+        self._moves: bool | None = None  # whether payments lower the wallet; None before the first one
+        self._resent = ""  # the refid that was sent again last
         self._run = secrets.token_hex(4)
         self._count = 0
         self._payments: list[Payment] | None = None
@@ -108,39 +75,66 @@ class Till:
         extras = {"extras": dict(order.extras)} if order.extras else {}
         return {name: value for name, value in (made | extras | changes).items() if value is not None}
 
-    def balance(self) -> Decimal:
-        """The wallet's balance now. Raises `NotExercised` where it cannot be read."""
-        return balance_of(self._session.call("GET", "/v2/balance"))
+    def balance(self, *, may_fall: bool = False) -> Decimal:
+        """The wallet's balance now. If it fell, though only a refid was sent again since the last time (unless it
+        `may_fall`), nothing more is paid. Raises `NotExercised` where it cannot be read."""
+        balance = balance_of(self._session.call("GET", "/v2/balance"))
+        fall = self.purse.saw(balance)
+        if fall and self._resent and not may_fall and not self.paid_twice:
+            self.paid_twice = f"{fall} less after {self._resent} was sent again, so nothing more is paid"
+        return balance
 
     def post(self, body: dict[str, Any], ceiling: Decimal) -> Answer:
         """Send something that may pay, up to `ceiling`, though it should not. Raises `NotExercised` beyond the
         limit."""
-        if self.paid_twice:
-            raise NotExercised(self.paid_twice)
-        self.purse.reserve(ceiling, self.balance())
+        is_again = body.get("refid") in {payment.refid for payment in self._payments or ()}
+        if is_again and not self.is_proven:
+            raise NotExercised(self.paid_twice or UNPROVEN)
+        before = self._reserved(ceiling)
         self._session.forget()
+        if is_again:
+            self._resent = body["refid"]
         answer = self._session.call("POST", TOPUP, body)
-        if answer.status == 400:
-            self.purse.settle(ceiling, Decimal(0))
-        elif answer.status == 200 and "cost" in state_of(answer):
-            self.purse.settle(ceiling, Decimal(state_of(answer)["cost"]))
+        fall = before - self.balance(may_fall=not is_again)
+        cost = cost_of(answer)
+        if answer.status == 400 and self._moves is not False and fall >= 0:
+            self.purse.settle(ceiling, Decimal(0), fall)
+        elif answer.status == 200 and 0 < cost <= fall:
+            self.purse.settle(ceiling, cost, fall)
         return answer
 
     def again(self, payment: Payment) -> Answer:
-        """Ask for a payment by sending it again. Raises `NotExercised` when the service pays it once more."""
-        self._cover(payment)
-        answer = self._session.call("POST", TOPUP, payment.body)
+        """Ask for a payment by sending it again. Raises `NotExercised` when the service pays it once more, or may do
+        so unseen."""
+        if payment.asked and not self.is_proven:
+            raise NotExercised(self.paid_twice or UNPROVEN)
+        ceiling = self.purse.ceiling(payment.order)
+        before = self._reserved(ceiling)
+        payment.asked += 1
+        self._resent = payment.refid
+        try:
+            answer = self._session.call("POST", TOPUP, payment.body)
+        finally:
+            after = self.balance()
         payment.answers.append(answer)
+        if after == before and self._moves:
+            self.purse.settle(ceiling, Decimal(0))
         return answer
 
-    def _cover(self, payment: Payment) -> None:
-        """Before a refid is sent again: as long as it may cost as much again, that is reserved."""
+    def ask(self, payment: Payment) -> None:
+        """Ask how a payment is, by sending it again or, where that might pay, in the history."""
+        if self.is_proven:
+            self.again(payment)
+        else:
+            payment.recorded = next((str(row.get("status_name")) for row in self.records(payment)), "")
+
+    def _reserved(self, ceiling: Decimal, *, may_fall: bool = False) -> Decimal:
+        """Reserve before something is sent, and answer the balance before. Raises `NotExercised`."""
+        balance = self.balance(may_fall=may_fall)
         if self.paid_twice:
             raise NotExercised(self.paid_twice)
-        if not self._is_proven:
-            ceiling = self.purse.ceiling(payment.order)
-            self.purse.reserve(ceiling, self.balance())
-            self._at_risk += ceiling
+        self.purse.reserve(ceiling, balance)
+        return balance
 
     def _made(self, order: Order) -> Payment:
         body = self.body(order)
@@ -152,17 +146,17 @@ class Till:
         return payment
 
     def _pay(self, payment: Payment) -> None:
-        ceiling = self.purse.ceiling(payment.order)
-        payment.balances.append(self.balance())
-        self._post(payment, ceiling)
-        payment.balances.append(self.balance())
+        self._post(payment)
         if payment.first.status != 200:
+            self._moves = bool(self._moves or payment.fall > 0)
+            if payment.first.status == 400 and self._moves and not payment.lost:
+                self.purse.settle(payment.reserved, Decimal(0), payment.fall)
             return
-        if not self._is_proven:
+        self._learn(payment)
+        if not self.is_proven:
             self.again(payment)
             payment.balances.append(self.balance())
-            self._compare(payment)
-        self.purse.settle(ceiling, payment.cost)
+            self.is_proven = bool(self._moves) and payment.fall > 0 and not self.paid_twice
         if not payment.is_final:
             self.pending_names |= {str(row.get("status_name")) for row in self.records(payment)}
 
@@ -175,15 +169,19 @@ class Till:
             raise Departs("the status of the history", 200, str(answer))
         return [row for row in answer.rows() if row.get("refid") == payment.refid]
 
-    def _post(self, payment: Payment, ceiling: Decimal) -> None:
-        """Send a payment; when no answer comes, ask for the same refid, until its state is known."""
-        if self.paid_twice:
-            raise NotExercised(self.paid_twice)
-        self.purse.reserve(ceiling, payment.balances[0])
+    def _post(self, payment: Payment) -> None:
+        """Send a payment; when no answer comes, ask for the same refid, until its state is known. The wallet may fall
+        once in all that."""
+        ceiling = self.purse.ceiling(payment.order)
         for attempt in range(ASKED_AGAIN_MAX + 1):
             if attempt:
                 self._session.clock.wait(POLL_S)
-                self._cover(payment)
+            balance = self._reserved(ceiling, may_fall=attempt > 0 and not self._has_fallen(payment))
+            payment.reserved += ceiling
+            if attempt:
+                self._resent = payment.refid
+            else:
+                payment.balances.append(balance)
             try:
                 answer = self._session.call("POST", TOPUP, payment.body)
             except NoAnswer as error:
@@ -191,54 +189,40 @@ class Till:
                 continue
             if answer.status < 500:
                 payment.answers.append(answer)
-                if answer.status == 400:
-                    self.purse.settle(ceiling, Decimal(0))
+                payment.balances.append(self.balance(may_fall=not self._has_fallen(payment)))
                 return
             payment.lost.append(str(answer))
+        self.balance(may_fall=not self._has_fallen(payment))
         raise NoAnswer(f"the state of {payment.refid} is unknown after {ASKED_AGAIN_MAX + 1} requests")
 
-    def _compare(self, payment: Payment) -> None:
-        """Whether it was paid once more: if not, what was reserved for that is free again."""
-        after, again = payment.balances[-2:]
-        if payment.cost > 0 and after - again >= payment.cost:
-            self.paid_twice = f"{payment.refid} was paid again when it was sent again, so nothing more is paid"
+    def _has_fallen(self, payment: Payment) -> bool:
+        return self.purse.balance is not None and self.purse.balance < payment.balances[0]
+
+    def _learn(self, payment: Payment) -> None:
+        """What the wallet shows of a payment that was answered, and what that frees of what was reserved for it."""
+        is_failed = state_of(payment.first).get("status") == STATUSES["failed"]
+        if payment.fall > 0:
+            self._moves = True
+        elif is_failed:  # which may cost nothing
+            self._moves = bool(self._moves)
         else:
-            self._is_proven = True
-            self.purse.settle(self._at_risk, Decimal(0))
+            self._moves = self.is_proven = False
+        if 0 < payment.cost <= payment.fall:
+            self.purse.settle(payment.reserved, payment.cost, payment.fall)
+        elif is_failed and self._moves and not payment.fall and not payment.lost:
+            self.purse.settle(payment.reserved, Decimal(0))
 
     def _follow(self, payments: list[Payment]) -> None:
-        """Ask for what is not final, every few seconds."""
+        """Ask for what is not final, every few seconds, unless a refid was paid again."""
         waited_s = 0.0
         while not self.paid_twice and waited_s < self.wait_s:
-            pending = [one for one in payments if one.answers and one.first.status == 200 and not one.is_final]
+            pending = [one for one in payments if one.answers and one.first.status == 200 and not one.is_over]
             if not pending:
                 return
             self._session.clock.wait(POLL_S)
             waited_s += POLL_S
             for payment in pending:
                 try:
-                    self.again(payment)
-                except (NoAnswer, NotExercised) as error:
+                    self.ask(payment)
+                except (NoAnswer, NotExercised, Departs) as error:
                     payment.lost.append(str(error))
-
-
-def state_of(answer: Answer) -> dict[str, Any]:
-    """`data` of a payment's answer; empty where there is none."""
-    try:
-        data = answer.at("data")
-    except Departs:
-        return {}
-    return data if isinstance(data, dict) else {}
-
-
-def balance_of(answer: Answer) -> Decimal:
-    """The balance in either shape of the register (`balance-record`). Raises `NotExercised` for any other."""
-    try:
-        value = answer.json
-    except Departs:
-        value = None
-    inner = value.get("data", value) if isinstance(value, dict) else None
-    balance = inner.get("balance") if isinstance(inner, dict) else None
-    if answer.status != 200 or isinstance(balance, bool) or not isinstance(balance, int | Decimal):
-        raise NotExercised(f"the balance cannot be read: {answer}")
-    return Decimal(balance)

@@ -3,11 +3,17 @@
 from functools import cache
 from typing import Any, NamedTuple
 
+from simulator.contract.alternatives import OF_ANY_TYPE, of_type, other_types, with_types
+from simulator.contract.examples import add_examples
 from simulator.contract.files import data_dir
-from simulator.contract.schemas import Schema, at_pointer, schema
+from simulator.contract.schemas import SCENARIO, Schema, at_pointer, schema
 
 OPENAPI = "openapi"  # the reseller API
 CONTROL = "control"  # the control API under /_sim
+PROXY = "proxy"  # that of the proxy
+
+_ANNOTATIONS = {"description", "title", "deprecated", "default", "examples", "x-must-be"}
+"""Keywords that say something about a value and want nothing of it."""
 
 
 @cache
@@ -26,7 +32,14 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
     """The document as one self-contained JSON object, with the schema files in its components. Do not modify it.
 
     What a reference names is a component of its own, since code generators follow no reference into another schema:
-    each schema file, and each of its `$defs`. A single property that is referred to is copied.
+    each schema file, and each of its definitions. A single property that is referred to is copied, and so is what a
+    reference with conditions beside it names, since code generators read the reference alone; with properties beside it
+    it becomes an `allOf`, so that neither hides the other's. A choice between an object and other types is copied too,
+    since a generator names what is within it after the component, twice in a class with two such members.
+
+    A schema with `x-published` is published as that: the server checks some members in two steps, the first by this
+    schema and the second as it reads a scenario file, so that its messages are those for a file. What a
+    payment refuses by a status code of its own, such as an extra that is no text, is published as it should be sent.
     """
     components: dict[str, Schema] = {}
     waiting: set[_Part] = set()
@@ -39,7 +52,17 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
             assert part.component not in components, f"two parts are called {part.component}"
             components[part.component] = _rebased(part.schema, part.file, waiting)
     schemas = {"schemas": {name: components[name] for name in sorted(components)}}
-    return whole | {"components": schemas | whole.get("components", {})}
+    whole |= {"components": schemas | whole.get("components", {})}
+    add_examples(whole, document)
+    return whole
+
+
+_OF_FILES = ("$schema", "$id", "$defs", "definitions")
+
+
+def _definitions_of(file: str) -> str:
+    """Draft 7, of which the schema of scenarios is, calls them otherwise."""
+    return "definitions" if file == SCENARIO else "$defs"
 
 
 class _Part(NamedTuple):
@@ -47,23 +70,46 @@ class _Part(NamedTuple):
 
     file: str
     definition: str = ""
+    is_object: bool = False
 
     @property
     def component(self) -> str:
         """Its name: `PaymentResult` of payment-result.json, `CatalogProduct` of `product` in catalog-answer.json."""
-        words = self.file.split("-")
+        if self.is_object:
+            return f"{_Part(self.file, self.definition).component}Object"
+        words = self.file.removesuffix(".schema").split("-")
         if self.definition:
             subject = words[:-1] if words[-1] in ("answer", "query", "request") else words
             words = [*subject, *self.definition.split("_")]
         return "".join(word.capitalize() for word in words)
 
     @property
+    def is_choice(self) -> bool:
+        """Whether it is a definition that admits objects and something else."""
+        return bool(self.definition) and not self.is_object and bool(other_types(self.schema))
+
+    @property
+    def reference(self) -> Schema:
+        """What leads to it."""
+        return {"$ref": f"#/components/schemas/{self.component}"}
+
+    @property
     def schema(self) -> Schema:
         """What stands there, without what only a file has."""
         source = schema(self.file)
         if self.definition:
-            return source["$defs"][self.definition]  # type: ignore[no-any-return]
-        return {key: value for key, value in source.items() if key not in ("$schema", "$id", "$defs")}
+            found: Schema = source[_definitions_of(self.file)][self.definition]
+            return of_type(found, "object") if self.is_object else found
+        return {key: value for key, value in source.items() if key not in _OF_FILES}
+
+
+def _choice(part: _Part, waiting: set[_Part]) -> Schema:
+    """A part that may be an object or something else. Its object is a component, since it may refer to the whole."""
+    alternatives = [_rebased(of_type(part.schema, one), part.file, waiting) for one in other_types(part.schema)]
+    named = _Part(part.file, part.definition, is_object=True)
+    waiting.add(named)
+    whole = {key: part.schema[key] for key in OF_ANY_TYPE if key in part.schema}
+    return whole | {"anyOf": [*alternatives, named.reference]}
 
 
 def _rebased(part: Any, within: str, waiting: set[_Part]) -> Any:
@@ -72,23 +118,36 @@ def _rebased(part: Any, within: str, waiting: set[_Part]) -> Any:
         return [_rebased(each, within, waiting) for each in part]
     if not isinstance(part, dict):
         return part
-    copy = {key: _rebased(value, within, waiting) for key, value in part.items()}
+    if "x-published" in part:
+        return _rebased(part["x-published"], within, waiting)
+    copy = {key: _rebased(value, within, waiting) for key, value in with_types(part).items()}
     if isinstance(ref := part.get("$ref"), str):
         del copy["$ref"]
-        return _resolved(ref, within, waiting) | copy
+        if "properties" in copy:
+            return {"allOf": [_resolved(ref, within, waiting, copied=False)]} | copy
+        named = _resolved(ref, within, waiting, copied=not copy.keys() <= _ANNOTATIONS)
+        twice = named.keys() & copy.keys() - _ANNOTATIONS
+        assert not twice, f"{ref} and what stands beside it both say {twice}"
+        return named | copy
     return copy
 
 
-def _resolved(ref: str, within: str, waiting: set[_Part]) -> dict[str, Any]:
+def _resolved(ref: str, within: str, waiting: set[_Part], *, copied: bool) -> dict[str, Any]:
     """A reference to a component, or a copy of what it names."""
     file, _, pointer = ref.partition("#")
     if not file and not within:
         return {"$ref": ref}
-    name = file.removeprefix("schemas/").removesuffix(".json") if file else within
+    name = file.removeprefix("../").removeprefix("schemas/").removesuffix(".json") if file else within
     kind, _, rest = pointer.removeprefix("/").partition("/")
-    if kind == "properties":
-        copied: dict[str, Any] = _rebased(at_pointer(schema(name), pointer), name, waiting)
-        return copied
-    part = _Part(name, rest if kind == "$defs" else "")
+    part = _Part(name, rest if kind == _definitions_of(name) else "")
+    if copied or kind == "properties":
+        named = at_pointer(schema(name), pointer) if kind == "properties" else part.schema
+        copy: dict[str, Any] = _rebased(named, name, waiting)
+        return copy
+    published = part.schema.get("x-published")
+    if published and set(published) == {"$ref"}:
+        return _resolved(published["$ref"], name, waiting, copied=False)
+    if part.is_choice:
+        return _choice(part, waiting)
     waiting.add(part)
-    return {"$ref": f"#/components/schemas/{part.component}"}
+    return part.reference

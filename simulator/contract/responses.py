@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulator.contract.body import BadJson, decode_any
 from simulator.contract.openapi import load
+from simulator.contract.sampling import named_members, sample
 from simulator.contract.schemas import Schema, at_pointer, compiled
 from simulator.contract.validate import Validator
 from simulator.shortened import shortened
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 PROBLEM_CHARS_MAX = 300
 
+UNKNOWN_TIMES = 10
+"""Members that the contract does not describe are looked for in so many times as large a sample as errors are."""
+
 MISTAKE = 500
 """The status of a mistake of ours, which any request may meet."""
 
@@ -24,7 +28,11 @@ _BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden"}
 
 _validators: "dict[int, tuple[Schema, jsonschema_rs.Draft202012Validator]]" = {}
 
+_explainers: dict[int, tuple[Schema, Validator]] = {}
+
 _judged: dict[tuple[int, bytes], list[str]] = {}
+
+_OF_CONDITIONS = ("/if/properties", "/then/properties", "/else/properties")
 
 _PARAMETER = re.compile(r"(\{[^}]*\})")
 
@@ -69,9 +77,10 @@ def response_problems(
 def departures(
     document: str, method: str, path: str, status: int, content_type: str, body: bytes
 ) -> Iterator[Departure]:
-    """The same for a response of any deployment, member by member; its headers are not judged."""
+    """The same for a response of any deployment, member by member; its headers are not judged. What only a simulator
+    answers departs."""
     described = _described(load(document), method.lower(), path, status)
-    if described is None:
+    if described is None or "x-simulator-only" in described:
         yield Departure("the status", "one that the contract has", str(status))
         return
     media = described.get("content")
@@ -81,14 +90,18 @@ def departures(
     elif (content := media.get(_media_type(content_type))) is None:
         yield Departure("the header Content-Type", " or ".join(media), content_type or "absent")
     else:
-        yield from _body_departures(content["schema"], body)
+        yield from body_departures(content["schema"], body)
 
 
 def _media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def _body_departures(wanted: Schema, body: bytes) -> Iterator[Departure]:
+def body_departures(wanted: Schema, body: bytes) -> Iterator[Departure]:
+    """What a body in JSON has that a schema, one that stays loaded, does not allow.
+
+    Of a large one the beginning is explained (`sampling`): at most twenty departures, or the first alone where that
+    lies beyond; unknown members are looked for in ten times as much."""
     checker = _validator(wanted)
     try:
         value = decode_any(body, outline_max=len(body))
@@ -96,13 +109,14 @@ def _body_departures(wanted: Schema, body: bytes) -> Iterator[Departure]:
         yield Departure("the body", "JSON", str(bad))
         return
     if not checker.is_valid(value):
-        explained = Validator(wanted).problems(value, explain_large=True)
+        explained = _explainer(wanted).problems(value, explain_large=True)
         yield from (
             Departure(path or "the body", "; ".join(texts), _shown(value, path)) for path, texts in explained.items()
         )
         return
-    known = _known_members(checker.evaluate(value).annotations())
-    for where, name in _undescribed(value, "", known):
+    part = sample(value, named_members(wanted), UNKNOWN_TIMES)
+    known = _known_members(checker.evaluate(part).annotations())
+    for where, name in _undescribed(part, "", known):
         yield Departure(
             f"{where}/{name}".strip("/").replace("/", "."), "not in the contract", "present", is_unknown=True
         )
@@ -172,6 +186,13 @@ def _validator(wanted: Schema) -> "jsonschema_rs.Draft202012Validator":
     return found[1]
 
 
+def _explainer(wanted: Schema) -> Validator:
+    found = _explainers.get(id(wanted))
+    if found is None:
+        found = _explainers[id(wanted)] = (wanted, Validator(wanted))
+    return found[1]
+
+
 def _body_problems(wanted: Schema, body: bytes) -> list[str]:
     """Cached: half of the answers in a run of all tests have the body of an earlier one."""
     found = _judged.get((id(wanted), body))
@@ -196,16 +217,22 @@ def _value_problems(checker: "jsonschema_rs.Draft202012Validator", value: Any) -
 
 
 def _known_members(notes: list[Any]) -> dict[str, set[str]]:
-    """The described members by location, without locations that allow others."""
+    """The described members by location, without locations that allow others.
+
+    A schema that allows no others leaves no note of its members, so where only a condition leaves one there are none.
+    """
     known: dict[str, set[str]] = {}
     is_open: set[str] = set()
+    is_described: set[str] = set()
     for note in notes:
         names, keyword = note["annotations"], note["schemaLocation"].rpartition("/")[2]
         if isinstance(names, list) and keyword == "properties":
             known.setdefault(note["instanceLocation"], set()).update(names)
+            if not note["schemaLocation"].endswith(_OF_CONDITIONS):
+                is_described.add(note["instanceLocation"])
         elif isinstance(names, list) and keyword == "additionalProperties":
             is_open.add(note["instanceLocation"])
-    return {where: names for where, names in known.items() if where not in is_open}
+    return {where: names for where, names in known.items() if where in is_described - is_open}
 
 
 def _undescribed(value: Any, where: str, known: dict[str, set[str]]) -> Iterator[tuple[str, str]]:

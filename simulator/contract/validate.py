@@ -8,7 +8,8 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from simulator.contract.schemas import Schema, at_pointer, compiled, names, schema, schema_at
+from simulator.contract.sampling import named_members, sample
+from simulator.contract.schemas import BASE_URI, Schema, at_pointer, compiled, names, schema, schema_at
 from simulator.shortened import shortened
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _NOUNS = {
     "boolean": "true or false",
     "null": "null",
 }
+_OF_OBJECTS = ("required", "additionalProperties", "propertyNames", "anyOf", "oneOf")
 _SIZES = (
     ("minLength", "maxLength", "character"),
     ("minItems", "maxItems", "item"),
@@ -40,31 +42,61 @@ _SIZES = (
 class Validator:
     """One compiled schema. `is_valid(value)` is the fast check; values are decoded by `contract.body`."""
 
-    __slots__ = ("_errors", "_source", "is_valid")
+    __slots__ = ("_errors", "_first", "_named", "_source", "is_valid")
 
     def __init__(self, source: Schema) -> None:
         checker = compiled(source)
         self._source = source
         self._errors = checker.iter_errors
+        self._first = checker.validate
+        self._named: set[str] | None = None
         self.is_valid = checker.is_valid
 
     def problems(self, value: Any, *, explain_large: bool = False) -> dict[str, list[str]]:
         """Readable texts by where they apply: a member's name, dotted when nested, "" for the whole value.
 
         A text continues the name: `amount` "is required". Values are never repeated, and there are at most
-        `PROBLEMS_MAX` of them. A large value is not explained unless `explain_large`.
+        `PROBLEMS_MAX` of them. A large value is not explained unless `explain_large`, and then by its first items and
+        members, or by its first problem where these have none.
         """
         if self.is_valid(value):
             return {}
         if not explain_large and _is_large(value):
             return {"": ["is not acceptable, and too large to say why"]}
         found: dict[str, list[str]] = {}
-        explained = (pair for error in self._errors(value) for pair in self._explained(error))
+        errors = list(islice(self._some_errors(value) if explain_large else self._errors(value), PROBLEMS_MAX))
+        explained = (
+            pair for error in errors if not self._is_said_below(error, errors) for pair in self._explained(error)
+        )
         for path, text in islice(explained, PROBLEMS_MAX):
             texts = found.setdefault(path, [])
             if text not in texts:
                 texts.append(text)
         return found
+
+    def _some_errors(self, value: Any) -> Iterator["ValidationError"]:
+        """Errors of a value that is not valid; `iter_errors` makes all of them before it gives the first."""
+        if self._named is None:
+            self._named = named_members(self._source)
+        part = sample(value, self._named)
+        if part is not None and not self.is_valid(part):
+            return self._errors(part)
+        return self._only_first(value)
+
+    def _only_first(self, value: Any) -> Iterator["ValidationError"]:
+        from jsonschema_rs import ValidationError  # imported lazily, as the validator is
+
+        try:
+            self._first(value)
+        except ValidationError as error:
+            yield error
+
+    def _is_said_below(self, error: "ValidationError", errors: list["ValidationError"]) -> bool:
+        """Whether no alternative fits a value, without saying why, and another error says what in it is wrong."""
+        if error.kind.name not in ("anyOf", "oneOf") or _alternatives(self._holder(error)):
+            return False
+        path = error.instance_path
+        return any(len(one.instance_path) > len(path) and one.instance_path[: len(path)] == path for one in errors)
 
     def _explained(self, error: "ValidationError") -> Iterator[tuple[str, str]]:
         path = error.instance_path
@@ -80,18 +112,49 @@ class Validator:
         elif keyword == "propertyNames":
             wanted = self._holder(error)["propertyNames"]
             yield _dotted(path), f"has a member whose name {expectation(wanted)}"
+        elif keyword in ("anyOf", "oneOf") and "x-must-be" not in self._holder(error) and (meant := self._meant(error)):
+            yield from meant
         else:
             yield _dotted(path), expectation(self._holder(error))
 
+    def _meant(self, error: "ValidationError") -> list[tuple[str, str]]:
+        """What is wrong by the alternative that a value was meant to be, by what it has; or the members that it needs.
+
+        Empty when it has the type of none.
+        """
+        path = error.instance_path
+        of_its_type = [
+            errors
+            for errors in error.kind.as_dict().get("context", ())
+            if all(one.instance_path != path or one.kind.name in _OF_OBJECTS for one in errors)
+        ]
+        begun = [errors for errors in of_its_type if not self._is_all_missing(errors)]
+        closest = min(map(_missing_count, begun or of_its_type), default=0)
+        near = [errors for errors in begun if _missing_count(errors) == closest] or of_its_type
+        is_missing = (one.kind.name == "required" and one.instance_path == path for errors in near for one in errors)
+        if len(near) > 1 and all(is_missing):
+            needs = (" and ".join(one.kind.as_dict()["property"] for one in errors) for errors in near)
+            return [(_dotted(path), f"needs {' or '.join(needs)}")]
+        return [pair for errors in sorted(near, key=len)[:1] for one in errors for pair in self._explained(one)]
+
+    def _is_all_missing(self, errors: list["ValidationError"]) -> bool:
+        missing = [one for one in errors if one.kind.name == "required"]
+        return bool(missing) and len(missing) == len(self._holder(missing[0])["required"])
+
     def _holder(self, error: "ValidationError") -> Schema:
         """The schema whose keyword failed."""
-        location = error.absolute_keyword_location
-        holder = (
-            schema_at(location.rpartition("/")[0])
-            if location
-            else at_pointer(self._source, "".join(f"/{token}" for token in error.schema_path[:-1]))
-        )
+        file, is_located, pointer = (error.absolute_keyword_location or "").rpartition("/")[0].partition("#")
+        if file not in ("", BASE_URI):
+            holder = schema_at(f"{file}#{pointer}")
+        elif is_located:  # in a schema that is in no file
+            holder = at_pointer(self._source, pointer)
+        else:
+            holder = at_pointer(self._source, "".join(f"/{token}" for token in error.schema_path[:-1]))
         return holder if isinstance(holder, dict) else {}
+
+
+def _missing_count(errors: list["ValidationError"]) -> int:
+    return sum(one.kind.name == "required" for one in errors)
 
 
 @cache
@@ -108,8 +171,9 @@ def prepare(*wanted: str) -> None:
 
 def _alternatives(wanted: Schema) -> list[str]:
     """The members of which an object needs one; none when its schema has other alternatives."""
-    needed = {name for each in wanted["anyOf"] for name in each.get("required", ())}
-    return [name for name in wanted.get("properties", {}) if name in needed]
+    needed = [name for each in wanted.get("anyOf", ()) for name in each.get("required", ())]
+    is_about_members = all(each.keys() <= {"required", "properties"} for each in wanted.get("anyOf", ()))
+    return [name for name in wanted.get("properties", needed if is_about_members else ()) if name in needed]
 
 
 def expectation(wanted: Schema) -> str:

@@ -38,6 +38,11 @@ async def asset(request: Request) -> Response:
     return error(404, "unknown_path", "the page has no such file; Swagger UI comes with the extra reseller-sim[docs]")
 
 
+def is_installed() -> bool:
+    """Whether the page can be drawn, that is, the extra `docs` is there."""
+    return _swagger_ui() is not None
+
+
 @cache
 def _swagger_ui() -> Path | None:
     """The folder with the files of Swagger UI, in whose package nothing is imported; None when it is not installed."""

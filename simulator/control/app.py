@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from simulator.control import (
     api_docs,
+    audit,
     callbacks,
     catalog,
     clock,
@@ -94,6 +95,7 @@ ROUTES = [
     Route(ONE + "/notifications", notifications.list_all, methods=["GET"]),
     Route(ONE + "/invariants", sandboxes.invariants, methods=["GET"]),
     Route(ONE + "/coverage", coverage.show, methods=["GET"]),
+    Route(ONE + "/audit", audit.show, methods=["GET"]),
     Route(ONE + "/expectations", expectations.show, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inboxes.show, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inboxes.set_replies, methods=["PUT"]),

@@ -7,7 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.http import page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
+from simulator.control.http import page, reply, sandbox_of
+from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import Attempt, Job
 from simulator.domain.state import State
@@ -79,10 +80,10 @@ def _attempts(callbacks: Iterable[Callback], cursor: int) -> Iterator[tuple[int,
 async def list_all(request: Request) -> Response:
     """Attempts, oldest callback first; with `wait_for`, once that many ended or the timeout passes."""
     live = sandbox_of(request)
-    refuse_other_parameters(request, "refid", "trxid", "limit", "cursor", "wait_for", "timeout")
-    asked = page_of(request)
-    wait_for, timeout_s = wait_of(request)
-    refid, trxid = (request.query_params.get(name) for name in ("refid", "trxid"))
+    query = query_of(request, "callbacks-query")
+    asked = page_of(query)
+    wait_for, timeout_s = wait_of(query)
+    refid, trxid = (query.get(name) for name in ("refid", "trxid"))
 
     def matching() -> Iterable[Callback]:
         return _matching(live.core.state, refid, trxid)

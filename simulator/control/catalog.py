@@ -3,7 +3,8 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control.http import body_of, refuse_other_parameters, reply, sandbox_of
+from simulator.control.http import body_of, reply, sandbox_of
+from simulator.control.parameters import query_of, refuse_other_parameters
 from simulator.domain.commands import ChangeProduct, ChangeTree
 from simulator.domain.model.answers import ProductChange, TreeChange
 from simulator.domain.model.tree import TreeKind
@@ -16,10 +17,10 @@ from simulator.wire.timestamps import iso_utc_exact
 async def change_product(request: Request) -> Response:
     """Change a product for everybody, or with `?reseller=` for one reseller."""
     live = sandbox_of(request)
-    refuse_other_parameters(request, "reseller")
+    query = query_of(request, "product-change-query")
     state, code = live.core.state, request.path_params["code"]
     product = product_of(state, code)
-    wanted = request.query_params.get("reseller")
+    wanted = query.get("reseller")
     reseller = None if wanted is None else reseller_of(state, wanted)
     body = await body_of(request, "product-request")
     changes = build_changes(body, product, is_overlay=reseller is not None)

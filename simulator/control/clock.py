@@ -13,8 +13,6 @@ from simulator.domain.model.instants import LATEST
 from simulator.runtime.advance import Advance
 from simulator.runtime.live_sandbox import LiveSandbox
 
-SECONDS_MAX = 100 * 366 * 86_400
-
 
 def _shown(live: LiveSandbox) -> dict[str, Any]:
     return {
@@ -37,29 +35,18 @@ async def put(request: Request) -> Response:
     wanted = await body_of(request, "clock-request")
     rate = float(wanted["rate"]) if "rate" in wanted else None
     mode = "xN" if "mode" not in wanted and rate is not None else wanted.get("mode")
-    refuse_idle_rate(mode, rate)
     now = parse_time(wanted["now"], "now") if "now" in wanted else None
     await live.driver.set_clock(mode, rate, now)
     return reply(_shown(live))
-
-
-def refuse_idle_rate(mode: str | None, rate: float | None) -> None:
-    """Raise `InvalidInput` for a rate with a mode that has none."""
-    if rate is not None and mode != "xN":
-        raise InvalidInput(f"a {mode} clock has no rate; the mode xN has", "rate")
 
 
 async def advance(request: Request) -> Response:
     """Advance time, deliveries included, and report what happened."""
     live = sandbox_of(request)
     wanted = await body_of(request, "advance-request")
-    if len(wanted) != 1:
-        raise InvalidInput('send exactly one of {"seconds": 90}, {"to": time} and {"until": "idle"}')
     target = None
     now = live.clock.now()
     if "seconds" in wanted:
-        if wanted["seconds"] > SECONDS_MAX:
-            raise InvalidInput(f"seconds must be at most {SECONDS_MAX}", "seconds")
         target = now + timedelta(seconds=float(wanted["seconds"]))
         if target >= LATEST:
             raise InvalidInput(f"seconds must end before {LATEST:%Y}: it is {now.isoformat()}", "seconds")

@@ -8,7 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.contract.openapi import OPENAPI, load
-from simulator.control.http import refuse_other_parameters, reply, sandbox_of
+from simulator.control.http import reply, sandbox_of
+from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.reports.coverage import Coverage
 

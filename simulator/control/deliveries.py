@@ -7,7 +7,8 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.callbacks import attempt
-from simulator.control.http import error, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
+from simulator.control.http import error, page, reply, sandbox_of
+from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.effects import Job
 from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
@@ -39,10 +40,10 @@ def row(one: Delivery) -> dict[str, Any]:
 async def list_all(request: Request) -> Response:
     """Deliveries, oldest first; with `wait_for`, once that many ended or the timeout passes."""
     live = sandbox_of(request)
-    refuse_other_parameters(request, "reseller", "state", "event", "limit", "cursor", "wait_for", "timeout")
-    asked = page_of(request)
-    wait_for, timeout_s = wait_of(request)
-    reseller, state, event = (request.query_params.get(name) for name in ("reseller", "state", "event"))
+    query = query_of(request, "sandbox-deliveries-query")
+    asked = page_of(query)
+    wait_for, timeout_s = wait_of(query)
+    reseller, state, event = (query.get(name) for name in ("reseller", "state", "event"))
     log = live.core.state.deliveries
 
     def matches(one: Delivery) -> bool:

@@ -5,7 +5,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control.http import in_slices, refuse_other_parameters, reply, sandbox_of
+from simulator.control.http import in_slices, reply, sandbox_of
+from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.model.expectations import Expectation, Place, Verdict
 from simulator.runtime.expectations import verdicts_in_slices
 from simulator.wire.json import number

@@ -29,11 +29,8 @@ from simulator.wire.json import encode
 BODY_BYTES_MAX = 2 * 1024 * 1024
 OUTLINE_BYTES_MAX = 512 * 1024  # a scenario has more structure than any request of the reseller API
 AT_ONCE_BYTES_MAX = 64 * 1024  # decoding and validating more takes longer than others should wait
-WAIT_S_MAX = 300.0
-PAGE_MAX = 1000
 DIGITS_MAX = 16
 MESSAGE_CHARS_MAX = 500
-PAGE_DEFAULT = 100
 PAGE_BYTES_MAX = 1024 * 1024
 SLICE_BYTES = 8 * 1024  # of a page: rendered in one turn of the event loop, a few milliseconds for the costliest rows
 SLICE_ROWS = 16
@@ -100,11 +97,11 @@ async def on_scenario_error(request: Request, exc: Exception) -> Response:
     return error(400, "bad_scenario", first.message, first.path, problems=problems)
 
 
-async def on_http_error(request: Request, exc: Exception) -> Response:
-    """The router's 404 and 405, in our shape."""
+async def on_http_error(request: Request, exc: Exception, unknown: str = UNKNOWN_PATH) -> Response:
+    """The router's 404 and 405, in our shape; `unknown` is what a path is answered with that does not exist."""
     assert isinstance(exc, HTTPException)
     code, text = {
-        404: ("unknown_path", UNKNOWN_PATH),
+        404: ("unknown_path", unknown),
         405: ("wrong_method", "this path does not take this method"),
     }.get(exc.status_code, ("http_error", exc.detail))
     path = shortened(request.url.path, PATH_CHARS_MAX, "…") if exc.status_code == 404 else ""
@@ -210,27 +207,11 @@ def sandbox_of(request: Request) -> LiveSandbox:
     return sandbox
 
 
-def whole_number(request: Request, name: str, default: int, low: int, high: int) -> int:
-    """An integer query parameter. Raises `InvalidInput`."""
-    text = request.query_params.get(name)
-    if text is None:
-        return default
-    if not (text.isascii() and text.isdigit()) or len(text) > DIGITS_MAX or not low <= int(text) <= high:
-        raise InvalidInput(f"{name} must be a whole number from {low} to {high}", name)
-    return int(text)
-
-
 class PageRequest(NamedTuple):
     """The requested page of a list: at most `limit` rows after `cursor`, 0 for the start."""
 
     limit: int
     cursor: int
-
-
-def page_of(request: Request) -> PageRequest:
-    """The `limit` and `cursor` of a list request. Raises `InvalidInput`."""
-    limit = whole_number(request, "limit", PAGE_DEFAULT, 1, PAGE_MAX)
-    return PageRequest(limit, whole_number(request, "cursor", 0, 0, 2**53))
 
 
 async def page(
@@ -270,26 +251,6 @@ async def lines(found: Iterable[Row], row: Callable[[Row], Any], bytes_max: floa
             paused_at = size
             await asyncio.sleep(0)
     return shown
-
-
-def refuse_other_parameters(request: Request, *known: str) -> None:
-    """Raise `InvalidInput` for a query parameter that is not `known`: a misspelt filter would match everything."""
-    unknown = set(request.query_params) - set(known)
-    if unknown:
-        text = f"use {', '.join(known)}" if known else "this endpoint has none"
-        raise InvalidInput(f"there is no parameter {min(unknown)!r}; {text}", min(unknown))
-
-
-def wait_of(request: Request) -> tuple[int, float]:
-    """`wait_for` and `timeout` (seconds, default 10). Raises `InvalidInput`."""
-    text = request.query_params.get("timeout", "10")
-    try:
-        timeout_s = float(text)
-    except ValueError:
-        raise InvalidInput("timeout must be a number of seconds", "timeout") from None
-    if not 0 <= timeout_s <= WAIT_S_MAX:
-        raise InvalidInput(f"timeout must be from 0 to {WAIT_S_MAX:g} seconds", "timeout")
-    return whole_number(request, "wait_for", 0, 0, 1_000_000), timeout_s
 
 
 def parse_time(text: str, path: str) -> datetime:

@@ -21,14 +21,12 @@ from simulator.control.http import (
     error,
     no_content,
     page,
-    page_of,
     refuse_lost_sandbox,
-    refuse_other_parameters,
     reply,
     sandbox_of,
     sandboxes_of,
-    wait_of,
 )
+from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram
@@ -69,9 +67,9 @@ def on_bad_target(request: Request, exc: Exception) -> Response:
 async def show(request: Request) -> Response:
     """A page of its received requests, oldest first; with `wait_for`, once that many arrived behind the cursor or the
     timeout passes."""
-    asked = page_of(request)
-    wait_for, timeout_s = wait_of(request)
-    refuse_other_parameters(request, "limit", "cursor", "wait_for", "timeout")
+    query = query_of(request, "inbox-query")
+    asked = page_of(query)
+    wait_for, timeout_s = wait_of(query)
     name = _name_of(request)
     live = sandbox_of(request)
     inboxes = live.inboxes

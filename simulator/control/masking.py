@@ -1,5 +1,5 @@
-"""Masks secrets in what the control API shows: passwords and tokens at the token endpoints (SPEC 4.2, 4.3), and
-wherever they came.
+"""Masks secrets in what the control API shows: passwords and tokens at the token endpoints (SPEC 4.2, 4.3), however
+their path is written, and wherever they came.
 
 A value is masked when its name is that of a secret, when a secret of the sandbox is in it, and when it looks like a
 token. The journal, which is in memory alone, keeps what came; masking happens when it is read, so requests pay nothing
@@ -11,7 +11,7 @@ from collections import ChainMap
 from collections.abc import Container, Iterable
 from itertools import chain
 from typing import Any, Final
-from urllib.parse import unquote_plus
+from urllib.parse import unquote, unquote_plus
 
 import msgspec
 
@@ -20,6 +20,7 @@ from simulator.contract.body import BadJson, decode_object
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.json import encode
+from simulator.wire.named_secrets import without_named
 from simulator.wire.secrets import MASKED, Secrets, hidden
 from simulator.wire.tokens import PATHS
 from simulator.wire.unescaped import Unescaped
@@ -95,11 +96,16 @@ class Mask:
     def body(self, path: str, body: bytes) -> str:
         """A body as text; of a long one the beginning, and how much there is."""
         if len(body) <= BODY_BYTES_MAX:
-            return self.text(masked_body(path, body).decode("utf-8", "replace"))
+            return self._by_name(self.text(masked_body(path, body).decode("utf-8", "replace")))
         note = f"... (the beginning of {len(body)} bytes)"
-        if path in PATHS:  # it would have to be decoded whole to know the secrets in it
+        if _is_token_path(path):  # it would have to be decoded whole to know the secrets in it
             return MASKED + note
-        return self.text(body[: self._cut(body)].decode("utf-8", "ignore")) + note
+        return self._by_name(self.text(body[: self._cut(body)].decode("utf-8", "ignore"))) + note
+
+    @staticmethod
+    def _by_name(text: str) -> str:
+        """What is a secret by its name may be unknown, such as a wrong password that was sent to a wrong path."""
+        return without_named(text.encode()).decode()
 
     def _cut(self, body: bytes) -> int:
         """Where the shown part of a long body ends: not within a secret, of which the rest would not be recognized."""
@@ -133,9 +139,14 @@ def _part(part: str) -> str:
     return f"{name}={MASKED}" if is_secret else part
 
 
+def _is_token_path(path: str) -> bool:
+    """Also where it is written otherwise, so that nobody answered it as such."""
+    return path in PATHS or "/" + "/".join(filter(None, unquote(path).split("/"))) in PATHS
+
+
 def masked_body(path: str, body: bytes) -> bytes:
     """A body for the journal: for a token endpoint, only the values of members without secrets."""
-    if path not in PATHS or not body:
+    if not _is_token_path(path) or not body:
         return body
     try:
         return encode(_masked(decode_object(body)))
@@ -145,7 +156,7 @@ def masked_body(path: str, body: bytes) -> bytes:
 
 def masked_query(path: str, query: bytes) -> bytes:
     """The same for a query or form; masked completely if it has another name, since it may not be a form."""
-    if path not in PATHS or not query:
+    if not _is_token_path(path) or not query:
         return query
     parts = [part.partition(b"=") for part in query.split(b"&", PARTS_MAX)]
     if len(parts) > PARTS_MAX or not all(name in FORM_NAMES for name, _, _ in parts):

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator import __version__
-from simulator.contract.openapi import CONTROL, OPENAPI, bundled
+from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled
 from simulator.contract.register import assumptions
 from simulator.control.http import reply
 from simulator.runtime.background import in_background
@@ -38,6 +38,9 @@ reseller_document = partial(_document, OPENAPI)
 
 control_document = partial(_document, CONTROL)
 """The same of the control API."""
+
+proxy_document = partial(_document, PROXY)
+"""The same of the proxy's."""
 
 
 @cache

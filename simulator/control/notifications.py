@@ -6,8 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.http import InvalidInput, page, page_of, refuse_other_parameters, reply, sandbox_of, wait_of
-from simulator.domain.model.notifications import Notification, NotificationKind
+from simulator.control.http import page, reply, sandbox_of
+from simulator.control.parameters import page_of, query_of, wait_of
+from simulator.domain.model.notifications import Notification
 from simulator.runtime.ring import Tally
 
 
@@ -29,12 +30,10 @@ def row(one: Notification) -> dict[str, Any]:
 async def list_all(request: Request) -> Response:
     """Notifications, oldest first; with `wait_for`, once that many match or the timeout passes."""
     live = sandbox_of(request)
-    refuse_other_parameters(request, "kind", "reseller", "limit", "cursor", "wait_for", "timeout")
-    asked = page_of(request)
-    wait_for, timeout_s = wait_of(request)
-    kind, reseller = (request.query_params.get(name) for name in ("kind", "reseller"))
-    if kind is not None and kind not in set(NotificationKind):
-        raise InvalidInput(f"kind must be one of {', '.join(NotificationKind)}", "kind")
+    query = query_of(request, "notifications-query")
+    asked = page_of(query)
+    wait_for, timeout_s = wait_of(query)
+    kind, reseller = (query.get(name) for name in ("kind", "reseller"))
     log = live.core.state.notifications
 
     def matches(one: Notification) -> bool:

@@ -43,7 +43,7 @@ async def _one(live: LiveSandbox, reseller: Reseller, probe: Probe, timeout_s: f
         shots = probe.make(live, reseller)
     except Skipped as skipped:
         return row | {"verdict": "skipped", "reason": str(skipped), "requests": []}
-    results = await send_probe(live, shots, timeout_s)
+    results = await send_probe(live, probe.name, shots, timeout_s)
     verdicts = [one.verdict for one in results]
     worst = next((word for word in ("finding", "inconclusive") if word in verdicts), "ok")
     return row | {"verdict": worst, "reason": "", "requests": [_request(one) for one in results]}

@@ -13,14 +13,12 @@ from simulator.control.http import (
     DIGITS_MAX,
     error,
     page,
-    page_of,
-    refuse_other_parameters,
     reply,
     sandbox_of,
     sandboxes_of,
-    wait_of,
 )
 from simulator.control.masking import Mask, mask_of
+from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.ring import Tally
@@ -68,10 +66,10 @@ def _where(read: Callable[[Exchange], str], text: str, exchanges: Iterable[Excha
 async def list_all(request: Request) -> Response:
     """The filtered journal; with `wait_for`, once that many match or the timeout passes."""
     live = sandbox_of(request)
-    asked = page_of(request)
-    wait_for, timeout_s = wait_of(request)
-    wanted = [(_FILTERS[name], request.query_params[name]) for name in _FILTERS if name in request.query_params]
-    refuse_other_parameters(request, *_FILTERS, "limit", "cursor", "wait_for", "timeout")
+    query = query_of(request, "requests-query")
+    asked = page_of(query)
+    wait_for, timeout_s = wait_of(query)
+    wanted = [(_FILTERS[name], str(query[name])) for name in _FILTERS if name in query]
 
     def matching() -> Iterable[Exchange]:
         newest_first: Iterable[Exchange] = reversed(live.journal)

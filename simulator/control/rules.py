@@ -10,12 +10,11 @@ from simulator.control.http import (
     decoded,
     no_content,
     page,
-    page_of,
     refuse_lost_sandbox,
-    refuse_other_parameters,
     reply,
     sandbox_of,
 )
+from simulator.control.parameters import page_of, query_of
 from simulator.domain.commands import AddRule, RemoveRule
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.model.rules import Rule
@@ -29,9 +28,9 @@ AT_ONCE_BYTES_MAX = 4 * 1024
 async def list_all(request: Request) -> Response:
     """Every rule in evaluation order, with how often its `when` matched and how often it was chosen."""
     live = sandbox_of(request)
-    refuse_other_parameters(request, "limit", "cursor")
+    query = query_of(request, "rules-query")
     listed = ((section, *entry) for section, book in live.core.state.books.items() for entry in book.listed())
-    return reply(await page("rules", page_of(request), listed, lambda entry: _row(*entry)))
+    return reply(await page("rules", page_of(query), listed, lambda entry: _row(*entry)))
 
 
 def _row(section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:

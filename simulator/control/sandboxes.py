@@ -7,7 +7,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.clock import refuse_idle_rate
 from simulator.control.http import (
     InvalidInput,
     bytes_of,
@@ -15,12 +14,11 @@ from simulator.control.http import (
     in_slices,
     no_content,
     parse_time,
-    refuse_other_parameters,
     reply,
     sandbox_of,
     sandboxes_of,
-    validated,
 )
+from simulator.control.parameters import query_of, refuse_other_parameters
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place
@@ -31,8 +29,6 @@ from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.files import ABSENT, ScenariosFolder, Unreadable
 
 YAML_TYPES = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
-BESIDE_YAML = ("id", "seed", "credentials")
-SEED_DIGITS_MAX = 19
 LISTED_MAX = 20
 
 
@@ -65,19 +61,13 @@ def _is_yaml(request: Request) -> bool:
 
 async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
     """The body is the scenario; what it cannot say itself is in the query."""
-    refuse_other_parameters(request, *BESIDE_YAML)
-    wanted: dict[str, Any] = dict(request.query_params)
-    if (seed := wanted.get("seed", "")).isdecimal() and seed.isascii() and len(seed) <= SEED_DIGITS_MAX:
-        wanted["seed"] = int(seed)
-    validated(wanted, "sandbox-request")
+    wanted = query_of(request, "sandbox-query")
     return _spec(await in_background(scenario_from_text, raw, _files(request)), wanted)
 
 
 async def _from_json(request: Request, raw: bytes) -> SandboxSpec:
     refuse_other_parameters(request)
     wanted = await in_background(decoded, raw, "sandbox-request", may_be_empty=True)
-    clock = wanted.get("clock", {})
-    refuse_idle_rate(_mode(clock), _rate(clock))
     default: Scenario = request.app.state.default_scenario
     return _spec(await _scenario(request, wanted["scenario"]) if "scenario" in wanted else default, wanted)
 

@@ -9,8 +9,9 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.callbacks import callback
-from simulator.control.http import error, lines, page, page_of, refuse_other_parameters, reply, sandbox_of, sandboxes_of
+from simulator.control.http import error, lines, page, reply, sandbox_of, sandboxes_of
 from simulator.control.masking import mask_of
+from simulator.control.parameters import page_of, query_of
 from simulator.control.requests import row as request_row
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Result, Transaction
@@ -43,9 +44,9 @@ def _row(one: Transaction) -> dict[str, Any]:
 async def list_all(request: Request) -> Response:
     """Transactions, newest first; `refid` and `reseller` are filters."""
     live = sandbox_of(request)
-    refuse_other_parameters(request, "refid", "reseller", "limit", "cursor")
-    asked = page_of(request)
-    refid, reseller = (request.query_params.get(name) for name in ("refid", "reseller"))
+    query = query_of(request, "sandbox-transactions-query")
+    asked = page_of(query)
+    refid, reseller = (query.get(name) for name in ("refid", "reseller"))
     return reply(await page("transactions", asked, _newest_first(live.core.state, refid, reseller), _row))
 
 

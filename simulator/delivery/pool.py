@@ -8,7 +8,6 @@ Imports aiohttp, which takes a third of a second; `sender` imports this module l
 
 import asyncio
 import functools
-import select
 import socket
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from aiohttp.tracing import Trace
 
 from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.lookup import NameResolver
+from simulator.delivery.readable import is_readable
 from simulator.delivery.status_line import StatusLine
 
 KEEP_ALIVE_S = 4.0
@@ -34,8 +34,6 @@ KEEP_ALIVE_S = 4.0
 _HEAD_FIELD_BYTES = 16 * 1024
 _UNREAD_HEADS = 16
 _AUTOMATIC_HEADERS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
-
-_HAS_POLL = hasattr(select, "poll")  # takes any descriptor, select none above 1023; Windows has select alone
 
 
 class RefusedAddressError(OSError):
@@ -81,16 +79,7 @@ class Wire(ResponseHandler):
         """
         if self.transport is None or self.should_close:
             return False
-        return not _is_readable(self.transport.get_extra_info("socket").fileno())
-
-
-def _is_readable(descriptor: int) -> bool:
-    """Whether bytes or an end wait to be read. The selectors module takes four times as long to say so."""
-    if not _HAS_POLL:
-        return bool(select.select([descriptor], (), (), 0)[0])
-    poller = select.poll()
-    poller.register(descriptor, select.POLLIN)
-    return bool(poller.poll(0))
+        return not is_readable(self.transport.get_extra_info("socket").fileno())
 
 
 @dataclass(slots=True)

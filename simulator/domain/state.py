@@ -21,8 +21,9 @@ from simulator.domain.model.network import Network
 from simulator.domain.model.notifications import NotificationLog
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.resellers import ApiKey, Reseller, User
+from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rule_counts import RuleCount, ValueBudget
-from simulator.domain.model.rules import Rule, RuleBook
+from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import (
     Limits,
     Scenario,

@@ -7,13 +7,11 @@ off is asked again. Credentials are never in it.
 import hashlib
 import os
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-import msgspec
-
+from simulator.importer.shapes import decoded
 from simulator.upstream.client import TOO_MANY_REQUESTS, Client
 from simulator.upstream.manners import NoAnswer
 from simulator.wire.json import encode
@@ -21,7 +19,6 @@ from simulator.wire.json import encode
 API_VERSION = "2026-09-16"  # the shape with denominations and plan codes, from which the older one follows (SPEC 9)
 FORMAT = "reseller-sim import 1"
 MEMBERS = {"target", "status", "body"}
-_decode = msgspec.json.Decoder(float_hook=Decimal).decode
 
 
 class Refused(Exception):
@@ -65,9 +62,12 @@ class State:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file."""
+        """Close the file, and delete it when nothing was learnt."""
         assert self._file is not None
+        is_empty = self._file.seek(0, os.SEEK_END) == 0
         self._file.close()
+        if is_empty:
+            self.remove()
 
     def begin(self, updated: str) -> None:
         """Take up the answers of the same account about a catalog that was last updated then; forget all others."""
@@ -75,13 +75,13 @@ class State:
         content = self._file.read()
         first, _, rest = content.partition(b"\n")
         header = {"format": FORMAT, "account": self._account, "updated": updated}
-        before = _line(first)
+        before = decoded(first)
         if first and (not isinstance(before, dict) or before.get("format") != FORMAT):
             raise NotOurs(f"{str(self._path)!r} is not a state file of this command; name another with --state")
-        is_same = before == _line(self._masked(header))
+        is_same = before == decoded(self._masked(header))
         if is_same:
             whole = [
-                one for one in map(_line, rest.split(b"\n")[:-1]) if isinstance(one, dict) and one.keys() >= MEMBERS
+                one for one in map(decoded, rest.split(b"\n")[:-1]) if isinstance(one, dict) and one.keys() >= MEMBERS
             ]
             self._found = {str(one["target"]): (one["status"], one["body"]) for one in whole}
         self._file.seek(content.rfind(b"\n") + 1 if is_same else 0)
@@ -107,7 +107,7 @@ class State:
         return self._mask(encode(value).decode()).encode()
 
     def remove(self) -> None:
-        """Delete the file, when all is done."""
+        """Delete the file."""
         self._path.unlink(missing_ok=True)
 
 
@@ -138,18 +138,10 @@ class Answers:
 
     async def _asked(self, target: str) -> tuple[int, Any]:
         answer = await self._client.get(target, {"X-API-Version": API_VERSION})
-        body = _line(answer.body)
+        body = decoded(answer.body)
         if answer.status in (401, 403):
             code = body.get("error") if isinstance(body, dict) else None
             raise Refused(f"GET {target}: {answer.status} {code if isinstance(code, str) else ''}".rstrip())
         if answer.status == TOO_MANY_REQUESTS or answer.status >= 500:
             raise NoAnswer(f"GET {target}: {answer.status}")
         return answer.status, body if answer.status == 200 else None
-
-
-def _line(text: bytes) -> Any:
-    """Decoded JSON, numbers exact; None for anything else."""
-    try:
-        return _decode(text)
-    except (msgspec.DecodeError, RecursionError, ValueError):
-        return None

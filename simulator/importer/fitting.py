@@ -3,7 +3,7 @@
 What has to be there and cannot be kept gets a usual value, a code or an id takes its object with it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +47,7 @@ def _fit(catalog: dict[str, Any], within: str) -> Catalog | None:
             problems = [one for one in error.problems if one.path.startswith(within)]
         if len(problems) >= PROBLEMS_MAX:
             _fit_options(catalog)
-        _remove(document, problems)
+        remove_problems(document, problems)
         for product in catalog["products"]:
             _complete(product)
     return None
@@ -70,7 +70,7 @@ def _fit_options(catalog: dict[str, Any]) -> None:
             for option in list(form.get("options", ())):
                 report = Report()
                 check(load_object(option), report, "option")
-                _remove({"option": option}, [_below("option", one) for one in report.problems()])
+                remove_problems({"option": option}, [_below("option", one) for one in report.problems()])
 
 
 def _below(name: str, problem: Problem) -> Problem:
@@ -78,7 +78,7 @@ def _below(name: str, problem: Problem) -> Problem:
     return Problem(problem.source, problem.line, problem.column, path, problem.code, problem.message)
 
 
-def _remove(document: dict[str, Any], problems: list[Problem]) -> None:
+def remove_problems(document: dict[str, Any], problems: Sequence[Problem]) -> None:
     """Remove the value of each problem. Of a list, later ones first, so that the indexes of the others stay true."""
     found = {(id(place.holder), place.key): place for one in problems if (place := _place(document, one.path))}
     for place in sorted(found.values(), key=lambda one: one.key if isinstance(one.key, int) else 0, reverse=True):

@@ -1,7 +1,7 @@
 """Writes values as YAML that every parser reads alike: what could be taken for something else than text is quoted."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -28,6 +28,12 @@ def block(value: Any, indent: int = 0) -> Iterator[str]:
         else:
             yield name
             yield from block(one, indent + 2)
+
+
+def comment(lines: Iterable[str], indent: int = 0) -> Iterator[str]:
+    """Lines that are read by people alone."""
+    for line in lines:
+        yield f"{' ' * indent}# {line}".rstrip()
 
 
 def _item(item: Any, indent: int) -> Iterator[str]:

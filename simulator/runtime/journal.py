@@ -17,8 +17,9 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     """One request and its answer, filled in by the pipeline and then stored in the journal.
 
     `n` is assigned when it is answered, so that the journal is in order; it stays 0 when the sandbox was deleted
-    meanwhile, and its journal with it. `packed_headers` is what `packed` makes. `owner` is the id of the sandbox whose
-    credentials were refused, if it is another than the one with this journal.
+    meanwhile, and its journal with it. `wall` is the wall time at which it arrived, None when nobody read it.
+    `packed_headers` is what `packed` makes. `owner` is the id of the sandbox whose credentials were refused, if it is
+    another than the one with this journal.
     """
 
     at: datetime
@@ -42,6 +43,7 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     refid: str = ""
     duration_us: int = 0
     owner: str = ""
+    wall: datetime | None = None
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:

@@ -1,6 +1,7 @@
 """Indexes of secrets that grow with what they follow, and forget the oldest."""
 
 from collections.abc import Collection, Iterable
+from math import inf
 
 from simulator.domain.model.secret_log import FORMER_MAX
 from simulator.wire.secrets import Secrets
@@ -8,11 +9,12 @@ from simulator.wire.secrets import Secrets
 
 class FormerSecrets:
     """The secrets of former lives of sandboxes: at least the latest `FORMER_MAX`, in two generations. The older one is
-    forgotten whenever the newer one is full."""
+    forgotten whenever the newer one is full; with `chars_max` also when its secrets have so many characters."""
 
-    def __init__(self) -> None:
+    def __init__(self, chars_max: float = inf) -> None:
         self._older = Secrets()
         self._newer = Secrets()
+        self._chars, self._chars_max = 0, chars_max
 
     @property
     def generations(self) -> tuple[Secrets, ...]:
@@ -21,9 +23,12 @@ class FormerSecrets:
 
     def add(self, secrets: Iterable[str]) -> None:
         """Hide these from now on."""
-        self._newer.add(secrets)
-        if len(self._newer) >= FORMER_MAX:
-            self._older, self._newer = self._newer, Secrets()
+        for secret in secrets:
+            before = len(self._newer)
+            self._newer.add([secret])
+            self._chars += len(secret) if len(self._newer) > before else 0
+        if len(self._newer) >= FORMER_MAX or self._chars >= self._chars_max:
+            self._older, self._newer, self._chars = self._newer, Secrets(), 0
 
 
 def followed(index: Secrets, secrets: Collection[str]) -> Secrets:

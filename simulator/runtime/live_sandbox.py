@@ -1,5 +1,6 @@
 """A running sandbox: the state machine with its clock, driver, journal and inboxes, and the one door into it."""
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, replace
@@ -24,7 +25,10 @@ from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.ring import Notifier
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.scenario.compiler import COMPILER
+from simulator.traffic.seen import Notification
 from simulator.wire.secrets import Secrets
+
+PROBED_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,8 @@ def first_state(id_: str, spec: SandboxSpec, wall: Wall) -> FirstState:
 
 class LiveSandbox:
     """A running sandbox: the state machine with its clock, driver, journal and inboxes. `life_journal` is that of the
-    life which a reset is about to end, while `journal` is that of the next one already."""
+    life which a reset is about to end, while `journal` is that of the next one already. `probed` are the requests of
+    the latest probes, without numbers."""
 
     def __init__(
         self,
@@ -102,6 +107,7 @@ class LiveSandbox:
         self._watch_evicted()
         self.life_journal = self.journal
         self.courier = Courier(self.id, scenario, self.inboxes, self._sender)
+        self.probed: deque[Notification] = deque(maxlen=PROBED_MAX)
         self._agenda = self.core.state.agenda
         self.driver = Driver(self.apply, self._agenda, self.clock, self.courier)
 

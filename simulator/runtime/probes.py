@@ -31,6 +31,7 @@ from simulator.domain.model.webhooks import (
     Webhook,
 )
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.seen import probe_seen
 from simulator.wire import outbound
 from simulator.wire.signing import STANDARD_HEADERS
 
@@ -78,12 +79,16 @@ class Probe:
     make: Callable[[LiveSandbox, Reseller], list[ProbeRequest]]
 
 
-async def send_probe(live: LiveSandbox, requests: list[ProbeRequest], timeout_s: float | None) -> list[ProbeResult]:
-    """Send the requests of a probe sequentially."""
+async def send_probe(
+    live: LiveSandbox, name: str, requests: list[ProbeRequest], timeout_s: float | None
+) -> list[ProbeResult]:
+    """Send the requests of the probe of this name sequentially, and note them for the audit."""
     results = []
     for one in requests:
         limit_s = live.courier.timeout_s(one.job, live.clock) if timeout_s is None else timeout_s
-        results.append(ProbeResult(one, await live.courier.carry(one.job.url, one.request, live.clock, limit_s)))
+        result = await live.courier.carry(one.job.url, one.request, live.clock, limit_s)
+        live.probed.append(probe_seen(name, one.job, one.request, result, live.clock.now(), is_forged=not one.accept))
+        results.append(ProbeResult(one, result))
     return results
 
 

@@ -20,13 +20,14 @@ from simulator.server.reading import RequestReader
 
 EXTENSION: Final = "reseller_sim.responder"
 """The key in `scope["extensions"]`."""
+STATUS_LINE_KEY: Final = "reseller_sim.status_line"
+"""The key of a status line to send as it is, in the message that starts an answer which is passed on."""
 
 _STEPS_PER_SECOND: Final = 10
 _SLOWEST: Final = 1.0  # bytes per second; a slower drip is a wait without end
 _LENGTH: Final = re.compile(rb"^content-length: *(\d+)", re.IGNORECASE | re.MULTILINE)
 _CLOSES: Final = re.compile(rb"^connection:.*close", re.IGNORECASE | re.MULTILINE)
 _LOG: Final = logging.getLogger(__name__)
-
 
 Message = MutableMapping[str, Any]
 Application = Callable[
@@ -188,7 +189,8 @@ class Responder:
         if self.stage is OVER:
             return
         if kind == "http.response.start" and self.stage is AWAITED:
-            self._connection.write(self._begin(message["status"], header_lines(message.get("headers", ()))))
+            head = message["status"], header_lines(message.get("headers", ())), message.get(STATUS_LINE_KEY, b"")
+            self._connection.write(self._begin(*head))
         elif kind == "http.response.body" and self.stage is BEGUN:
             self._body(message.get("body", b""), message.get("more_body", False))
         else:
@@ -255,11 +257,12 @@ class Responder:
 
     # Writing
 
-    def _begin(self, status: int, lines: bytes) -> bytes:
-        """Begin the answer and return its head. Without Content-Length the body is chunked, or ends by closing."""
+    def _begin(self, status: int, lines: bytes, own_line: bytes = b"") -> bytes:
+        """Begin the answer and return its head; one with its own status line is passed on, and gets no default headers.
+        Without Content-Length the body is chunked, or ends by closing."""
         request, length = self.request, _LENGTH.search(lines)
         if status in BODYLESS:
-            lines = without_framing(lines)
+            lines = lines if own_line else without_framing(lines)
         elif request.method != "HEAD" and length:
             self._left = int(length[1])
         elif request.method != "HEAD":
@@ -273,7 +276,7 @@ class Responder:
             lines += b"connection: close\r\n"
         request.awaits_continue = False
         self.stage = BEGUN
-        return STATUS_LINE[status] + self._connection.default_lines() + lines + b"\r\n"
+        return (own_line or STATUS_LINE[status] + self._connection.default_lines()) + lines + b"\r\n"
 
     def _body(self, body: bytes, more: bool, head: bytes = b"") -> None:
         """Write a piece of the body, after `head` if given. The last piece completes the answer."""

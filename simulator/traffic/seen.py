@@ -13,7 +13,8 @@ class Call(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     `n` counts from 1 within one log and is what evidence names. `path` is the path at the service, without a sandbox's
     prefix, `query` the raw bytes after `?`. `status` is 0 when there was no answer: the connection ended before it.
-    `refid`, `trxid`, `reseller` and `diagnosis` are empty where they are unknown.
+    `refid`, `trxid`, `reseller`, `client` and `diagnosis` are empty where they are unknown. `service_time` is what the
+    request's timestamp is compared with, where that is another clock than that of `at`.
     """
 
     n: int
@@ -30,13 +31,16 @@ class Call(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     refid: str = ""
     trxid: str = ""
     reseller: str = ""
+    client: str = ""
     diagnosis: str = ""
+    service_time: datetime | None = None
 
 
 class Notification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One attempt of a transaction callback or of a webhook, and what the client's receiver answered.
 
-    `n` counts from 1 within one log. `status` is 0 when the receiver gave no answer; `error` then says why.
+    `n` counts from 1 within one log. `status` is 0 when the receiver gave no answer; `error` then says why. `probe` is
+    the name of the probe that sent it instead of the service, and `is_forged` whether it should be rejected.
     """
 
     n: int
@@ -53,3 +57,5 @@ class Notification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     error: str = ""
     refid: str = ""
     trxid: str = ""
+    probe: str = ""
+    is_forged: bool = False

@@ -18,3 +18,8 @@ def number(value: Decimal) -> int | Decimal:
 
 # Cached for recurring amounts, such as face values and costs, unlike balances.
 known_number = lru_cache(maxsize=4096)(number)
+
+
+def is_integer_when_whole(written: object, amount: Decimal) -> bool:
+    """Whether a decoded number is written as SPEC 2.3 wants a payment's amount of this value."""
+    return isinstance(written, int) == (amount == amount.to_integral_value())

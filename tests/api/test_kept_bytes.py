@@ -211,6 +211,7 @@ def test_the_largest_request_makes_us_store_no_more_than_this(endpoint: str) -> 
         assert bytes_kept(client, TABLE[endpoint], client.call) < TABLE[endpoint].bytes_max
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(CONTROL))
 def test_a_control_request_makes_us_store_no_more_than_this(name: str) -> None:
     with running(SCENARIO) as client:

@@ -189,6 +189,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_secret_sent_by_mistake_in_any_place_is_shown_nowhere(
     spelling: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture

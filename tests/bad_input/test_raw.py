@@ -358,6 +358,7 @@ BOUNDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", BOUNDS)
 def test_a_smaller_bound_is_applied_while_a_body_is_read(simulator: Simulator, path: str) -> None:
     post, size = b"POST %b HTTP/1.1\r\n" % path.encode() + H, BOUNDS[path]

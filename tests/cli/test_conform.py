@@ -14,6 +14,7 @@ import pytest
 
 from simulator.cli.reports.conform import ConformFiles
 from simulator.conform.findings import Departure, Learned, Report, Result
+from simulator.conform.run import known_names
 from simulator.conform.service import HttpService, Request
 from simulator.conform.session import Session
 from simulator.upstream.manners import NoAnswer
@@ -82,6 +83,7 @@ def answering(status: int, body: bytes, **headers: str) -> Iterator[tuple[str, l
         (("--bill", "ELECTRIC"), "is not PRODUCT:ACCOUNT"),
         (("--spend-at-most", "-1"), "is not an amount of money above 0"),
         (("--only", "nothing"), "there is no check or question 'nothing'"),
+        (("--only", "auth-kee"), "the nearest is 'auth-key', and --list prints all"),
         (("--rate", "0"), "0"),
     ],
 )
@@ -107,9 +109,34 @@ def test_an_address_where_nobody_answers_is_no_list_of_departures() -> None:
     assert "does not answer" in refusal(invoke("conform", "--base-url", NOBODY), 3)
 
 
+@pytest.mark.parametrize(("status", "code"), [(401, "invalid_api_key"), (403, "ip_not_allowed")])
+def test_a_key_that_is_refused_is_no_list_of_departures(status: int, code: str) -> None:
+    with answering(status, b'{"error":"%s","message":"No"}' % code.encode()) as (url, paths):
+        shown = refusal(invoke("conform", "--base-url", url), 3)
+    assert f"refused the first signed request with {status} {code}" in shown
+    assert len(paths) == 1
+
+
+def test_the_list_has_every_name_with_its_section_and_nothing_is_sent() -> None:
+    done = invoke("conform", "--base-url", NOBODY, "--list")
+    assert done.exit_code == 0
+    rows = [line.split(maxsplit=2) for line in done.stdout.splitlines() if line.startswith("  ")]
+    assert {name.removesuffix(":") for _, name, _ in rows} == known_names()
+    assert ["5.2", "auth-key:"] in [row[:2] for row in rows]
+    assert ["2.1", "tree-products:"] in [row[:2] for row in rows]
+
+
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
     path = tmp_path / "missing" / "x.json"
     assert "cannot be written" in refusal(invoke("conform", "--base-url", NOBODY, "--json", str(path)), 3)
+
+
+def test_what_was_not_begun_leaves_no_file(tmp_path: Path) -> None:
+    earlier = tmp_path / "earlier.json"
+    earlier.write_text("{}")
+    flags = [text for name in ("junit", "html") for text in (f"--{name}", str(tmp_path / name))]
+    refusal(invoke("conform", "--base-url", NOBODY, "--json", str(earlier), *flags), 3)
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("earlier.json", "{}")]
 
 
 def test_everything_passes_and_is_written(server: Serving, tmp_path: Path) -> None:

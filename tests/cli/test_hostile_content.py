@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.audit.audit import as_json, audited
 from simulator.cli.coverage import text
 from simulator.cli.flags import ServerFlags
 from simulator.cli.main import VERBS
@@ -20,7 +21,7 @@ from simulator.cli.output import one_line, printable, printable_body, printable_
 from simulator.control.coverage import rendered
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
-from tests.support.runner import invoke
+from tests.support.runner import invoke, refusal
 
 C0 = "".join(map(chr, range(0x20)))
 DEL_AND_C1 = "".join(map(chr, range(0x7F, 0xA0)))
@@ -211,6 +212,10 @@ def test_sign_prints_a_body_with_control_characters_as_its_octal_bytes(tmp_path:
         ("conform", "--base-url", f"http://{UNSAFE}/"),
         ("conform", "--only", UNSAFE),
         ("conform", "--pay", UNSAFE),
+        ("proxy", "--upstream", f"http://{UNSAFE}/"),
+        ("proxy", "--upstream", "http://127.0.0.1:9", "--callbacks-to", UNSAFE),
+        ("proxy", "--upstream", "http://127.0.0.1:9", "--record", f"/{C0[1:]}/x"),
+        ("proxy", "--upstream", "http://127.0.0.1:9", "--host", UNSAFE),
         ("assumptions", UNSAFE),
         ("openapi", UNSAFE),
         ("check", "--format", UNSAFE, "x"),
@@ -227,6 +232,25 @@ def test_a_hostile_argument_is_refused_in_a_harmless_line(arguments: tuple[str, 
     assert done.exception is None or isinstance(done.exception, SystemExit)
     assert_harmless(done.stdout + done.stderr)
     assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_audit_escapes_what_the_server_sent() -> None:
+    rows = as_json(audited([], []), left_out=7)
+    first = rows["obligations"][0]
+    first |= {"state": "violated", "findings": [UNSAFE], "violations": 2, "title": UNSAFE, "advice": UNSAFE}
+    for flags in ((), ("--json",)):
+        with answering(b"HTTP/1.0 200 OK\r\n", json.dumps(rows | {"ok": False}, ensure_ascii=False).encode()) as url:
+            done = invoke("audit", "--url", url, *flags)
+        assert done.exit_code == 1
+        assert_harmless(done.stdout)
+    with answering(b"HTTP/1.0 404 No\r\n", json.dumps({"message": UNSAFE}).encode()) as url:
+        assert_harmless(refusal(invoke("audit", "--url", url), 3))
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'"\x1b"', b'{"ok": true, "left_out": 0, "obligations": [{}]}'])
+def test_audit_refuses_an_answer_that_is_none(body: bytes) -> None:
+    with answering(b"HTTP/1.0 200 OK\r\n", body) as url:
+        assert refusal(invoke("audit", "--url", url), 3)
 
 
 def test_every_verb_is_in_this_module() -> None:

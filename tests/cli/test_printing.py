@@ -1,12 +1,14 @@
 """The verbs that print what is bundled: scenarios, problems, the register, the contract."""
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from simulator.contract.openapi import CONTROL, OPENAPI, bundled
+from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled
 from simulator.contract.register import assumptions
 from simulator.scenario.library import load_scenario, names, scenario_from_object, text
 from tests.support.runner import invoke, refusal
@@ -94,8 +96,64 @@ def test_an_unknown_assumption_is_answered_with_the_nearest() -> None:
     assert "lists them" in refusal(invoke("assumptions", "zzzz"), 1)
 
 
+def report(path: Path, **changes: Any) -> str:
+    """A report of `conform --json`, written to a file."""
+    seen = {"failed-wallet": {"value": "keep_cost", "evidence": "a failed payment reports 9.90"}}
+    path.write_text(json.dumps({"target": "https://staging.example", "assume": seen} | changes))
+    return str(path)
+
+
+def test_what_a_deployment_showed_is_marked_as_observed_and_the_rest_as_assumed(tmp_path: Path) -> None:
+    file = report(tmp_path / "report.json")
+    printed = invoke("assumptions", "--observed", file).stdout
+    line = "observed at https://staging.example: set assume.failed-wallet: keep_cost (a failed payment reports 9.90)"
+    assert [one.strip() for one in printed.splitlines() if one.startswith("  observed")] == [line]
+    assert printed.splitlines().count("  assumed") == len(assumptions()) - 1
+    assert line in invoke("assumptions", "failed-wallet", "--observed", file).stdout
+    listed = json.loads(invoke("assumptions", "--observed", file, "--json").stdout)["assumptions"]
+    seen = {one["id"]: one["observed"] for one in listed if one["observed"]}
+    evidence = "a failed payment reports 9.90"
+    assert seen == {"failed-wallet": {"target": "https://staging.example", "value": "keep_cost", "evidence": evidence}}
+
+
+def test_what_a_deployment_does_as_assumed_needs_no_knob(tmp_path: Path) -> None:
+    same = {"failed-wallet": {"value": "zero_cost", "evidence": "cost 0"}}
+    printed = invoke("assumptions", "failed-wallet", "--observed", report(tmp_path / "r", assume=same)).stdout
+    assert printed.endswith("  observed at https://staging.example: as assumed (cost 0)\n")
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", "[" * 100_000, '{"target": 1, "assume": {"a": {"value": 1}}}'])
+def test_a_file_that_is_no_report_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
+    (tmp_path / "report.json").write_text(content)
+    text = refusal(invoke("assumptions", "--observed", str(tmp_path / "report.json")), 1)
+    assert text.endswith("report.json is not a report of `reseller-sim conform --json FILE`")
+    assert "No such file" in refusal(invoke("assumptions", "--observed", str(tmp_path / "none")), 1)
+
+
+@pytest.mark.parametrize("number", ["1e400", "Infinity", "NaN"])
+def test_a_report_has_no_number_that_json_cannot_say(tmp_path: Path, number: str) -> None:
+    (tmp_path / "r").write_text(
+        '{"target": "t", "assume": {"failed-wallet": {"value": %s, "evidence": ""}}}' % number  # noqa: UP031
+    )
+    assert "is not a report" in refusal(invoke("assumptions", "--observed", str(tmp_path / "r"), "--json"), 1)
+
+
+def test_a_report_is_not_waited_for_at_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        assert "is no regular file" in refusal(invoke("assumptions", "--observed", str(path)), 1)
+
+
+def test_a_report_cannot_control_the_terminal(tmp_path: Path) -> None:
+    evil = {"failed-wallet": {"value": "a\x1b[2J", "evidence": "b\nassumed"}}
+    file = report(tmp_path / "r", target="https://x\x1b]0;", assume=evil)
+    printed = invoke("assumptions", "failed-wallet", "--observed", file).stdout
+    assert "\x1b" not in printed
+    assert printed.splitlines()[-1].startswith("  observed at ")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("flags", "document"), [((), OPENAPI), (("--control",), CONTROL)])
+@pytest.mark.parametrize(("flags", "document"), [((), OPENAPI), (("--control",), CONTROL), (("--proxy",), PROXY)])
 def test_the_contract_is_printed_whole_as_yaml_and_as_json(flags: tuple[str, ...], document: str) -> None:
     as_json = json.loads(invoke("openapi", *flags, "--json").stdout)
     as_yaml = yaml.safe_load(invoke("openapi", *flags).stdout)

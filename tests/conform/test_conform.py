@@ -86,6 +86,7 @@ def debited(client: Client) -> Decimal:
     return -sum((Decimal(str(row["amount"])) for row in entries if row["type"] == "TRANSACTION"), Decimal(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["20.02", "31", "55.5", "100"])
 def test_no_more_is_spent_than_is_allowed(limit: str, client: Client) -> None:
     conformed(client, RELOAD, RELOAD, FAILING, GAME, limit=limit)

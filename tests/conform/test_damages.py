@@ -1,10 +1,12 @@
 """`conform` finds what a service does wrong, and says in which check."""
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 import pytest
 
 from simulator.conform.registry import CHECKS
+from simulator.conform.run import MISHAP
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, RELOAD, conformed
 from tests.support.damages import DAMAGES, PAYING
@@ -26,12 +28,15 @@ def test_every_check_finds_a_damage() -> None:
 
 
 @pytest.mark.parametrize("what", DAMAGES)
-def test_a_damage_is_found_by_the_check_that_is_meant_for_it(what: str, client: Client) -> None:
+def test_a_damage_is_found_and_named_by_the_check_that_is_meant_for_it(what: str, client: Client) -> None:
     row = DAMAGES[what]
     orders = (RELOAD, DATA, BILL) if row in PAYING or row.check == "subproducts-codes" else ()
     (result,) = conformed(client, *orders, only={row.check}, damage=row.damage).results
     assert result.outcome == "departs", result
-    assert result.departures[0].field
+    fields = [one.field for one in result.departures]
+    assert any(fnmatchcase(field, row.field) for field in fields), fields
+    assert MISHAP not in fields, "the check ended with an exception"
+    assert not any("Request(" in one.actual for one in result.departures), "a signature is not for a report"
 
 
 @pytest.mark.parametrize("check", sorted({row.check for row in DAMAGES.values()}))

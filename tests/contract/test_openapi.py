@@ -11,15 +11,19 @@ import pytest
 
 from simulator.contract import schemas
 from simulator.contract.files import data_dir
-from simulator.contract.openapi import CONTROL, OPENAPI, bundled, load
-from simulator.contract.schemas import at_pointer
+from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled, load
+from simulator.contract.schemas import at_pointer, schema
+from tests.support.control_queries import PROXY_QUERIES, QUERIES
 
-DOCUMENTS = (OPENAPI, CONTROL)
+DOCUMENTS = (OPENAPI, CONTROL, PROXY)
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 COMPONENT_KEY = re.compile(r"[a-zA-Z0-9._-]+")
 
 # Shapes that no document names, since they are only parts of others.
 PARTS = {"text", "instant", "money", "payment-result"}
+
+# Their parameters are in the document; some are written once for several lists.
+OF_LISTS = {*QUERIES.values(), *PROXY_QUERIES.values()}
 
 
 def walk(value: Any) -> Iterator[dict[str, Any]]:
@@ -110,9 +114,9 @@ def test_every_reference_of_a_bundle_leads_into_the_bundle(document: str) -> Non
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_bundle_is_json_and_its_schemas_validate(document: str) -> None:
     whole = json.loads(json.dumps(bundled(document)))
-    for name, schema in whole["components"]["schemas"].items():
-        assert not {"$id", "$schema"} & set(schema)
-        jsonschema_rs.meta.validate(schema)
+    for name, part in whole["components"]["schemas"].items():
+        assert not {"$id", "$schema"} & set(part)
+        jsonschema_rs.meta.validate(part)
         pointer = {"$ref": f"#/components/schemas/{name}", "components": whole["components"]}
         jsonschema_rs.Draft202012Validator(pointer)
 
@@ -135,7 +139,7 @@ def test_no_shape_is_written_in_a_document(document: str) -> None:
 def test_every_schema_file_is_used() -> None:
     text = "".join((data_dir("contracts") / f"{document}.yaml").read_text("utf-8") for document in DOCUMENTS)
     used = set(re.findall(r"schemas/([a-z-]+)\.json", text))
-    assert set(schemas.names()) - used == PARTS
+    assert set(schemas.names()) - used - OF_LISTS == PARTS
     assert used <= set(schemas.names())
 
 
@@ -146,6 +150,51 @@ def test_every_component_is_used(document: str) -> None:
     for kind in ("parameters", "headers", "responses"):
         for name in set(written["components"].get(kind, {})):
             assert f"#/components/{kind}/{name}" in refs, f"{document}: {kind}/{name}"
+
+
+@pytest.mark.parametrize(("document", "queries"), [(CONTROL, QUERIES), (PROXY, PROXY_QUERIES)])
+def test_a_query_under_sim_has_the_parameters_of_its_schema(document: str, queries: dict[Any, str]) -> None:
+    whole = bundled(document)
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for path, method, operation, _ in operations(document):
+        declared = [resolved(whole, each) for each in operation.get("parameters", [])]
+        if query := {each["name"]: bare(whole, each["schema"]) for each in declared if each["in"] == "query"}:
+            found[method, path] = query
+    assert found == {
+        endpoint: {key: bare(whole, schemas.resolved(name, part)) for key, part in schema(name)["properties"].items()}
+        for endpoint, name in queries.items()
+    }
+
+
+def bare(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """A parameter's schema without its words and examples."""
+    words = ("description", "x-must-be", "examples")
+    return {key: value for key, value in resolved(whole, part).items() if key not in words}
+
+
+@pytest.mark.parametrize("document", [OPENAPI, CONTROL, PROXY])
+def test_choices_that_are_no_names_have_names_for_generators(document: str) -> None:
+    """Numbers, nothing, and what begins with a digit: without names a client has members such as VALUE_2."""
+    choices = [part for part in parts(bundled(document)) if isinstance(part.get("enum"), list)]
+    nameless = [
+        part
+        for part in choices
+        if any(not str(value)[:1].isalpha() or type(value) in (int, float) for value in part["enum"])
+    ]
+    assert nameless
+    for part in nameless:
+        names = part["x-enum-varnames"]
+        assert len(set(names)) == len(part["enum"])
+        assert all(re.fullmatch("[A-Z][A-Z_0-9]*", name) for name in names)
+
+
+def parts(value: Any) -> Iterator[dict[str, Any]]:
+    """Each object within a document, but for conditions, of which no client is made."""
+    if isinstance(value, dict):
+        yield value
+    below = [each for key, each in value.items() if key != "if"] if isinstance(value, dict) else value
+    for each in below if isinstance(below, list) else ():
+        yield from parts(each)
 
 
 def test_the_reseller_api_of_this_version_is_there() -> None:
@@ -194,8 +243,10 @@ def test_every_request_of_the_reseller_api_wants_the_four_headers_or_a_token_but
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_operation_documents_its_refusals(document: str) -> None:
-    wanted = {OPENAPI: {"400", "401", "403", "404", "405", "503", "504"}, CONTROL: {"401", "403", "405"}}[document]
-    open_to_all = {OPENAPI: {"503"}, CONTROL: {"401", "403"}}[document]  # without a nonce, without the guard
+    guarded = {"401", "403", "405"}
+    of_reseller_api = {"400", "401", "403", "404", "405", "503", "504"}
+    wanted = {OPENAPI: of_reseller_api, CONTROL: guarded, PROXY: guarded}[document]
+    open_to_all = {"503"} if document == OPENAPI else {"401", "403"}  # without a nonce, without the guard
     for path, method, operation, _ in operations(document):
         spared = open_to_all if operation.get("security") == [] else set()
         assert not path or wanted - spared <= set(operation["responses"]), f"{method} {path}"
@@ -208,8 +259,31 @@ def test_the_callback_is_documented_in_both_forms() -> None:
     assert query == {"refid", "status", "price", "message"}
 
 
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_nothing_but_words_stands_beside_a_reference_since_generators_read_the_reference_alone(document: str) -> None:
+    """Words, examples and a default want nothing of a value."""
+    beside = [part for part in walk(bundled(document)["components"]["schemas"]) if isinstance(part.get("$ref"), str)]
+    assert len(beside) >= 20
+    assert not [part for part in beside if part.keys() - {"$ref", "description", "examples", "default"}]
+
+
+def test_what_a_reference_names_is_copied_beside_conditions() -> None:
+    refid = bundled()["components"]["schemas"]["TopupRequest"]["properties"]["refid"]
+    assert (refid["type"], refid["maxLength"]) == ("string", 50)
+    assert refid["pattern"] == schemas.schema("text")["pattern"]
+    assert refid["description"].startswith("The caller's unique reference")
+
+
+def test_properties_beside_a_reference_hide_none_that_it_names() -> None:
+    """A payment in a callback has a status of its own, and all other fields of a payment."""
+    for name in ("Callback", "PaymentRefusal"):
+        payment = bundled()["components"]["schemas"][name]["properties"]["data"]
+        assert payment["allOf"] == [{"$ref": "#/components/schemas/PaymentResult"}]
+        assert "status" in payment["properties"]
+
+
 def test_the_words_of_the_bundle_are_those_of_its_files() -> None:
     names = bundled()["components"]["schemas"]
     assert {"TopupRequest", "PaymentAnswer", "CatalogAnswer", "CallbackMessage"} <= set(names)
-    assert names["TopupRequest"]["properties"]["refid"]["$ref"] == "#/components/schemas/Text"
+    assert names["OptionsOption"]["properties"]["price"]["$ref"] == "#/components/schemas/Money"
     assert names["OptionsAnswer"]["properties"]["items"]["items"]["$ref"] == "#/components/schemas/OptionsOption"

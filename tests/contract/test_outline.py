@@ -32,6 +32,7 @@ def outside(value: Any) -> tuple[int, int]:
     return len(emptied(value)), json.dumps(value, ensure_ascii=False).count("\\")
 
 
+@pytest.mark.slow
 @given(value=JSON_VALUES, indent=st.none() | st.just(0), bytes_max=st.integers(1, 60))
 def test_a_body_is_measured_exactly(value: Any, indent: int | None, bytes_max: int) -> None:
     body = json.dumps(value, indent=indent, ensure_ascii=False).encode()

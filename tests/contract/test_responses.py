@@ -1,13 +1,15 @@
 """The validation of responses against the contract: which are accepted, and how violations are reported."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from simulator.contract.openapi import CONTROL, OPENAPI
-from simulator.contract.responses import response_problems
+from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled
+from simulator.contract.responses import departures, response_problems
 from tests.support.contract_check import assert_in_contract
+from tests.support.played import METHODS
 from tests.support.shapes import PAYMENT, catalog, product
 
 JSON = "application/json"
@@ -55,7 +57,7 @@ def problems(document: str, method: str, path: str, status: int, body: Any = Non
             "POST",
             "/_sim/sandboxes/a/clock/advance",
             200,
-            {"now": NOW, "left_out": 0, "fired": [{"at": NOW, "kind": "status", "anything": 1}]},
+            {"now": NOW, "left_out": 0, "fired": [{"at": NOW, "kind": "status", "trxid": "1"}]},
         ),
         (
             CONTROL,
@@ -91,6 +93,14 @@ def test_a_response_within_the_contract(document: str, method: str, path: str, s
         (CONTROL, "DELETE", "/_sim/sandboxes/a", 204, {}, "the body should be empty"),
         (CONTROL, "GET", "/_sim/sandboxes/a/b/clock", 200, {}, "the contract has no 200"),
         (CONTROL, "GET", "/_sim/health", 200, {"status": "ok", "version": "1", "up": 1}, "the body: 'up' is not in"),
+        (
+            CONTROL,
+            "POST",
+            "/_sim/sandboxes/a/clock/advance",
+            200,
+            {"now": NOW, "left_out": 0, "fired": [{"at": NOW, "kind": "status", "anything": 1}]},
+            "/fired/0: 'anything' is not in",
+        ),
     ],
 )
 def test_a_response_outside_the_contract(
@@ -172,3 +182,62 @@ def test_the_check_of_the_suite_finds_the_document(
 def test_the_check_of_the_suite_fails(path: str, status: int, headers: dict[str, str], body: bytes) -> None:
     with pytest.raises(AssertionError, match="outside the contract"):
         assert_in_contract("GET", path, status, headers, body)
+
+
+@pytest.mark.parametrize(("status", "code"), [(409, "sandbox_reset"), (500, "unexpected")])
+def test_what_only_the_simulator_answers_departs_at_a_deployment(status: int, code: str) -> None:
+    body = f'{{"error":"{code}","message":"text"}}'.encode()
+    assert response_problems(OPENAPI, "GET", "/v2/balance", status, "application/json", body) == []
+    [found] = departures(OPENAPI, "GET", "/v2/balance", status, "application/json", body)
+    assert found == ("the status", "one that the contract has", str(status), False)
+
+
+def answers(document: str) -> Iterator[tuple[str, str, int, Any]]:
+    """Method, path and status of every described body in JSON, and its example; None where it has none."""
+    whole = bundled(document)
+    for path, item in whole["paths"].items():
+        for method in (each for each in METHODS if each in item):
+            for status, response in item[method]["responses"].items():
+                name = response.get("$ref", "").rpartition("/")[2]
+                described = whole["components"]["responses"][name] if name else response
+                if JSON in described.get("content", {}) and "x-simulator-only" not in described:
+                    yield method.upper(), path, int(status), described["content"][JSON].get("example")
+
+
+DOCUMENTS = (OPENAPI, CONTROL, PROXY)
+ANSWERS = [(document, *answer) for document in DOCUMENTS for answer in answers(document)]
+
+
+def departing(document: str, method: str, path: str, status: int, body: Any) -> dict[str, str]:
+    """What is wanted, by what departs."""
+    found = departures(document, method, path, status, JSON, json.dumps(body).encode())
+    return {one.field: one.expected for one in found if not one.is_unknown}
+
+
+def test_there_are_answers_of_every_document() -> None:
+    assert {document: sum(answer[0] == document for answer in ANSWERS) > 50 for document in DOCUMENTS} == dict.fromkeys(
+        DOCUMENTS, True
+    )
+
+
+@pytest.mark.parametrize(("document", "method", "path", "status", "example"), ANSWERS)
+def test_any_answer_that_departs_is_explained_by_the_members_that_do(
+    document: str, method: str, path: str, status: int, example: Any
+) -> None:
+    """Whether its schema stands in a file or in the document itself, alone or as one of several."""
+    where = (document, method, path, status)
+    departing(*where, {"x": 1})  # raises nothing
+    named = 0
+    for member in example if isinstance(example, dict) else ():
+        for other in ([["x"]], 7, None):
+            found = departing(*where, {**example, member: other})
+            assert all(f"{field}.".startswith(f"{member}.") for field in found), (member, found)
+            named += len(found)
+        less = {key: value for key, value in example.items() if key != member}
+        found = departing(*where, less)
+        assert not less or found in ({}, {member: "is required"}) or member in found["the body"].split(), (
+            member,
+            found,
+        )
+        named += len(found)
+    assert named or not isinstance(example, dict), "nothing that is wrong in it is found"

@@ -33,6 +33,16 @@ def refusals(name: str, value: Any) -> dict[str, list[str]]:
     return validator(name).problems(value)
 
 
+def test_what_a_pattern_wants_is_said_in_words() -> None:
+    unsaid = [
+        f"{name}{pointer}"
+        for name in schemas.names()
+        for pointer, part in parts(schema(name))
+        if isinstance(part.get("pattern"), str) and "x-must-be" not in part and "x-published" not in pointer
+    ]
+    assert unsaid == []
+
+
 def test_each_schema_is_valid_and_named_like_its_file() -> None:
     problems = {name: found for name in schemas.names() if (found := problem_of(name))}
     assert problems == {}

@@ -2,13 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import datetime
 from decimal import Decimal
 from ipaddress import ip_interface
 from random import Random
 from typing import Any
 
 import jsonschema
+import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,14 +18,18 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from simulator.contract import schemas
+from simulator.contract.alternatives import other_types
+from simulator.contract.openapi import CONTROL, bundled
 from simulator.contract.schemas import BASE_URI, schema
 from simulator.contract.validate import validator
-from tests.support.schema_values import ODD, Maker, Words, absolute, patterns
+from simulator.scenario.reading.check import schema as scenario_schema
+from tests.support.schema_values import ODD, Maker, Words, absolute, patterns, referred
 
 pytestmark = pytest.mark.slow
 
 VALUES_A_SEED = 6
 CHANGES_A_VALUE = 3
+VALUES_A_DEFINITION = 5
 
 # What ECMA-262 calls white space, and Python's `re` does not quite.
 _BLANKS = r"\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -57,12 +63,30 @@ def _is_integer(_: Any, value: Any) -> bool:
     return _is_number(_, value) and value == int(value)
 
 
+ScenarioOpinion = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
+    jsonschema.Draft7Validator,
+    {"pattern": _pattern},
+    type_checker=jsonschema.Draft7Validator.TYPE_CHECKER.redefine_many({"number": _is_number, "integer": _is_integer}),
+)
 TYPES = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many({"number": _is_number, "integer": _is_integer})
 Opinion = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     jsonschema.Draft202012Validator, {"pattern": _pattern}, type_checker=TYPES
 )
 FORMATS = jsonschema.FormatChecker(formats=())
-FORMATS.checks("ip-network", raises=ValueError)(lambda text: not isinstance(text, str) or bool(ip_interface(text)))
+
+
+def checks(name: str, well_formed: Callable[[str], object]) -> None:
+    """Says what a format means; every value that is not a text has it."""
+    FORMATS.checks(name, raises=ValueError)(lambda value: not isinstance(value, str) or bool(well_formed(value)))
+
+
+TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})")
+ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+checks("ip-network", ip_interface)
+checks("date-time", lambda text: TIME.fullmatch(text) and datetime.fromisoformat(text))
+checks("uuid", ID.fullmatch)
+checks("uri", re.compile(r"[a-z]+:[!-~]+").fullmatch)
+
 # Without the keyword, since jsonschema takes a class of its own, not ours, for whatever names a draft.
 PLAIN = {name: {key: part for key, part in schema(name).items() if key != "$schema"} for name in schemas.names()}
 REGISTRY: Registry[Any] = Registry().with_resources(
@@ -105,8 +129,60 @@ def test_both_validators_agree(name: str) -> None:
                 seen[judge(name, value, opinion)] += 1
 
     compare()
+    assert seen.total() >= 100
     assert seen[True], "no value was good: it says nothing about what is accepted"
     assert seen[False], "no value was bad: it says nothing about what is refused"
+
+
+class ScenarioOpinions:
+    """Three of each part of the scenario schema: that of the server, of the published document, and `jsonschema`'s."""
+
+    def __init__(self) -> None:
+        self.scenario = scenario_schema()
+        self.components = bundled(CONTROL)["components"]
+        self.judged = Counter[bool]()
+
+    def judge_all(self, definition: str, maker: Maker, count: int) -> None:
+        """Make values for a definition, "" for the whole schema, and let all judge them."""
+        part = self.scenario["definitions"][definition] if definition else self.scenario
+        whole = {**part, "definitions": self.scenario["definitions"]}
+        whole.pop("$id", None)
+        compiled = jsonschema_rs.Draft7Validator(whole, pattern_options=jsonschema_rs.RegexOptions())
+        # Of a choice only the object is a component of its own.
+        is_choice = bool(other_types(part))
+        component = component_of(definition) + ("Object" if is_choice else "")
+        published = jsonschema_rs.Draft202012Validator(
+            {"$ref": f"#/components/schemas/{component}", "components": self.components}
+        )
+        plain = ScenarioOpinion(whole)
+        wanted = referred(f"{schemas.SCENARIO}.json#" + (f"/definitions/{definition}" if definition else ""))
+        for _ in range(count):
+            value = maker.value(wanted)
+            for each in (value, maker.changed(value), maker.changed(maker.changed(value))):
+                judges = (compiled, plain) if is_choice and not isinstance(each, dict) else (compiled, published, plain)
+                said = [one.is_valid(each) for one in judges]
+                assert len(set(said)) == 1, f"{definition or 'a scenario'}: {said} of {each!r}"
+                self.judged[said[0]] += 1
+
+
+def component_of(definition: str) -> str:
+    return "Scenario" + "".join(word.capitalize() for word in definition.split("_"))
+
+
+def test_all_agree_on_scenarios_and_every_definition_of_theirs() -> None:
+    opinions, name = ScenarioOpinions(), schemas.SCENARIO
+    assert len(opinions.scenario["definitions"]) > 100
+
+    @settings(max_examples=2)
+    @given(seed=st.integers(0, 2**64), vocabulary=words(name))
+    def compare(seed: int, vocabulary: Words) -> None:
+        maker = Maker(Random(seed), vocabulary)  # noqa: S311 - a test's values, from a seed that is printed
+        for definition in ("", *opinions.scenario["definitions"]):
+            opinions.judge_all(definition, maker, VALUES_A_DEFINITION)
+
+    compare()
+    assert opinions.judged[True] > 1000, opinions.judged
+    assert opinions.judged[False] > 500, opinions.judged
 
 
 @pytest.mark.parametrize("name", schemas.names())

@@ -108,6 +108,7 @@ def test_a_query_is_checked(schema: str, value: Any, problems: dict[str, list[st
 
 
 ADVANCE_TEXT = "must be an object with exactly one of seconds, to and until"
+IDLE_TEXT = "must be left out: only the mode xN has a rate"
 AMOUNT_TEXT = "must be a positive amount with at most two decimals"
 
 
@@ -124,8 +125,29 @@ AMOUNT_TEXT = "must be a positive amount with at most two decimals"
         ("sandbox-request", {"creds": 1}, {"creds": ["is unknown; known: id, scenario, seed, clock, credentials"]}),
         ("sandbox-request", {"clock": {"speed": 2}}, {"clock.speed": ["is unknown; known: mode, start, rate"]}),
         ("clock-request", {"mode": "real"}, {}),
-        ("clock-request", {"rate": 0}, {"rate": ["must be a number above 0, at most 100000"]}),
-        ("clock-request", {"rate": Decimal("1e999")}, {"rate": ["must be a number above 0, at most 100000"]}),
+        ("clock-request", {"rate": 0}, {"rate": ["must be a number from 0.01 to 100000"]}),
+        ("clock-request", {"rate": Decimal("1e999")}, {"rate": ["must be a number from 0.01 to 100000"]}),
+        ("clock-request", {"mode": "xN", "rate": 2}, {}),
+        ("clock-request", {"mode": "manual", "rate": 2}, {"rate": [IDLE_TEXT]}),
+        ("sandbox-request", {"clock": {"mode": "real", "rate": 2}}, {"clock.rate": [IDLE_TEXT]}),
+        ("inbox-replies-request", {"replies": [{"disconnect": True, "delay": 1}]}, {}),
+        (
+            "inbox-replies-request",
+            {"replies": [{"disconnect": True, "status": 500}]},
+            {"replies.0.status": ["must be left out: a closed connection has no status"]},
+        ),
+        ("inbox-replies-request", {"replies": [{"status": 204, "body": ""}]}, {}),
+        (
+            "inbox-replies-request",
+            {"replies": [{"status": 204, "body": "x"}]},
+            {"replies.0.body": ["must be empty: an answer with status 204 or 304 has no body"]},
+        ),
+        ("inbox-replies-request", {"during": [{"since": "5m", "status": 500}]}, {}),
+        (
+            "inbox-replies-request",
+            {"during": [{"status": 500}]},
+            {"during.0": ["needs time or weekday or since or until"]},
+        ),
         ("advance-request", {"seconds": 0}, {}),
         ("advance-request", {"until": "idle"}, {}),
         ("advance-request", {}, {"": [ADVANCE_TEXT]}),
@@ -281,3 +303,9 @@ simulator.contract.validate.prepare("topup-request")
 assert "yaml" not in sys.modules, "validators need no yaml"
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=20)  # our own interpreter and code
+
+
+def test_what_is_wrong_within_a_value_is_said_in_place_of_no_alternative_fits() -> None:
+    balance = validator("balance-answer")
+    assert set(balance.problems({"data": {"balance": "many", "currency": "MYR"}})) == {"data.balance"}
+    assert set(balance.problems({"other": 1})) == {""}

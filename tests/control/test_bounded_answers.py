@@ -74,6 +74,7 @@ def test_a_body_within_the_bound_is_shown_whole() -> None:
     assert Mask().body("/v2/topup", body) == body.decode()
 
 
+@pytest.mark.slow
 def test_a_page_is_bounded_by_its_bytes_and_leaves_no_row_out(searched: list[int]) -> None:
     with running() as client:
         for n in range(100):
@@ -91,6 +92,7 @@ def test_a_page_is_bounded_by_its_bytes_and_leaves_no_row_out(searched: list[int
         assert numbers == list(range(100, 0, -1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["a=%41%42&" * 100, "token=secret&" * 60, "x" * 900, "%22%5C" * 150])
 def test_a_page_and_its_mask_are_made_in_small_parts_between_which_others_go_on(
     query: str, searched: list[int]

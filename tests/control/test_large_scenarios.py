@@ -43,6 +43,7 @@ def fill(client: Client) -> None:
         assert start(client, over(number), id=f"own-{number}").status == 201
 
 
+@pytest.mark.slow
 def test_a_file_of_the_folder_has_the_bounds_of_a_file(client: Client, folder: Path) -> None:
     options = ", ".join(f"{{ code: C{number} }}" for number in range(NODES_MAX // 2))
     field = f"{{ id: f, type: select, label: F, options: [{options}] }}"

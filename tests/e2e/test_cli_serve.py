@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,6 +19,7 @@ from simulator.scenario.library import load_scenario
 from tests.support.processes import (
     DEADLINE_S,
     PROGRAM,
+    ROOT,
     Serving,
     ask,
     environment,
@@ -148,6 +150,8 @@ def test_the_banner_has_addresses_sandbox_clock_credentials_and_callbacks(page: 
     sandbox = ask(f"{url}/_sim/sandboxes/default").json
     reseller = sandbox["resellers"][0]
     assert fact(page, "control API") == f"{url}/_sim"
+    assert fact(page, "page") == f"{url}/_sim/docs"
+    assert ask(fact(page, "page")).status == 200
     assert fact(page, "sandbox").startswith("default")
     assert fact(page, "clock").startswith("real")
     assert fact(page, "API key") == reseller["api_key"]
@@ -157,6 +161,14 @@ def test_the_banner_has_addresses_sandbox_clock_credentials_and_callbacks(page: 
     assert fact(page, "callbacks") == "POST inbox:callbacks"
     inbox = next(line.split()[1] for line in page if line.startswith("              curl "))
     assert ask(inbox).json["name"] == "callbacks"
+
+
+def test_the_banner_has_no_page_without_what_draws_it(tmp_path: Path) -> None:
+    (tmp_path / "swagger_ui.py").touch()  # a module without the files
+    with serving("--port", "0", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}") as server:
+        facts = server.out.readline() + "".join(iter(server.out.readline, "\n"))
+    assert "control API" in facts
+    assert "/_sim/docs" not in facts
 
 
 def test_the_request_of_the_banner_pays_when_it_is_pasted_and_only_once(page: list[str]) -> None:
@@ -215,7 +227,7 @@ def test_the_flags_set_the_clock_and_the_other_options() -> None:
 
 
 def test_every_flag_can_be_a_variable() -> None:
-    variables = {
+    variables: dict[str, Any] = {
         "RESELLER_SIM_SCENARIO": "slow-provider",
         "RESELLER_SIM_PORT": "0",
         "RESELLER_SIM_JSON": "1",

@@ -248,8 +248,12 @@ def test_the_secret_of_the_webhook_is_not_even_kept(tmp_path: Path) -> None:
         ((302, b"", {"Location": "http://127.0.0.1:9/"}), 1, "the answer was 302"),
         ((200, b"{", {}), 1, "the answer was not JSON"),
         ((200, {"products": []}, {}), 1, "is not a catalog"),
-        ((500, b"", {}), 3, "500; what is known is in"),
-        ((429, b"", {"Retry-After": "9000"}), 3, "the service asks for a pause of 9000 seconds; what is known is in"),
+        ((500, b"", {}), 3, "500; run the same command again"),
+        (
+            (429, b"", {"Retry-After": "9000"}),
+            3,
+            "the service asks for a pause of 9000 seconds; run the same command again",
+        ),
     ],
 )
 def test_an_account_that_cannot_be_read_is_one_line(answer: Any, status: int, said: str, tmp_path: Path) -> None:
@@ -259,6 +263,7 @@ def test_an_account_that_cannot_be_read_is_one_line(answer: Any, status: int, sa
     assert done.stdout == ""
     [line] = done.stderr.splitlines()
     assert said in line
+    assert not (tmp_path / "state").exists(), "nothing was learnt"
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,7 @@ def test_payments_are_made_with_the_key_of_the_file(mine: Path) -> None:
         assert ours.inbox()[-1]["method"] == "GET", "as the account has it"
 
 
+@pytest.mark.slow
 def test_the_accounts_own_urls_are_comments_unless_they_are_wanted(mine: Path, tmp_path: Path) -> None:
     text = mine.read_text()
     assert '# The account\'s own is { url: "https://shop.example.com/hook?for=me&and=you", method: GET }' in text
@@ -80,6 +81,7 @@ def test_the_accounts_own_urls_are_comments_unless_they_are_wanted(mine: Path, t
             assert found == wanted
 
 
+@pytest.mark.slow
 def test_without_account_numbers_the_file_says_what_was_not_asked(tmp_path: Path) -> None:
     with serving(ACCOUNT, "--port", "0", "--json") as server:
         text = imported(server.ready["url"], tmp_path).read_text()
@@ -87,6 +89,7 @@ def test_without_account_numbers_the_file_says_what_was_not_asked(tmp_path: Path
     assert "options of loan depend on an account number: import again with --account STUDENTLOAN=NUMBER" in text
 
 
+@pytest.mark.slow
 def test_an_interrupted_import_continues_and_leaves_nothing_behind(tmp_path: Path, mine: Path) -> None:
     with serving(ACCOUNT, "--port", "0", "--json") as server:
         url = server.ready["url"]

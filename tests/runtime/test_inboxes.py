@@ -46,6 +46,7 @@ FLOODS: dict[str, Callable[[Inboxes, int], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
 def test_no_flood_takes_more_memory_than_the_budget_says(flood: Callable[[Inboxes, int], Any]) -> None:
     full = inboxes(inboxes=20_000, inboxes_bytes=BOUND)

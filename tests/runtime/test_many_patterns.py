@@ -81,6 +81,7 @@ async def _alone(coroutine: Coroutine[Any, Any, Any]) -> Any:
 DOORS = {"JSON": _json, "YAML": _yaml, "a file": _file, "a rule": _rule}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS)
 def test_patterns_are_compiled_and_files_are_parsed_beside_the_event_loop(
     door: str, tmp_path: Path, work: Counter[tuple[str, str]]
@@ -95,6 +96,7 @@ def test_patterns_are_compiled_and_files_are_parsed_beside_the_event_loop(
         assert {thread for _, thread in work} == {"background"}
 
 
+@pytest.mark.slow
 def test_a_file_that_is_watched_is_read_beside_the_event_loop_too(
     tmp_path: Path, work: Counter[tuple[str, str]]
 ) -> None:
@@ -113,6 +115,7 @@ def test_a_file_that_is_watched_is_read_beside_the_event_loop_too(
         assert {thread for _, thread in work} == {"background"}
 
 
+@pytest.mark.slow
 def test_a_reset_and_a_reload_compile_nothing(tmp_path: Path, work: Counter[tuple[str, str]]) -> None:
     path = tmp_path / "many.yaml"
     path.write_text(json.dumps(scenario()))

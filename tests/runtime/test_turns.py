@@ -130,6 +130,7 @@ def test_the_timer_takes_shares_too(client: Client, turns: Turns) -> None:
     assert max(turns.items.values()) <= ITEMS_PER_TURN_MAX
 
 
+@pytest.mark.slow
 def test_an_advance_of_a_manual_clock_takes_shares(turns: Turns) -> None:
     with running(RICH) as client:
         fill(client.live)

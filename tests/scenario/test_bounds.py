@@ -36,6 +36,7 @@ def refused(value: dict[str, Any]) -> list[str]:
     return [problem.code for problem in raised.value.problems]
 
 
+@pytest.mark.slow
 def test_a_file_may_have_more_values_than_a_scenario_from_the_network(file: Path) -> None:
     assert OPTIONS * FEATURES > NODES_MAX
     assert problems(file) == []

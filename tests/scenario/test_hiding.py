@@ -148,6 +148,7 @@ def narrowed(whens: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[tupl
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "plain", "sent"), [row[1:] for row in KINDS], ids=[row[0] for row in KINDS])
 @settings(max_examples=150)
 @given(data=st.data())
@@ -201,6 +202,7 @@ def test_what_is_proved_of_any_two_faults_holds_for_every_request() -> None:
     assert sum(hidden for hidden, *_ in claims) > 3 * len(whens)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(whens=narrowed(PAYMENT_WHEN))
 def test_no_payment_reaches_a_rule_that_is_called_hidden(whens: tuple[Any, Any]) -> None:
@@ -210,6 +212,7 @@ def test_no_payment_reaches_a_rule_that_is_called_hidden(whens: tuple[Any, Any])
         assert next((one for one in PAYMENTS if hidden(one) and not hiding(one)), None) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(whens=narrowed(TIMED_WHEN))
 def test_no_payment_reaches_a_rule_that_is_called_hidden_at_any_time(whens: tuple[Any, Any]) -> None:
@@ -220,6 +223,7 @@ def test_no_payment_reaches_a_rule_that_is_called_hidden_at_any_time(whens: tupl
         assert next((one for one in TIMED if hidden(one) and not hiding(one)), None) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(whens=narrowed(FAULT_WITH_ANY))
 def test_no_request_reaches_a_fault_with_alternatives_that_is_called_hidden(whens: tuple[Any, Any]) -> None:
@@ -239,6 +243,7 @@ def plain_of(branch: Branch) -> Any:
     return branch.at.node.plain()
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(whens=narrowed(FAULT_WHEN))
 def test_no_request_reaches_a_fault_that_is_called_hidden(whens: tuple[Any, Any]) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import ctypes
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, suppress
 from typing import Any
 
@@ -15,7 +15,7 @@ from simulator.server.limits import HttpLimits, HttpRefusal
 from simulator.server.protocol import HttpProtocol
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import Client, Echo, Served, request, serving
-from tests.support.fed_connections import fed_server, turns
+from tests.support.fed_connections import MovedLoop, fed_server, pass_time, turns
 
 BUDGET = 1_000_000
 LARGE = 600_000  # one fits, two do not
@@ -288,27 +288,76 @@ def test_a_connection_too_many_is_refused_and_the_others_are_answered() -> None:
 # Deadlines
 
 
-@pytest.mark.slow
-def test_a_byte_now_and_then_does_not_prolong_a_body(hasty: Served) -> None:
-    drip: list[bytes | float] = [HEAD % (b"/", 1000)]
-    for _ in range(30):
-        drip += [b"d", 0.05]
-    chunks: list[bytes | float] = [b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"]
-    for _ in range(30):
-        chunks += [b"1\r\nd\r\n", 0.05]
-    for talk in (drip, chunks):
-        (answer,) = asyncio.run(hasty.talk(*talk))
-        assert (answer.status, answer.json["error"]) == (408, "body_too_slow")
-        assert "within 1 seconds" in answer.json["message"]
+CHUNKED_HEAD = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+DRIPS = [(HEAD % (b"/", 1000), b"d"), (CHUNKED_HEAD, b"1\r\nd\r\n")]
+
+
+def in_moved_time(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    with asyncio.Runner(loop_factory=MovedLoop) as runner:
+        runner.run(main())
+
+
+async def drip(protocol: HttpProtocol, piece: bytes, pauses: list[float]) -> None:
+    """Send a piece after each of these pauses, in seconds."""
+    for pause in pauses:
+        await pass_time(pause)
+        protocol.data_received(piece)
+        await turns()
+
+
+@pytest.mark.parametrize("app", [Echo, EchoAtOnce])
+@pytest.mark.parametrize(("head", "piece"), DRIPS, ids=["length", "chunks"])
+def test_a_byte_now_and_then_does_not_prolong_a_body(app: type[Echo], head: bytes, piece: bytes) -> None:
+    async def main() -> None:
+        async with fed_server(app()) as server:
+            protocol, client = server.connect(head)
+            await drip(protocol, piece, [10.0] * 5 + [9.5])
+            assert (client.written, client.is_closed) == (b"", False)
+            await pass_time(1)
+            assert client.written.startswith(b"HTTP/1.1 408 ")
+            assert b'"error": "body_too_slow"' in client.written
+            assert b"within 60 seconds" in client.written
+            assert client.answers == 1
+
+    in_moved_time(main)
 
 
 @pytest.mark.slow
-def test_a_body_that_was_answered_already_ends_at_its_deadline_without_a_second_answer(hasty: Served) -> None:
-    drip: list[bytes | float] = [HEAD % (b"/unread", 1000)]
-    for _ in range(30):
-        drip += [b"d", 0.05]
-    (answer,) = asyncio.run(hasty.talk(*drip))
-    assert (answer.status, answer.body) == (200, b"early")
+def test_a_slow_body_on_a_socket_is_refused_in_its_middle(hasty: Served) -> None:
+    talk: list[bytes | float] = [HEAD % (b"/", 1000)]
+    for _ in range(24):
+        talk += [b"d", 0.05]
+    (answer,) = asyncio.run(hasty.talk(*talk))
+    assert (answer.status, answer.json["error"]) == (408, "body_too_slow")
+    assert "within 1 seconds" in answer.json["message"]
+
+
+@pytest.mark.parametrize("app", [Echo, EchoAtOnce])
+def test_a_body_whose_bytes_stop_coming_is_refused_sooner(app: type[Echo]) -> None:
+    async def main() -> None:
+        async with fed_server(app()) as server:
+            protocol, client = server.connect(HEAD % (b"/", 1000))
+            await drip(protocol, b"d", [19.0, 19.0])
+            await pass_time(19)
+            assert client.written == b""
+            await pass_time(1.5)
+            assert b'"error": "body_timeout"' in client.written
+            assert client.answers == 1
+
+    in_moved_time(main)
+
+
+@pytest.mark.parametrize("app", [Echo, EchoAtOnce])
+def test_a_body_that_was_answered_already_ends_at_its_deadline_without_a_second_answer(app: type[Echo]) -> None:
+    async def main() -> None:
+        async with fed_server(app()) as server:
+            protocol, client = server.connect(HEAD % (b"/unread", 1000))
+            await drip(protocol, b"d", [10.0] * 9)
+            assert client.answers == 1
+            assert client.written.endswith(b"early")
+            assert client.is_closed
+
+    in_moved_time(main)
 
 
 @pytest.mark.slow
@@ -319,13 +368,19 @@ def test_the_time_in_which_we_do_not_read_does_not_count(hasty: Served) -> None:
     assert (answer.status, answer.body) == (200, b"read %d" % LARGE)
 
 
-@pytest.mark.slow
-def test_each_body_of_a_connection_has_its_own_time(hasty: Served) -> None:
-    talk: list[bytes | float] = []
-    for _ in range(4):
-        talk += [HEAD % (b"/", 4), b"a", 0.15, b"b", 0.15, b"cd", 0.1]
-    answers = asyncio.run(hasty.talk(*talk, request("GET", "/", "Connection: close")))
-    assert [answer.status for answer in answers] == [200] * 5
+@pytest.mark.parametrize("app", [Echo, EchoAtOnce])
+def test_each_body_of_a_connection_has_its_own_time(app: type[Echo]) -> None:
+    async def main() -> None:
+        async with fed_server(app()) as server:
+            protocol, client = server.connect()
+            for number in range(1, 5):
+                protocol.data_received(HEAD % (b"/", 4))
+                await drip(protocol, b"b", [15.0] * 3 + [10.0])
+                assert client.answers == number
+            assert client.written.count(b"HTTP/1.1 200 ") == 4
+            assert not client.is_closed
+
+    in_moved_time(main)
 
 
 # Memory

@@ -98,6 +98,23 @@ async def fed_server(app: Echo | None = None, limits: HttpLimits | None = None) 
     await asyncio.gather(*server.state.tasks, return_exceptions=True)
 
 
+class MovedLoop(asyncio.SelectorEventLoop):
+    """A loop whose timers come due when a test says so; `asyncio.Runner(loop_factory=MovedLoop)`."""
+
+    moved_s = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.moved_s
+
+
+async def pass_time(seconds: float) -> None:
+    """Let so much time pass in a `MovedLoop`, and what is due then happen."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, MovedLoop)
+    loop.moved_s += seconds
+    await turns()
+
+
 async def turns(count: int = 5) -> None:
     """Let the loop make so many turns."""
     for _ in range(count):

@@ -1,9 +1,16 @@
-"""The files that `make docs` generates from contracts/, and their content."""
+"""The files that `make docs` generates from contracts/ and from the audit, and their content."""
 
 from collections.abc import Callable, Mapping
 
 from simulator.contract.files import data_dir
-from tests.support import assume_section, assumptions_page, scenario_reference, service_page
+from tests.support import (
+    assume_section,
+    assumptions_page,
+    audit_page,
+    contract_examples,
+    scenario_reference,
+    service_page,
+)
 
 ROOT = data_dir("contracts").parent
 
@@ -11,9 +18,11 @@ ROOT = data_dir("contracts").parent
 # of the service's page only what stands between its markers.
 GENERATED: Mapping[str, Callable[[], str]] = {
     "contracts/scenario.schema.json": assume_section.as_json,
+    "contracts/examples.json": contract_examples.as_json,
     "docs/assumptions.md": assumptions_page.as_markdown,
     "docs/scenario-reference.md": scenario_reference.as_markdown,
     "docs/service.md": service_page.as_markdown,
+    "docs/audit.md": audit_page.as_markdown,
 }
 
 

@@ -1,7 +1,7 @@
 """Documentation pages whose commands are run: their blocks, and what a terminal would show of each.
 
-A `yaml` block below `<!-- file: NAME -->` writes that file, one below `<!-- append: NAME -->` appends to it. A `sh`
-block is run; the `text` block below it must be in what it printed.
+A block below `<!-- file: NAME -->` writes that file, one below `<!-- append: NAME -->` appends to it. A `sh` block is
+run; the `text` block below it must be in what it printed.
 """
 
 import os
@@ -66,7 +66,7 @@ def _program(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def printed(commands: str, folder: Path, url: str) -> str:
+def printed(commands: str, folder: Path, url: str, deadline_s: float = 4 * DEADLINE_S) -> str:
     """What a terminal would show of some commands; those that fail go on."""
     variables = environment(PATH=f"{folder.parent / 'bin'}{os.pathsep}{os.environ['PATH']}")
     if url:
@@ -78,7 +78,7 @@ def printed(commands: str, folder: Path, url: str) -> str:
         env=variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=4 * DEADLINE_S,
+        timeout=deadline_s,
         check=False,
     )
     shown = done.stdout.decode()
@@ -102,7 +102,7 @@ def follow(steps: list[Block], folder: Path, server: Serving | None = None) -> s
     """Do what the blocks say, in their order; returns what was shown last."""
     shown = ""
     for action, name, language, text in steps:
-        if language == "yaml":
+        if action:
             with (folder / name).open("a" if action == "append" else "x") as file:
                 file.write(text)
             if server is not None:

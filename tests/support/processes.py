@@ -19,7 +19,7 @@ from tests.support.client import Response
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "simulator"]
 DEADLINE_S = 15.0
-SERVED_S = 90.0  # a server may be shared by all tests of a module, on a machine that is busy
+SERVED_S = 900.0  # a server may be shared by all tests of a module, on a machine that is busy
 
 
 # What a shell starts in the background ignores interrupts, what nohup starts ignores hang-ups, and so would all that
@@ -91,7 +91,9 @@ class Serving:
 
 
 @contextmanager
-def serving(*arguments: str, verb: str = "serve", folder: str = "", **variables: str) -> Iterator[Serving]:
+def serving(
+    *arguments: str, verb: str = "serve", folder: str = "", served_s: float = SERVED_S, **variables: str
+) -> Iterator[Serving]:
     """A server that has printed its first line, killed on the way out if it still runs."""
     process = subprocess.Popen(
         [*PROGRAM, verb, *arguments],
@@ -103,7 +105,7 @@ def serving(*arguments: str, verb: str = "serve", folder: str = "", **variables:
     )
     assert process.stdout is not None
     assert process.stderr is not None
-    killer = threading.Timer(SERVED_S, process.kill)
+    killer = threading.Timer(served_s, process.kill)
     killer.start()
     try:
         line = process.stdout.readline()

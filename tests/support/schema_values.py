@@ -1,6 +1,8 @@
 """Values made from a schema of the contract: mostly such as it accepts, and changed ones that it mostly refuses."""
 
+import re
 from decimal import Decimal
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -9,6 +11,7 @@ from simulator.contract.schemas import Schema, at_pointer, schema
 Words = dict[str, list[str]]
 
 DEPTH_MAX = 8
+_COMBINING = ("$ref", "allOf", "anyOf", "if", "then", "else")
 EXACT_MAX = 2**53  # the fast validators compare a larger number with a fraction, even .0, as the nearest double
 ODD: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 10**30, Decimal("0.5"), Decimal("10.0"), Decimal("1e-9"), Decimal("-1e40"), "", "0",
@@ -17,8 +20,9 @@ ODD: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+@cache
 def absolute(name: str) -> Schema:
-    """The schema of this name with every reference made absolute."""
+    """The schema of this name with every reference made absolute. Do not modify it."""
     made: Schema = _absolute(schema(name), name)
     return made
 
@@ -38,7 +42,7 @@ def _absolute(part: Any, name: str) -> Any:
 def referred(ref: str) -> Schema:
     """The schema that an absolute reference leads to."""
     file, _, pointer = ref.partition("#")
-    found: Schema = at_pointer(absolute(file.removesuffix(".json")), pointer)
+    found: Schema = at_pointer(absolute(file.removeprefix("../").removesuffix(".json")), pointer)
     return found
 
 
@@ -53,6 +57,21 @@ def patterns(part: Any, seen: frozenset[str] = frozenset()) -> set[str]:
     if isinstance(ref, str) and ref not in seen:
         found |= patterns(referred(ref), seen | {ref})
     return found.union(*(patterns(each, seen) for each in part.values()))
+
+
+FORMATTED = {
+    "ip-network": ("10.0.0.1", "10.0.0.0/8", "::1", "fd00::/8"),
+    "date-time": ("2026-11-21T04:00:00.000Z", "2026-11-21T04:00:00.123456Z", "2028-02-29T23:59:59.999Z"),
+    "uuid": ("6b7a0c1e-29d4-4f5e-8a3b-0123456789ab",),
+    "uri": ("http://127.0.0.1:8080/s/default",),
+}
+"""Texts with each format."""
+
+MALFORMED = (
+    *("10.0.0.300", "10.0.0.0/33", "2027-02-29T00:00:00.000000Z", "2026-13-01T00:00:00.000Z"),
+    *("2026-11-21T24:00:00.000Z", "2026-11-21T04:00:00", "6b7a0c1e-29d4-4f5e-8a3b-0123456789a"),
+    *("/s/default", "http://a b"),
+)
 
 
 class Maker:
@@ -116,7 +135,7 @@ class Maker:
 
     def _flat(self, wanted: Schema) -> Schema:
         """The schema with references, `allOf`, one branch of `anyOf` and perhaps `then` merged into it."""
-        merged = {key: part for key, part in wanted.items() if key not in ("$ref", "allOf", "anyOf", "if", "then")}
+        merged = {key: part for key, part in wanted.items() if key not in _COMBINING}
         parts: list[Any] = list(wanted.get("allOf", ()))
         if "$ref" in wanted:
             parts.append(referred(wanted["$ref"]))
@@ -124,6 +143,8 @@ class Maker:
             parts.append(self._chance.choice(wanted["anyOf"]))
         if "then" in wanted and self._chance.random() < 0.5:
             parts.append(wanted["then"])
+        if "else" in wanted and self._chance.random() < 0.9:
+            parts.append(wanted["else"])
         for part in parts:
             merged = _merged(merged, self._flat(part))
         return merged
@@ -150,8 +171,9 @@ class Maker:
         return [self.value(wanted.get("items"), depth + 1) for _ in range(self._chance.randint(low, high))]
 
     def _string(self, wanted: Schema) -> str:
-        if wanted.get("format") == "ip-network":
-            return self._chance.choice(("10.0.0.1", "10.0.0.0/8", "::1", "fd00::/8", "10.0.0.300", "10.0.0.0/33"))
+        if wanted.get("format") in FORMATTED:
+            fitting = [one for one in FORMATTED[wanted["format"]] if re.search(wanted.get("pattern", ""), one)]
+            return self._chance.choice(fitting if self._chance.random() < 0.97 else MALFORMED)
         if "pattern" in wanted:
             return self._chance.choice(self._words[wanted["pattern"]])
         low = wanted.get("minLength", 0)

@@ -4,7 +4,9 @@ A part between `<!-- generated: KIND NAME -->` and `<!-- end -->` is generated; 
 """
 
 import re
+from collections.abc import Mapping
 
+from simulator.conform.questions import all_questions
 from simulator.contract.files import data_dir
 from simulator.contract.register import Assumption, assumptions
 from tests.support.schema_tables import fields_table
@@ -14,6 +16,31 @@ _HEADING = re.compile(r"^##+ (([1-9](?:\.[0-9]+)?)\.? .+)$", re.MULTILINE)
 _GENERATED = re.compile(r"(<!-- generated: (\w+) ?(\S*) -->\n).*?(<!-- end -->)", re.DOTALL)
 _SENTENCE_END = re.compile(r"(?<=\.) ")
 _CELL_LENGTH = 300
+
+# Fields that the documentation is silent about, or of which it says less than the table: by table, the assumption.
+ASSUMED_FIELDS = {
+    "delivery-answer": {
+        "status": "delivery-under-way",
+        "retryCount": "retry-count",
+        "completedAt": "delivery-under-way",
+        "responseCode": "delivery-no-answer",
+        "responseStatusCode": "delivery-no-answer",
+        "responseBody": "delivery-no-answer",
+    },
+    "transaction-history-answer": {
+        "data[].status_name": "history-status-names",
+        "data[].response_date": "history-response-date",
+        "meta.total_amount": "history-meta",
+        "meta.total_price": "history-meta",
+    },
+    "billers-answer#biller": {"min": "biller-limits", "max": "biller-limits"},
+    "balance-answer#wallet": {"balance": "balance-record", "currency": "balance-record"},
+    "replay-bulk-answer": {"results[].newJobId": "bulk-item-error", "results[].error": "bulk-item-error"},
+    "deliveries-query": {"from": "deliveries-from-to", "to": "deliveries-from-to", "cursor": "deliveries-cursor"},
+    "catalog-event": dict.fromkeys(
+        ("type", "version", "id", "created_at", "data", "data.product_code", "data.field_id"), "catalog-events"
+    ),
+}
 
 
 def written() -> str:
@@ -44,8 +71,17 @@ def _slug(heading: str) -> str:
 
 def _content(page: str, kind: str, name: str) -> str:
     if kind == "fields":
-        return fields_table(name)
+        return _marked(fields_table(name), ASSUMED_FIELDS.get(name, {}))
     return _contents(page) if kind == "contents" else _assumed(name)
+
+
+def _marked(table: str, assumed: Mapping[str, str]) -> str:
+    """A table of fields with a mark, and the assumption, in the rows of those that are assumed."""
+    for field, id_ in assumed.items():
+        row = re.compile(rf"^(\| (?:\*\*)?`{re.escape(field)}`(?:\*\*)? \|.*) \|$", re.MULTILINE)
+        table, count = row.subn(rf"\1 *Assumed*: [{id_}](assumptions.md#{id_}). |", table)
+        assert count == 1, field
+    return table
 
 
 def _contents(page: str) -> str:
@@ -55,14 +91,18 @@ def _contents(page: str) -> str:
 
 
 def _assumed(number: str) -> str:
-    rows = [_row(one) for one in assumptions() if one.spec == number]
-    return "\n".join(["*assumed*", "", "| id | left open | the simulator | knob |", "|---|---|---|---|", *rows])
+    seen = {question.id for question in all_questions()}
+    rows = [_row(one, one.id in seen) for one in assumptions() if one.spec == number]
+    header = "| id | left open | the simulator | knob | *observed* |"
+    return "\n".join(["*assumed*", "", header, "|---|---|---|---|---|", *rows])
 
 
-def _row(one: Assumption) -> str:
-    """An assumption in brief; the page of assumptions has the rest."""
+def _row(one: Assumption, is_seen: bool) -> str:
+    """An assumption in brief, and whether `conform` can see it; the page of assumptions has the rest."""
     knob = f"`{one.knob}`" if one.knob else "none"
-    cells = (f"[{one.id}](assumptions.md#{one.id})", plain(one.question), plain(_beginning(one.choice)), knob)
+    link = f"[{one.id}](assumptions.md#{one.id})"
+    seen = "by `conform`" if is_seen else ""
+    cells = (link, plain(one.question), plain(_beginning(one.choice)), knob, seen)
     return f"| {' | '.join(cells)} |"
 
 

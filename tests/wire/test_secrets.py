@@ -109,6 +109,7 @@ def test_a_token_is_found_without_any_secret_and_in_base64() -> None:
 VALUES = st.recursive(st.text(LETTERS, max_size=30), lambda inner: st.dictionaries(st.text(LETTERS), inner, max_size=3))
 
 
+@pytest.mark.slow
 @given(value=VALUES, secrets=SECRETS)
 def test_a_masked_answer_is_json_of_the_same_shape(value: object, secrets: list[str]) -> None:
     """Even when a secret has the characters between two strings in it."""

@@ -27,7 +27,11 @@ class ConformFiles:
         """Raise `CannotStart` for a file that cannot be written, before anything is asked."""
         for path in filter(None, (self.junit, self.json, self.html)):
             try:
-                path.open("ab").close()
+                file = path.resolve()
+                is_new = not file.exists()
+                file.open("ab").close()
+                if is_new:  # the service may not answer
+                    file.unlink()
             except OSError as error:
                 raise CannotStart(self._reason(path, error)) from None
 

@@ -19,6 +19,24 @@ def line_of(result: Result) -> str:
     return "\n".join(map(one_line, lines))
 
 
+def names() -> str:
+    """All checks, then all questions, each with the section of SPEC that it is about."""
+    from simulator.conform.checks import all_checks
+    from simulator.conform.questions import all_questions
+    from simulator.contract.register import assumptions
+
+    knobs = {one.id: one for one in assumptions()}
+    checks = [(one.section, one.id, one.title) for one in all_checks()]
+    questions = [(knobs[one.id].spec, one.id, knobs[one.id].question) for one in all_questions()]
+    rows = [["checks", *map(_row, checks)], ["questions", *map(_row, questions)]]
+    return "\n\n".join("\n".join(part) for part in rows)
+
+
+def _row(row: tuple[str, str, str]) -> str:
+    section, name, title = row
+    return f"  {section:<5} {name}: {title}"
+
+
 def ending(report: Report) -> str:
     """What follows the results: the counts, and what was learned."""
     return "\n".join(_ending(report))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.reports.audit import CODE, WARNING
 from simulator.cli.reports.cases import Case, Run, Suite, all_ok
 from simulator.cli.reports.flags import UNWRITABLE, Reports
 
@@ -27,8 +28,9 @@ class Judge:
     """Judges each sandbox when it is deleted or reset, and those that are left when the run has ended. Nothing of the
     server is imported before one is followed."""
 
-    def __init__(self, reports: Reports, folder: Path | None) -> None:
+    def __init__(self, reports: Reports, folder: Path | None, *, audits: bool = False) -> None:
         self._reports = reports
+        self._audits = audits
         self._path = folder
         self._folder: Folder | None = None
         self._worker = ThreadPoolExecutor(1, "report")
@@ -41,7 +43,7 @@ class Judge:
         self._running = running
         self._scenario, self._seed = scenario, running.sandbox.seed
         self._began = datetime.now().astimezone().isoformat(timespec="seconds")
-        self._lives = Lives()
+        self._lives, self._audited = Lives(), Lives("obligations")
         if self._path is not None:
             from simulator.cli.reports.folder import Folder
 
@@ -52,7 +54,7 @@ class Judge:
         """Judge and write a sandbox beside the event loop, since that takes seconds when it has thousands of payments.
         Nothing changes any more in what it was until now, and that is kept by a copy of the object."""
         label = self._lives.label(live, ending)
-        if self._folder is None and not live.counters.expected:
+        if self._folder is None and not live.counters.expected and not self._audits:
             return
         life = live.life()
         masks = self._folder.masks(life) if self._folder is not None else {}
@@ -64,8 +66,21 @@ class Judge:
         from simulator.cli.reports.lives import cases_of
 
         found = self._lives.add(life, label)
+        cases = cases_of(found, life.secrets)
+        if self._audits and life.life_journal.last_n:
+            audited = self._audit(life)
+            self._audited.add_cases(life, f"{label}, audit", audited)
+            cases += tuple(one for one in audited if one.message)
         if self._folder is not None:
-            self._folder.add(life, label, found, cases_of(found, life.secrets), masks)
+            self._folder.add(life, label, found, cases, masks)
+
+    def _audit(self, life: "LiveSandbox") -> tuple[Case, ...]:
+        from simulator.audit.audit import as_json
+        from simulator.cli.reports import audit
+        from simulator.cli.reports.lives import without_secrets
+        from simulator.control.audit import audit_of
+
+        return without_secrets(audit.cases_of(as_json(audit_of(life))["obligations"]), life.secrets)
 
     def exit_code(self, status: int) -> int:
         """Judge what is left, write all reports; returns our exit code for the command's `status`. The sandboxes are
@@ -75,7 +90,7 @@ class Judge:
             self._add(live)
         while self._pending:
             self._pending.popleft().result()
-        suites = self._lives.suites(sandboxes.secrets)
+        suites = self._lives.suites(sandboxes.secrets) + self._audited.suites(sandboxes.secrets)
         is_written = self._is_written(suites, Run(status, self._scenario, self._seed, self._began))
         if self._reports.is_text:
             _print(suites)
@@ -110,11 +125,15 @@ def _print(suites: Sequence[Suite]) -> None:
     for suite in suites:
         for case in suite.cases:
             if not case.ok:
-                _print_case(suite, case)
+                _print_case(suite, case, "not as expected")
+            elif case.code == WARNING and case.message:
+                _print_case(suite, case, "warning")
 
 
-def _print_case(suite: Suite, case: Case) -> None:
+def _print_case(suite: Suite, case: Case, verdict: str) -> None:
     place = f"{case.file}:{case.line}: " if case.line else ""
-    print_to_stderr(one_line(f"reseller-sim exec: not as expected: {suite.name}: {place}{case.message}"))
+    if case.code in (CODE, WARNING):
+        place = f"{case.name.partition(':')[0]}: "
+    print_to_stderr(one_line(f"reseller-sim exec: {verdict}: {suite.name}: {place}{case.message}"))
     for line in case.details:
         print_to_stderr(one_line(f"reseller-sim exec:   {line}"))

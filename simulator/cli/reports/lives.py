@@ -20,7 +20,8 @@ class Lives:
     """Collects the verdicts of sandboxes, bounded by number and bytes: what is met is left out first. Those that are
     not met are counted beyond the bounds, too, so that nothing turns green by being forgotten."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "expectations") -> None:
+        self._what = what
         self._suites: list[Suite] = []
         self._deleted: Counter[str] = Counter()
         self._cases = 0
@@ -33,10 +34,14 @@ class Lives:
     def add(self, live: LiveSandbox, label: str) -> list[Verdict]:
         """Judge a sandbox as it is now, if it expects anything; returns its verdicts."""
         found = verdicts(live) if live.counters.expected else []
-        kept = tuple(filter(self._keep, cases_of(found, live.secrets)))
+        self.add_cases(live, label, cases_of(found, live.secrets))
+        return found
+
+    def add_cases(self, live: LiveSandbox, label: str, cases: Iterable[Case]) -> None:
+        """Keep cases of a sandbox, which show no secret, as far as there is room."""
+        kept = tuple(filter(self._keep, cases))
         if kept:
             self._suites.append(Suite(hidden(label, live.secrets), kept))
-        return found
 
     def label(self, live: LiveSandbox, ending: str = "") -> str:
         """What the report calls a sandbox, `ending` being `deleted`, `reset` or empty for one that still exists. To be
@@ -63,10 +68,10 @@ class Lives:
     def suites(self, secrets: Iterable[Secrets]) -> list[Suite]:
         """Everything that was judged, without these secrets; a suite about what was left out, if anything was."""
         all_secrets = tuple(secrets)
-        shown = [Suite(hidden(one.name, all_secrets), _hidden(one.cases, all_secrets)) for one in self._suites]
+        shown = [Suite(hidden(one.name, all_secrets), without_secrets(one.cases, all_secrets)) for one in self._suites]
         if self.met_left_out or self.unmet_left_out:
             text = (
-                f"{self.unmet_left_out} more expectations were not met, and {self.met_left_out} more were met:"
+                f"{self.unmet_left_out} more {self._what} were not met, and {self.met_left_out} more were met:"
                 f" a run keeps at most {CASES_MAX}"
             )
             shown.append(Suite("left out", (Case("left out", not self.unmet_left_out, text, code=CODE),)))
@@ -80,7 +85,7 @@ def _ordinal(number: int) -> str:
 
 def cases_of(found: Iterable[Verdict], secrets: Iterable[Secrets]) -> tuple[Case, ...]:
     """Verdicts as cases, without secrets."""
-    return _hidden(map(_case, found), secrets)
+    return without_secrets(map(_case, found), secrets)
 
 
 def _case(one: Verdict) -> Case:
@@ -98,7 +103,8 @@ def _case(one: Verdict) -> Case:
     )
 
 
-def _hidden(cases: Iterable[Case], secrets: Iterable[Secrets]) -> tuple[Case, ...]:
+def without_secrets(cases: Iterable[Case], secrets: Iterable[Secrets]) -> tuple[Case, ...]:
+    """The same cases, their texts without these secrets."""
     known = tuple(secrets)
     return tuple(
         replace(

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from simulator.cli.output import one_line, printable
+from simulator.cli.reports.audit import CODE, WARNING
 from simulator.cli.reports.cases import Case
 
 TITLE = "reseller-sim: report of a run"
@@ -48,10 +49,11 @@ def section(
     coverage: str,
     notes: Iterable[str],
 ) -> str:
-    """One sandbox: links to its files, expectations, the latest payments, callbacks and requests, coverage."""
+    """One sandbox: links to files, expectations, findings, the latest payments, callbacks and requests, coverage."""
     links = ", ".join(f'<a href="{escape(one_line(path))}">{_text(name)}</a>' for name, path in files.items())
     parts = [f"<h2>{_text(label)}</h2><p>Files: {links or 'none'}</p>", *(f"<p>{_text(one)}</p>" for one in notes)]
-    parts.append(_expectations(cases))
+    parts.append(_expectations([one for one in cases if one.code not in (CODE, WARNING)]))
+    parts.append(_audit([one for one in cases if one.code in (CODE, WARNING)]))
     names: tuple[str, ...] = ("trxid", "refid", "product", "account", "amount", "status", "updated")
     parts.append(_table("Payments", names, *payments))
     names = ("at", "refid", "status", "attempt", "answer", "state")
@@ -75,6 +77,19 @@ def _expectation(case: Case) -> str:
     place = f"{case.file}:{case.line}" if case.line else ""
     lines = "<br>".join(map(_text, (case.message, *case.details)))
     return f"<tr><td>{mark}</td><td>{_text(place)}</td><td>{lines}</td></tr>"
+
+
+def _audit(cases: Sequence[Case]) -> str:
+    """What the audit found, if it found anything."""
+    rows = "".join(map(_violation, cases))
+    head = "<tr><th></th><th>obligation</th><th>found</th></tr>"
+    return f'<h3>Audit</h3><div class="table"><table>{head}{rows}</table></div>' if cases else ""
+
+
+def _violation(case: Case) -> str:
+    mark = "warning" if case.ok else '<span class="bad">violated</span>'
+    lines = "<br>".join(map(_text, (case.message, *case.details)))
+    return f"<tr><td>{mark}</td><td>{_text(case.name)}</td><td>{lines}</td></tr>"
 
 
 def _table(title: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]], total: int) -> str:

@@ -2,17 +2,39 @@
 threshold cannot be read, so it is never changed."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
 from simulator.conform.context import Run
-from simulator.conform.findings import Departure, NotExercised, differ, unless
+from simulator.conform.findings import Departs, Departure, NotExercised, differ, unless
 from simulator.conform.registry import check
 from simulator.conform.service import Answer
+from simulator.upstream.manners import NoAnswer
 
 CALLBACK, WEBHOOK = "/v2/callback-url", "/v2/balance-webhook"
 DELIVERIES = WEBHOOK + "/deliveries"
+PUT_BACK_TIMES, PUT_BACK_PAUSE_S = 4, 2.0
 NOBODY = "https://conform.invalid/events"
+
+
+def put_back(run: Run, what: str, send: Callable[[], Answer]) -> None:
+    """Put something back; when no answer comes, again, since nobody else knows what it was. It raises nothing: what
+    ended the check is of more interest, and the check reads afterwards what there is."""
+    why = ""
+    with run.session.restoring():
+        for attempt in range(PUT_BACK_TIMES):
+            if attempt:
+                run.session.clock.wait(PUT_BACK_PAUSE_S)
+            try:
+                answer = send()
+            except (NoAnswer, Departs) as error:
+                why = str(error)
+                continue
+            if answer.status < 300:
+                return
+            why = str(answer)
+    run.note(f"{what} could not be put back: {why}")
 
 
 def _set_callback(run: Run, url: str, method: str) -> Answer:
@@ -33,8 +55,7 @@ def callback_url_set(run: Run) -> Iterator[Departure]:
             yield from differ("data.CallbackUrl", url, shown.at("data.CallbackUrl"))
             yield from differ("data.Method", other, shown.at("data.Method"))
     finally:
-        with run.session.restoring():
-            _set_callback(run, url, method)
+        put_back(run, f"the callback URL {url} with {method}", lambda: _set_callback(run, url, method))
     yield from differ("data.Method, put back", method, run.session.call("GET", CALLBACK).at("data.Method"))
 
 
@@ -63,20 +84,32 @@ def _hide(run: Run, answer: Answer) -> None:
         run.secrets.add([str(answer.json.get("webhook_secret", ""))])
 
 
-def with_webhook(run: Run, made: Callable[[Run, str], Iterator[Departure]]) -> Iterator[Departure]:
-    """Do something with the webhook that exists, or with one that is made for it, and put everything back."""
+@contextmanager
+def webhook_kept(run: Run) -> Iterator[str | None]:
+    """The URL of the webhook that exists, if one does; it is put back, or what was made in its place removed."""
     present = run.session.call("GET", WEBHOOK)
     url, enabled = present.at("webhook_url"), present.at("enabled")
+
+    def as_before() -> Answer:
+        if run.session.call("GET", WEBHOOK).at("webhook_url") != url and (answer := put(run, url)).status != 200:
+            return answer
+        return run.session.call("PATCH", f"{WEBHOOK}/enabled", {"enabled": enabled})
+
     try:
+        yield url
+    finally:
+        if url:
+            put_back(run, f"the webhook {url}, enabled: {enabled},", as_before)
+        else:
+            put_back(run, "no webhook", lambda: run.session.call("DELETE", WEBHOOK))
+
+
+def with_webhook(run: Run, made: Callable[[Run, str], Iterator[Departure]]) -> Iterator[Departure]:
+    """Do something with the webhook that exists, or with one that is made for it, and put everything back."""
+    with webhook_kept(run) as url:
         if not url:
             put(run, NOBODY)
         yield from made(run, url or NOBODY)
-    finally:
-        with run.session.restoring():
-            if url:
-                run.session.call("PATCH", f"{WEBHOOK}/enabled", {"enabled": enabled})
-            else:
-                run.session.call("DELETE", WEBHOOK)
     yield from differ("webhook_url, put back", url, run.session.call("GET", WEBHOOK).at("webhook_url"))
 
 
@@ -84,6 +117,12 @@ def with_webhook(run: Run, made: Callable[[Run, str], Iterator[Departure]]) -> I
 def webhook_create(run: Run) -> Iterator[Departure]:
     if run.session.call("GET", WEBHOOK).at("webhook_url"):
         raise NotExercised("a webhook is configured, and its secret would be lost")
+    removed: list[Answer] = []
+
+    def remove() -> Answer:
+        removed.append(run.session.call("DELETE", WEBHOOK))
+        return removed[-1]
+
     try:
         answer = put(run, NOBODY)
         yield from run.expected(answer, 200)
@@ -100,8 +139,8 @@ def webhook_create(run: Run) -> Iterator[Departure]:
             rotated.at("webhook_secret") != secret, "webhook_secret of a rotation", "a new one", "the old one"
         )
     finally:
-        with run.session.restoring():
-            removed = [run.session.call("DELETE", WEBHOOK) for _ in range(2)]
+        put_back(run, "no webhook", remove)
+    remove()
     for answer in removed:
         yield from run.expected(answer, 204)
 
@@ -135,8 +174,6 @@ def webhook_url_refused(run: Run) -> Iterator[Departure]:
         answer = put(run, NOBODY.ljust(501, "x"))
         yield from unless(answer.status == 400, "the status", "400", f"{answer.status}")
         yield from differ("webhook_url", url, run.session.call("GET", WEBHOOK).at("webhook_url"))
-        if answer.status == 200:
-            put(run, url)
 
     yield from with_webhook(run, made)
 

@@ -5,11 +5,12 @@ from decimal import Decimal
 
 from simulator.conform.context import Run
 from simulator.conform.findings import Departure, NotExercised, differ, unless
+from simulator.conform.payment import FINAL_NAMES, PAID, PENDING, STATUSES, Payment, state_of
 from simulator.conform.queries import target
 from simulator.conform.registry import check
-from simulator.conform.till import PAID, PENDING, STATUSES, Payment, state_of
+from simulator.conform.till import UNPROVEN
+from simulator.wire.json import is_integer_when_whole
 
-FINAL_NAMES = {PAID: "Successful", STATUSES["failed"]: "Failed", STATUSES["refunded"]: "Refund"}
 KEPT = ("refid", "product", "account", "amount", "productName")
 
 
@@ -45,7 +46,7 @@ def pay_created(run: Run) -> Iterator[Departure]:
 def pay_amount(run: Run) -> Iterator[Departure]:
     for payment in run.till.payments:
         amount = payment.first.at("data.amount")
-        is_right = isinstance(amount, int) == (payment.order.amount == payment.order.amount.to_integral_value())
+        is_right = is_integer_when_whole(amount, payment.order.amount)
         yield from unless(is_right, "data.amount", f"the number {payment.order.amount}", payment.first)
 
 
@@ -64,6 +65,8 @@ def pay_idempotent(run: Run) -> Iterator[Departure]:
                 yield from differ(f"data.{name} when it is sent again", first[name], again[name])
         rows = run.till.records(payment)
         yield from differ(f"history of {payment.refid}", 1, len(rows))
+    if not run.till.is_proven:
+        raise NotExercised(UNPROVEN)
 
 
 @check("pay-final", "3.1", "A payment becomes final, and stays so", needs="payments")
@@ -74,7 +77,8 @@ def pay_final(run: Run) -> Iterator[Departure]:
         ranks = [order.index(str(name)) if name in PENDING else 2 for name in names]
         yield from unless(ranks == sorted(ranks), "status in its order", "never back", " → ".join(map(str, names)))
         if not payment.is_final:
-            run.note(f"{payment.refid} is {payment.last.get('status')} after all the time that --wait allows")
+            recorded = f", and {payment.recorded} in the history" if payment.recorded else ""
+            run.note(f"{payment.refid} is {payment.last.get('status')} after all the time that --wait allows{recorded}")
             continue
         again = run.till.again(payment)
         yield from run.expected(again, 200)

@@ -7,11 +7,11 @@ from typing import Any
 from simulator.conform.checks.catalog import UNKNOWN
 from simulator.conform.context import Run
 from simulator.conform.findings import Departure, NotExercised, differ, unless
+from simulator.conform.payment import STATUSES
 from simulator.conform.purse import Order
 from simulator.conform.registry import check
 from simulator.conform.selection import selects
 from simulator.conform.service import Answer
-from simulator.conform.till import STATUSES
 
 NEVER_SOLD = Decimal("0.37")
 

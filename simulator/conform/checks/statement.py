@@ -9,9 +9,9 @@ from simulator.conform.checks.history import recent
 from simulator.conform.checks.options import compared, paging
 from simulator.conform.context import Run
 from simulator.conform.findings import Departure, NotExercised, differ, unless
+from simulator.conform.payment import balance_of
 from simulator.conform.registry import check
 from simulator.conform.service import Answer
-from simulator.conform.till import balance_of
 
 PATH = "/v2/balance-statement"
 LIMIT = 100

@@ -7,11 +7,11 @@ from simulator.conform.checks.cases import voided
 from simulator.conform.checks.refused_payments import plan_order
 from simulator.conform.context import Run
 from simulator.conform.findings import NotExercised
+from simulator.conform.payment import PENDING, STATUSES, state_of
 from simulator.conform.purse import Order
 from simulator.conform.registry import question
 from simulator.conform.selection import lists, selects
 from simulator.conform.service import Answer
-from simulator.conform.till import PENDING, STATUSES, state_of
 
 MOMENT_S = 2.0
 EXTRA_CHARS = 1001

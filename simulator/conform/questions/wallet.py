@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
-from simulator.conform.checks.configuration import NOBODY, WEBHOOK, put
+from simulator.conform.checks.configuration import NOBODY, WEBHOOK, put, webhook_kept
 from simulator.conform.checks.history import recent
 from simulator.conform.checks.statement import entries
 from simulator.conform.context import Run
@@ -80,16 +80,10 @@ def statement_links(run: Run) -> tuple[Any, str]:
 
 @question("webhook-updated", needs="configuration")
 def webhook_updated(run: Run) -> tuple[Any, str]:
-    present = run.session.call("GET", WEBHOOK)
-    url = present.at("webhook_url")
-    try:
+    with webhook_kept(run) as url:
         put(run, url or NOBODY)
         before = run.session.call("GET", WEBHOOK).at("updated_at")
         run.session.clock.wait(MOMENT_S)
         put(run, url or NOBODY)
         after = run.session.call("GET", WEBHOOK).at("updated_at")
-    finally:
-        if not url:
-            with run.session.restoring():
-                run.session.call("DELETE", WEBHOOK)
     return ("changes" if before == after else "requests"), f"updated_at was {before}, and {after} after the same PUT"

@@ -25,7 +25,8 @@ from simulator.domain.model.details import FUZZY_WORDS_MAX, Detail, DetailKind, 
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.notifications import NotificationKind
 from simulator.domain.model.outcomes import Noted
-from simulator.domain.model.rules import Rule, RuleBook
+from simulator.domain.model.rule_book import RuleBook
+from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Status, Transaction, may_follow
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.state import State

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from simulator.domain.model.rules import MagicRules
+from simulator.domain.model.rule_book import MagicRules
 
 NO_RULES: MagicRules[Any] = MagicRules({})
 

@@ -1,13 +1,12 @@
 """Validates a document against `contracts/scenario.schema.json`: each violation becomes a problem with its position."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 import jsonschema_rs
 
-from simulator.contract.files import data_dir
+from simulator.contract import schemas
 from simulator.scenario.reading.document import Document, Path, Report, shown, shown_at
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.synonyms import explained, meant, noted
@@ -54,11 +53,9 @@ _SORTS: Mapping[str, str] = {
 }
 
 
-@cache
 def schema() -> dict[str, Any]:
     """The schema of scenario files. Do not modify it."""
-    found: dict[str, Any] = json.loads((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"))
-    return found
+    return schemas.schema(schemas.SCENARIO)
 
 
 @cache

@@ -4,10 +4,11 @@ Values that violated the schema are silently read as absent.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import TypeVar
+
+import msgspec
 
 from simulator.scenario.reading import values
 from simulator.scenario.reading.check import suggestion
@@ -16,8 +17,7 @@ from simulator.scenario.reading.document import Node, Path, Position, Report, ch
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
     """One value of a scenario, possibly absent: then `node` is None. `key_position` is the position of its key."""
 
     node: Node | None
@@ -33,9 +33,12 @@ class Reader:
 
     def __getitem__(self, key: str) -> "Reader":
         """The member `key` of a mapping."""
-        node = child(self.node, key) if self.node is not None else None
-        key_position = self.node.keys.get(key, self.position) if self.node is not None else self.position
-        return Reader(node, (*self.path, key), self.report, node.position if node else self.position, key_position)
+        path, position = (*self.path, key), self.position
+        if self.node is None:
+            return Reader(None, path, self.report, position, position)
+        node = child(self.node, key)
+        key_position = self.node.keys.get(key, position)
+        return Reader(node, path, self.report, position if node is None else node.position, key_position)
 
     @property
     def is_given(self) -> bool:

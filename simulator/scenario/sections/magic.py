@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from simulator.domain.model.magic import NO_MAGIC, Magic, rule_name
-from simulator.domain.model.rules import MagicRules, Rule
+from simulator.domain.model.rule_book import MagicRules
+from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.bills import bill_then

@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rule_counts import (
     SANDBOX_VALUES_MAX,
     VALUE_CHARS_MAX,
@@ -14,7 +15,7 @@ from simulator.domain.model.rule_counts import (
     ValueBudget,
     counted_value,
 )
-from simulator.domain.model.rules import Rule, RuleBook
+from simulator.domain.model.rules import Rule
 
 REQUESTS = st.lists(
     st.fixed_dictionaries({"account": st.sampled_from(["a", "b", "c", "", None]), "amount": st.integers(1, 3)}),

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.model.rules import MagicRules, Rule, RuleBook
+from simulator.domain.model.rule_book import MagicRules, RuleBook
+from simulator.domain.model.rules import Rule
 
 ANY = {"product": "BILL"}
 

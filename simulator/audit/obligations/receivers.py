@@ -1,0 +1,100 @@
+"""Receivers of callbacks and webhooks (SPEC 5.5, 6.1, 6.3). Inboxes of the simulator are none of the client's."""
+
+import re
+from collections.abc import Iterator
+
+from simulator.audit.deliveries import is_accepted, is_clients_own
+from simulator.audit.registry import Finding, Occasion, obligation
+from simulator.audit.traffic import Traffic
+from simulator.traffic.seen import Notification
+
+TIMEOUT_US = 30_000_000
+_TIMED_OUT = re.compile(r"\bwithin [0-9]|time[d-]? ?out", re.IGNORECASE)
+
+
+@obligation(
+    "receiver-in-time",
+    "6.1",
+    "error",
+    "A receiver answers a callback or webhook within 30 seconds.",
+    "Store what came and answer at once; do the work afterwards.",
+    log="notifications",
+)
+def receiver_in_time(traffic: Traffic) -> Iterator[Occasion]:
+    """Of every attempt; the simulator waits less under a manual clock."""
+    for one in (each for delivery in traffic.received for each in delivery.attempts):
+        is_late = one.status == 0 and _TIMED_OUT.search(one.error) is not None
+        if is_late or one.duration_us > TIMEOUT_US:
+            yield Finding((one.n,), f"the receiver of {one.kind} {one.n} gave no answer in time")
+        elif one.status:
+            yield None
+
+
+@obligation(
+    "receiver-without-redirect",
+    "6.1",
+    "error",
+    "A receiver answers itself; a redirect is not followed.",
+    "Configure the final address, with https and every slash, as the callback or webhook URL.",
+    log="notifications",
+)
+def receiver_without_redirect(traffic: Traffic) -> Iterator[Occasion]:
+    """Of every attempt that was answered."""
+    for one in (each for delivery in traffic.received for each in delivery.attempts):
+        if one.status:
+            is_redirect = 300 <= one.status < 400
+            yield Finding((one.n,), f"{one.kind} {one.n} was answered {one.status}") if is_redirect else None
+
+
+@obligation(
+    "receiver-accepts",
+    "6.1",
+    "error",
+    "A receiver answers 2xx once it has accepted a valid callback or webhook.",
+    "Answer 200 for what is valid, known or repeated; 5xx only when the service should try again.",
+    log="notifications",
+)
+def receiver_accepts(traffic: Traffic) -> Iterator[Occasion]:
+    """A callback that no attempt delivered. Redirects and timeouts are findings of their own."""
+    for delivery in traffic.received:
+        last = delivery.last
+        if delivery.is_accepted:
+            yield None
+        elif delivery.is_over(traffic.until) and not 300 <= last.status < 400 and not _TIMED_OUT.search(last.error):
+            answer = str(last.status) if last.status else "no answer"
+            yield Finding(delivery.numbers, f"{last.kind} {last.n} got {answer}, and was never accepted")
+
+
+@obligation(
+    "forgeries-refused",
+    "5.5",
+    "error",
+    "A receiver rejects what the service did not send: unknown payments, wrong amounts, wrong or missing signatures.",
+    "Match refid, product, account and amount, or re-query; verify the signature and the timestamp of webhooks.",
+    log="notifications",
+)
+def forgeries_refused(traffic: Traffic) -> Iterator[Occasion]:
+    """By the probes that were sent."""
+    for one in _probes(traffic):
+        if one.is_forged:
+            yield Finding((one.n,), f"the forgery {one.probe} was answered {one.status}") if is_accepted(one) else None
+
+
+@obligation(
+    "repetitions-accepted",
+    "5.5",
+    "warning",
+    "A receiver accepts a callback or webhook that comes again or late, and processes it once.",
+    "Answer 2xx to what you know already, without doing anything.",
+    log="notifications",
+)
+def repetitions_accepted(traffic: Traffic) -> Iterator[Occasion]:
+    """By the probes that were sent."""
+    for one in _probes(traffic):
+        if not one.is_forged:
+            yield None if is_accepted(one) else Finding((one.n,), f"{one.probe} was answered {one.status}")
+
+
+def _probes(traffic: Traffic) -> Iterator[Notification]:
+    """Those that the client's receiver answered."""
+    return (one for one in traffic.notifications if one.probe and one.status and is_clients_own(one))

@@ -1,0 +1,173 @@
+"""Credentials and signatures (SPEC 4.2, 5.1, 5.2)."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from simulator.audit.reading import follows, form, header, members, parameter_names, text
+from simulator.audit.registry import Finding, Occasion, obligation
+from simulator.audit.traffic import Traffic
+from simulator.auth import headers as names
+from simulator.auth.signature import NONCE_BYTES_MAX, NONCE_BYTES_MIN, TIMESTAMP_BYTES_MAX
+from simulator.traffic.seen import Call
+
+UNAUTHORIZED = 401
+NONCE_WINDOW = timedelta(minutes=10)
+OFF_MAX = timedelta(seconds=60)
+KEY_BYTES_MIN = 8  # a shorter one would be found in anything
+TOKEN_PATH = "/v2/token"  # noqa: S105  # a path
+REFUSED_KEYS = frozenset({"invalid_api_key", "hmac_not_configured", "decryption_error"})
+
+_NONCE = re.compile(rb"[A-Za-z0-9_-]{%d,%d}" % (NONCE_BYTES_MIN, NONCE_BYTES_MAX))
+_SECONDS = re.compile(rb"[0-9]{9,10}")
+_MILLISECONDS = re.compile(rb"[0-9]{12,13}")
+_CREDENTIAL = re.compile(
+    r"(x-)?(api[-_]?(key|secret)|secret|signature|nonce|password|((access|id|refresh|auth)[-_]?)?token|authorization)",
+    re.IGNORECASE,
+)
+
+
+@obligation(
+    "unique-nonces",
+    "5.1",
+    "error",
+    "Every request, a repeated one too, has a nonce of its own, which was not used in the last ten minutes.",
+    "Draw a new random nonce for every attempt, inside the code that signs; sign again before you send again.",
+)
+def unique_nonces(traffic: Traffic) -> Iterator[Occasion]:
+    """By API key; an earlier request counts even if it was refused."""
+    used: dict[tuple[bytes, bytes], Call] = {}
+    for call in traffic.calls:
+        nonce = header(call.headers, names.NONCE)
+        if not nonce:
+            continue
+        key = header(call.headers, names.API_KEY), nonce
+        before, used[key] = used.get(key), call
+        if before is not None and call.at - before.at < NONCE_WINDOW:
+            yield Finding((before.n, call.n), f"request {call.n} has the nonce of request {before.n}")
+        else:
+            yield None
+
+
+@obligation(
+    "well-formed-headers",
+    "5.1",
+    "error",
+    "X-Timestamp is Unix time in seconds, X-Nonce 16 to 128 letters, digits, - and _, X-Signature v1= and Base64.",
+    "Send seconds, not milliseconds, a nonce such as a UUID, and v1= before the Base64 signature.",
+)
+def well_formed_headers(traffic: Traffic) -> Iterator[Occasion]:
+    """Of every request that sends an API key."""
+    for call in traffic.calls:
+        if not header(call.headers, names.API_KEY):
+            continue
+        wrong = [text for text, is_right in _forms(call) if not is_right]
+        yield Finding((call.n,), f"request {call.n}: {', '.join(wrong)}") if wrong else None
+
+
+def _forms(call: Call) -> Iterator[tuple[str, bool]]:
+    timestamp, nonce, signature = (header(call.headers, name) for name in names.SIGNATURE_HEADERS)
+    is_in_milliseconds = _MILLISECONDS.fullmatch(timestamp) is not None
+    yield "the timestamp is in milliseconds; send seconds", not is_in_milliseconds
+    is_right = is_in_milliseconds or _SECONDS.fullmatch(timestamp) is not None
+    yield "X-Timestamp is missing or is no Unix time in seconds", is_right
+    yield "X-Nonce is missing or has another form", _NONCE.fullmatch(nonce) is not None
+    yield "X-Signature is missing or does not begin with v1=", signature.startswith(b"v1=")
+
+
+@obligation(
+    "clock-in-step",
+    "5.1",
+    "warning",
+    "The client's clock is within 60 seconds of the service's; beyond five minutes requests are refused.",
+    "Let NTP set the clock, and take the timestamp when you sign, not when the request was queued.",
+)
+def clock_in_step(traffic: Traffic) -> Iterator[Occasion]:
+    """By the timestamps that are numbers of seconds."""
+    for call in traffic.calls:
+        sent = header(call.headers, names.TIMESTAMP)
+        if not _SECONDS.fullmatch(sent) or len(sent) > TIMESTAMP_BYTES_MAX:
+            continue
+        off = datetime.fromtimestamp(int(sent), UTC) - (call.service_time or call.at)
+        if abs(off) > OFF_MAX:
+            seconds = f"{abs(off).total_seconds():.0f} s {'behind' if off < timedelta() else 'ahead'}"
+            yield Finding((call.n,), f"the timestamp of request {call.n} is {seconds}")
+        else:
+            yield None
+
+
+@obligation(
+    "no-credentials-in-query",
+    "5.1",
+    "error",
+    "Keys, secrets, passwords and tokens are sent in headers or bodies, and never in a query, which logs keep.",
+    "Send the API key as X-Api-Key, and a username and password in the body of POST /v2/token.",
+)
+def no_credentials_in_query(traffic: Traffic) -> Iterator[Occasion]:
+    """By the names of parameters, and by the API key as a value."""
+    for call in traffic.calls:
+        if not call.query:
+            continue
+        key = header(call.headers, names.API_KEY)
+        found = sorted({name for name in parameter_names(call.query) if _CREDENTIAL.fullmatch(name)})
+        if found:
+            yield Finding((call.n,), f"request {call.n} has {', '.join(found)} in its query")
+        elif len(key) >= KEY_BYTES_MIN and key in call.query:
+            yield Finding((call.n,), f"request {call.n} has its API key in its query")
+        else:
+            yield None
+
+
+@obligation(
+    "refused-key-not-retried",
+    "5.2",
+    "warning",
+    "A request that was refused for its API key is not sent again with the same key.",
+    "Treat invalid_api_key and hmac_not_configured as a matter of configuration: stop, and alert somebody.",
+)
+def refused_key_not_retried(traffic: Traffic) -> Iterator[Occasion]:
+    """The same request, sent after the refusal had arrived and refused for the same reason."""
+    refused: dict[tuple[bytes, str, str, bytes, bytes], tuple[Call, str]] = {}
+    for call in traffic.calls:
+        if call.status != UNAUTHORIZED:
+            continue
+        error = text(members(call.answer), "error")
+        if error not in REFUSED_KEYS:
+            continue
+        sent = (header(call.headers, names.API_KEY), call.method, call.path, call.query, call.body)
+        before = refused.get(sent)
+        if before is not None and before[1] == error and _follows(call, before[0]):
+            yield Finding(
+                (before[0].n, call.n), f"request {call.n} repeats request {before[0].n}, refused with {error}"
+            )
+        else:
+            refused[sent] = call, error
+            yield None
+
+
+@obligation(
+    "refused-login-not-retried",
+    "4.2",
+    "error",
+    "A username and password that were refused are not tried again.",
+    "Stop after a 401 of POST /v2/token until somebody has changed the credentials.",
+)
+def refused_login_not_retried(traffic: Traffic) -> Iterator[Occasion]:
+    """The same pair, sent after its refusal had arrived."""
+    refused: dict[tuple[str, str], Call] = {}
+    for call in traffic.to("POST", TOKEN_PATH):
+        sent = form(call.body)
+        login = text(sent, "username"), text(sent, "password")
+        before = refused.get(login)
+        if before is not None and _follows(call, before):
+            yield Finding((before.n, call.n), f"request {call.n} sends the credentials that {before.n} was refused for")
+        else:
+            yield None
+        if call.status == UNAUTHORIZED:
+            refused.setdefault(login, call)
+        else:
+            refused.pop(login, None)
+
+
+def _follows(call: Call, before: Call) -> bool:
+    return follows(call.at, before.at, before.at + timedelta(microseconds=before.duration_us))

@@ -1,0 +1,138 @@
+"""A request to create or to re-query a payment (SPEC 4.11), and what the client learned from its answer."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from simulator.audit.reading import follows, inner, members, number, text, whole
+from simulator.domain.model.transactions import Status
+from simulator.traffic.seen import Call
+from simulator.wire.payments import STATUS_NAMES
+
+PATH = "/v2/topup"
+OK, BAD_REQUEST, TIMEOUT, UNAVAILABLE, SERVER_ERRORS = 200, 400, 408, 503, 500
+
+# (account, product, amount, extras): what makes two payments the same order.
+Order = tuple[str, str, Decimal | str, tuple[tuple[str, str], ...]]
+
+
+class Outcome(StrEnum):
+    """What an answer tells of a payment."""
+
+    UNKNOWN = "unknown"  # no answer, or one that says nothing
+    REFUSED = "refused"  # nothing was created
+    ACCEPTED = "accepted"
+    PROCESSING = "processing"
+    PAID = "paid"
+    FAILED = "failed"
+    REFUNDED = "refunded"
+
+    @property
+    def is_open(self) -> bool:
+        """True when the payment exists and is not final."""
+        return self in (Outcome.ACCEPTED, Outcome.PROCESSING)
+
+    @property
+    def is_final(self) -> bool:
+        """True when the payment exists and is final."""
+        return self in (Outcome.PAID, Outcome.FAILED, Outcome.REFUNDED)
+
+
+_OUTCOMES: Mapping[str, Outcome] = {
+    STATUS_NAMES[Status.ACCEPTED]: Outcome.ACCEPTED,
+    STATUS_NAMES[Status.PROCESSING]: Outcome.PROCESSING,
+    STATUS_NAMES[Status.SUCCESSFUL]: Outcome.PAID,
+    STATUS_NAMES[Status.FAILED]: Outcome.FAILED,
+    STATUS_NAMES[Status.REFUNDED]: Outcome.REFUNDED,
+}
+
+
+def outcome_named(status: str) -> Outcome:
+    """The outcome of a status' name."""
+    return _OUTCOMES.get(status, Outcome.UNKNOWN)
+
+
+class Payment(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One such request. `amount` is None when it is no number; `code`, `biller` and `identity` are of the extras.
+
+    `status_code` and `remarks` are the answer's.
+    """
+
+    n: int
+    at: datetime
+    answered: datetime
+    actor: str
+    refid: str
+    product: str
+    account: str
+    amount: Decimal | None
+    order: Order
+    code: str
+    biller: str
+    identity: str
+    http_status: int
+    outcome: Outcome
+    status_code: int | None
+    remarks: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Whose refid it is, and the refid."""
+        return self.actor, self.refid
+
+    def follows(self, before: "Payment") -> bool:
+        """True when it was sent after the answer to the other had come."""
+        return self.n > before.n and follows(self.at, before.at, before.answered)
+
+    @property
+    def may_exist(self) -> bool:
+        """True unless the answer says that nothing was created."""
+        return self.outcome is not Outcome.REFUSED
+
+
+def payment_of(call: Call, actor: str) -> Payment | None:
+    """The payment of a `POST /v2/topup` with a refid."""
+    sent, answer = members(call.body), inner(members(call.answer), "data")
+    refid, extras = text(sent, "refid"), inner(sent, "extras")
+    if not refid:
+        return None
+    amount = number(sent.get("amount"))
+    product, account = text(sent, "product"), text(sent, "account")
+    return Payment(
+        n=call.n,
+        at=call.at,
+        answered=call.at + timedelta(microseconds=call.duration_us),
+        actor=actor,
+        refid=refid,
+        product=product,
+        account=account,
+        amount=amount,
+        order=(account, product, _plain(sent.get("amount")) if amount is None else amount, _extras(extras)),
+        code=text(extras, "subproduct_code"),
+        biller=text(extras, "biller_code"),
+        identity=text(extras, "ic_number"),
+        http_status=call.status,
+        outcome=_outcome(call.status, answer),
+        status_code=whole(answer, "statusCode"),
+        remarks=text(answer, "remarks"),
+    )
+
+
+def _outcome(status: int, answer: Mapping[str, Any]) -> Outcome:
+    if status == OK:
+        return outcome_named(text(answer, "status"))
+    is_silent = status < OK or status == TIMEOUT or (status >= SERVER_ERRORS and status != UNAVAILABLE)
+    return Outcome.UNKNOWN if is_silent else Outcome.REFUSED
+
+
+def _extras(extras: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The extras that were sent with a value."""
+    return tuple(sorted((name, _plain(value)) for name, value in extras.items() if value not in (None, "")))
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else repr(value)

@@ -1,0 +1,104 @@
+"""Reads what clients and services sent, whatever it is: what cannot be read is as if it had not been there."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+
+from simulator.contract.body import BadJson, decode_object
+from simulator.contract.query import decode_query
+from simulator.domain.model.money import parse_number
+from simulator.shortened import one_line
+from simulator.traffic.seen import Call, Headers, Notification
+
+OBJECT_BYTES_MAX: Final = 256 * 1024
+"""A longer body or answer is not decoded; that of a catalog or of options is read otherwise."""
+
+SHOWN_CHARS_MAX = 80
+NOTHING: Final[Mapping[str, Any]] = {}
+
+
+def members(body: bytes) -> Mapping[str, Any]:
+    """The members of a JSON object."""
+    if not body or len(body) > OBJECT_BYTES_MAX:
+        return NOTHING
+    try:
+        return decode_object(body)
+    except BadJson:
+        return NOTHING
+
+
+def form(body: bytes) -> Mapping[str, Any]:
+    """The members of a JSON object, or of a form."""
+    if body.lstrip()[:1] == b"{" or len(body) > OBJECT_BYTES_MAX:
+        return members(body)
+    return decode_query(body)[0]
+
+
+def inner(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A member that is an object itself."""
+    value = values.get(name)
+    return value if isinstance(value, dict) else NOTHING
+
+
+def text(values: Mapping[str, Any], name: str) -> str:
+    """A member that is a text, or a number as a text."""
+    value = values.get(name)
+    if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
+        return ""
+    return value if isinstance(value, str) else str(value)
+
+
+def whole(values: Mapping[str, Any], name: str) -> int | None:
+    """A member that is a whole number, or a text of one."""
+    value = number(values.get(name))
+    return int(value) if value is not None and value == value.to_integral_value() else None
+
+
+def number(value: object) -> Decimal | None:
+    """A number, or a text of one."""
+    return parse_number(value)
+
+
+def money(value: object) -> Decimal | None:
+    """The amount of a Money."""
+    return number(value.get("amount")) if isinstance(value, dict) else None
+
+
+def header(headers: Headers, name: bytes) -> bytes:
+    """The first header of this name, which is in lower case."""
+    return next((value for found, value in headers if found.lower() == name), b"")
+
+
+def bearer(call: Call) -> bytes:
+    """The bearer token of a request."""
+    scheme, _, token = header(call.headers, b"authorization").partition(b" ")
+    return token.strip() if scheme.lower() == b"bearer" else b""
+
+
+def callback_fields(one: Notification) -> Mapping[str, Any]:
+    """The payment result in a transaction callback (SPEC 6.1), of either method."""
+    if one.method != "GET":
+        return inner(members(one.body), "data")
+    try:
+        query = parse_qs(urlsplit(one.url).query)
+    except ValueError:
+        return NOTHING
+    return members(query.get("message", [""])[0].encode("utf-8", "replace"))
+
+
+def parameter_names(query: bytes) -> list[str]:
+    """The names in a raw query."""
+    return [name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)]
+
+
+def follows(at: datetime, before: datetime, answered: datetime) -> bool:
+    """True when a later request was sent after the answer to an earlier one. Where the clock stands still, the order of
+    the answers counts."""
+    return at >= answered or at == before
+
+
+def shown(value: str) -> str:
+    """What a client sent, as a finding quotes it."""
+    return f"'{one_line(value, SHOWN_CHARS_MAX)}'"

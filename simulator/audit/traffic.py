@@ -1,0 +1,228 @@
+"""The traffic of a client, indexed once for all obligations; what an obligation does not ask for is not decoded."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from simulator.audit.deliveries import Delivery, grouped, is_accepted, is_clients_own
+from simulator.audit.payments import PATH, Outcome, Payment, outcome_named, payment_of
+from simulator.audit.reading import bearer, callback_fields, header, inner, members, text
+from simulator.audit.shelf import CatalogAnswer, Decoder, OptionsAnswer, Shelf
+from simulator.auth import headers as names
+from simulator.contract.query import decode_query
+from simulator.traffic.seen import Call, Notification
+
+CATALOG, OPTIONS, BILLERS = "/v2/catalog", "/v2/options", "/v1/interbank/billers"
+SUBPRODUCTS, BILL, HISTORY = "/v2/subproducts", "/v2/bill-presentment", "/v2/transactions"
+OK = 200
+OPEN_NAMES = frozenset({"ACCEPTED", "PROCESSING", "PENDING"})
+
+
+class Rate(NamedTuple):
+    """How many requests an address may send in an interval (SPEC 8)."""
+
+    requests: int = 30_000
+    interval: timedelta = timedelta(minutes=5)
+
+
+SPEC_RATE = Rate()
+
+
+class Page(NamedTuple):
+    """A page of options that the client read, with the query without its page."""
+
+    call: Call
+    query: Mapping[str, Any]
+    answer: OptionsAnswer
+
+    @property
+    def number(self) -> int:
+        """Its number, from 1; 0 when it says none."""
+        return _whole(self.answer.meta and self.answer.meta.current_page)
+
+    @property
+    def last(self) -> int:
+        """How many there are; 0 when it says nothing of it."""
+        return _whole(self.answer.meta and self.answer.meta.last_page)
+
+
+class Fetch(NamedTuple):
+    """A catalog that the client read."""
+
+    call: Call
+    last_updated: str
+
+
+class Traffic:
+    """Calls and notifications in the order of their numbers. `until` is the time at which it is looked at, in the time
+    of the calls; `rate` the limit of requests, None for no limit. Unless it `sees_callbacks`, what callbacks may have
+    told the client is unknown."""
+
+    def __init__(
+        self,
+        calls: Iterable[Call],
+        notifications: Iterable[Notification],
+        until: datetime | None = None,
+        rate: Rate | None = SPEC_RATE,
+        sees_callbacks: bool = True,
+    ) -> None:
+        self.sees_callbacks = sees_callbacks
+        self.calls: Sequence[Call] = sorted(calls, key=lambda one: one.n)
+        self.notifications: Sequence[Notification] = sorted(notifications, key=lambda one: one.n)
+        self.rate = rate
+        times = [*(one.at for one in self.calls), *(one.at for one in self.notifications)]
+        self.until = max(times) if until is None and times else until
+        self._decoder = Decoder()
+
+    @staticmethod
+    def actor(call: Call) -> str:
+        """Who sent a request: its reseller, or the credentials that it was sent with."""
+        return call.reseller or (header(call.headers, names.API_KEY) or bearer(call)).decode("latin-1")
+
+    def to(self, method: str, path: str) -> Sequence[Call]:
+        """The requests to an endpoint."""
+        return self._by_endpoint.get((method, path), ())
+
+    @cached_property
+    def _by_endpoint(self) -> Mapping[tuple[str, str], list[Call]]:
+        found: dict[tuple[str, str], list[Call]] = defaultdict(list)
+        for call in self.calls:
+            found[call.method, call.path].append(call)
+        return found
+
+    @staticmethod
+    def query(call: Call) -> Mapping[str, Any]:
+        """The parameters of a request."""
+        return decode_query(call.query)[0]
+
+    # Payments
+
+    @cached_property
+    def payments(self) -> Sequence[Payment]:
+        """Every request to create or to re-query a payment."""
+        made = (payment_of(call, self.actor(call)) for call in self.to("POST", PATH))
+        return [one for one in made if one is not None]
+
+    @cached_property
+    def by_refid(self) -> Mapping[tuple[str, str], list[Payment]]:
+        """The same by reseller and refid."""
+        found: dict[tuple[str, str], list[Payment]] = defaultdict(list)
+        for one in self.payments:
+            found[one.key].append(one)
+        return found
+
+    @cached_property
+    def orders(self) -> Sequence[Payment]:
+        """The first request of each order; a re-query says the same once more."""
+        return list({(one.key, one.order): one for one in reversed(self.payments)}.values())[::-1]
+
+    @cached_property
+    def asked(self) -> Mapping[str, list[Payment]]:
+        """The same by refid alone: a callback does not say whose it is."""
+        found: dict[str, list[Payment]] = defaultdict(list)
+        for one in self.payments:
+            found[one.refid].append(one)
+        return found
+
+    @cached_property
+    def told(self) -> Mapping[str, dict[Outcome, datetime]]:
+        """What callbacks that were accepted, and the history, told of refids: each final status, and when first."""
+        found: dict[str, dict[Outcome, datetime]] = defaultdict(dict)
+        for one in self.callbacks:
+            outcome = self.outcome_told(one)
+            if is_accepted(one) and outcome.is_final:
+                found[one.refid].setdefault(outcome, one.at)
+        for call in self.to("GET", HISTORY):
+            for record in _records(call):
+                if (name := text(record, "status_name").upper()) and name not in OPEN_NAMES:
+                    outcome = Outcome.PAID if name.startswith("SUCC") else Outcome.FAILED
+                    of_refid = found[text(record, "refid")]
+                    of_refid[outcome] = min(call.at, of_refid.get(outcome, call.at))
+        return found
+
+    def is_told(self, refid: str, by: datetime | None = None) -> bool:
+        """True when the client was told the final status of a payment, by then."""
+        return any(by is None or at <= by for at in self.told.get(refid, {}).values())
+
+    # Notifications
+
+    @cached_property
+    def genuine(self) -> Sequence[Notification]:
+        """What the service sent, without the attempts of probes."""
+        return [one for one in self.notifications if not one.probe]
+
+    @cached_property
+    def callbacks(self) -> Sequence[Notification]:
+        """The transaction callbacks among them."""
+        return [one for one in self.genuine if one.kind == "callback"]
+
+    @cached_property
+    def _outcomes(self) -> dict[int, Outcome]:
+        return {}
+
+    def outcome_told(self, one: Notification) -> Outcome:
+        """The status in a callback; decoded once."""
+        if one.n not in self._outcomes:
+            self._outcomes[one.n] = outcome_named(text(callback_fields(one), "status"))
+        return self._outcomes[one.n]
+
+    @cached_property
+    def deliveries(self) -> Sequence[Delivery]:
+        """The attempts by what they deliver."""
+        return grouped(self.genuine)
+
+    @cached_property
+    def received(self) -> Sequence[Delivery]:
+        """Those to receivers of the client's own, and not to an inbox."""
+        return [one for one in self.deliveries if is_clients_own(one.last)]
+
+    # Catalog and options
+
+    @cached_property
+    def fetches(self) -> Sequence[Fetch]:
+        """Every catalog that was read."""
+        return self._read[1]
+
+    @cached_property
+    def pages(self) -> Sequence[Page]:
+        """Every page of options that was read."""
+        return self._read[2]
+
+    @cached_property
+    def shelf(self) -> Shelf:
+        """What all of that showed."""
+        return self._read[0]
+
+    @cached_property
+    def _read(self) -> tuple[Shelf, list[Fetch], list[Page]]:
+        shelf, fetches, pages = Shelf(), list[Fetch](), list[Page]()
+        for call in self.calls:
+            if call.method != "GET" or call.status != OK:
+                continue
+            if call.path == CATALOG and (catalog := self._decoder.read(call.answer, CatalogAnswer)):
+                shelf.add_catalog(call, catalog.products)
+                if isinstance(catalog.last_updated, str):
+                    fetches.append(Fetch(call, catalog.last_updated))
+            elif call.path in (OPTIONS, BILLERS) and (page := self._decoder.read(call.answer, OptionsAnswer)):
+                if call.path == BILLERS:
+                    shelf.add_billers(call, page.data)
+                else:
+                    shelf.add_options(call, page.product_code, page.items)
+                    pages.append(Page(call, self.query(call), page))
+        return shelf, fetches, pages
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _records(call: Call) -> list[Mapping[str, Any]]:
+    data = members(call.answer).get("data") if call.status == OK else None
+    return [one for one in data if isinstance(one, dict)] if isinstance(data, list) else []
+
+
+def answered_message(call: Call) -> str:
+    """The `data.message` of an answer."""
+    return text(inner(members(call.answer), "data"), "message")

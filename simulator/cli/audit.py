@@ -1,0 +1,73 @@
+"""`reseller-sim audit`: what the service asks of a client, and whether the one of a running simulator does it."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from simulator.cli import values
+from simulator.cli.control import get, sandbox_path
+from simulator.cli.flags import CannotStart, option, verb
+from simulator.cli.output import echo, echo_json, one_line
+from simulator.cli.reports.audit import cases_of, ending, lines_of
+from simulator.cli.reports.cases import Suite
+from simulator.cli.reports.junit import junit
+from simulator.cli.request import DEFAULT_URL
+
+TITLE = "reseller-sim audit"
+# Without a variable: another verb's flags have the same names and another meaning.
+own_option = partial(click.option, allow_from_autoenv=False)
+
+
+@verb("audit")
+@option("--url", metavar="URL", help=f"The simulator's address.  [default: {DEFAULT_URL}]")
+@option("--sandbox", metavar="ID", default="default", show_default=True, help="The sandbox.")
+@option(
+    "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
+)
+@own_option("--json", "as_json", is_flag=True, help="Print the answer of the control API.")
+@own_option(
+    "--junit",
+    "junit_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the result to this file as JUnit XML, too.",
+)
+def command(url: str | None, sandbox: str, control_token: str | None, as_json: bool, junit_file: Path | None) -> int:
+    """Check a client's behaviour against what the service asks of it.
+
+    It judges the requests that a sandbox of a running simulator has received, and what your receivers have answered.
+    Each obligation is met (ok), violated with what shows it (VIOLATED, or warning), or was not exercised (-). Exit
+    code 1 means that something is violated, 3 that no simulator answered.
+
+    \b
+    Examples:
+      reseller-sim audit
+      reseller-sim audit --sandbox mine --junit audit.xml
+      reseller-sim audit --json | jq '.obligations[] | select(.state == "violated")'
+    """
+    from simulator.contract.validate import validator
+
+    made = get(TITLE, url, sandbox_path(sandbox) + "/audit", control_token)
+    if not validator("audit-answer").is_valid(made):
+        raise CannotStart(f"{TITLE}: {one_line(url or DEFAULT_URL)} answered with something that is no audit")
+    if junit_file is not None:
+        _write(junit_file, junit(TITLE, [Suite(f"sandbox {sandbox}", tuple(cases_of(made["obligations"])))]))
+    if as_json:
+        echo_json(json.dumps(made, indent=2))
+    else:
+        echo("\n".join(map(one_line, _lines(made))))
+    return 0 if made["ok"] else 1
+
+
+def _lines(made: dict[str, Any]) -> list[str]:
+    return [*(line for one in made["obligations"] for line in lines_of(one)), "", *ending(made)]
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise CannotStart(one_line(f"{TITLE}: {path} cannot be written: {error.strerror}")) from None

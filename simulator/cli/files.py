@@ -1,0 +1,39 @@
+"""Files that are complete at once, or not touched: nobody finds half of one."""
+
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from errno import EINVAL
+from pathlib import Path
+
+
+def write_whole(path: Path, content: bytes, check: Callable[[Path], None] = lambda _: None) -> None:
+    """Replace a file, or make it; its permissions stay. `check` may refuse what was written before it takes the place.
+    Raises `OSError`, also where there is a link, a device or anything else that is no regular file."""
+    refuse_other_than_file(path)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        check(Path(name))
+        os.chmod(name, _mode_of(path))
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def refuse_other_than_file(path: Path) -> None:
+    """Raise `OSError` when there is something, and it is no regular file. A link may lead anywhere."""
+    if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
+        raise OSError(EINVAL, "it is no regular file", str(path))
+
+
+def _mode_of(path: Path) -> int:
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

@@ -1,0 +1,256 @@
+"""`reseller-sim proxy`: between a client and a deployment of the service, in the foreground, until it is stopped."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simulator.cli.files import refuse_other_than_file, write_whole
+from simulator.cli.flags import CannotStart, control_flags, json_flag, option, verb
+from simulator.cli.output import give_up, one_line, print_to_stderr, printable_json
+from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
+from simulator.options import CONTROL_PATH
+
+if TYPE_CHECKING:
+    from simulator.proxy.address import Address
+    from simulator.proxy.app import Proxy
+    from simulator.proxy.watcher import Watcher
+    from simulator.server.serve import Server
+
+PROGRAM = "reseller-sim proxy"
+PROXY_PORT = 8090
+
+
+def _address(ctx: click.Context, param: click.Parameter, text: str | None) -> "Address | None":
+    """An http(s) address. What cannot be used is a usage error, which does not repeat it: it may have a password."""
+    from simulator.proxy.address import BadAddress, parse_address
+
+    try:
+        return None if text is None else parse_address(text)
+    except BadAddress as wrong:
+        raise click.BadParameter(f"the address {wrong}", ctx, param) from None
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyFlags:
+    """The flags; `control_token` is the one that is in use."""
+
+    upstream: "Address"
+    callbacks_to: "Address | None"
+    key: str | None
+    secret: str | None
+    record: Path | None
+    record_accounts: bool
+    timeout: float
+    host: str
+    port: int
+    control_token: str | None
+    allow_host: tuple[str, ...]
+
+
+@verb("proxy")
+@option(
+    "--upstream",
+    metavar="URL",
+    required=True,
+    callback=_address,
+    help="The service's address, such as https://staging.example.com.",
+)
+@option("--callbacks-to", metavar="URL", callback=_address, help="Where callbacks and webhooks are passed on to.")
+@option("--key", metavar="KEY", help="An API key whose signatures are to be checked.")
+@option(
+    "--secret", metavar="SECRET", help="Its secret, in Base64; better given as a variable. It only checks signatures."
+)
+@option(
+    "--record",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write what was seen to this file, as a scenario: every minute, and at the end.",
+)
+@option(
+    "--record-accounts/--no-record-accounts",
+    default=True,
+    show_default=True,
+    help="Whether account numbers may be in the file, where outcomes depend on them.",
+)
+@option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(0, 600, min_open=True),
+    default=35,
+    show_default=True,
+    help="How long the service may be silent; it gives up itself after 29 seconds.",
+)
+@control_flags(PROXY_PORT)
+@json_flag(help="Print one line of JSON when it is ready, and nothing else.")
+def command(
+    json: bool, control_token: str | None, control_token_file: str | None, host: str, **flags: Any
+) -> int | None:
+    """Pass a client's requests to a deployment, and explain them.
+
+    Requests, answers and callbacks pass unchanged. Journal, the story of each payment and every departure from the
+    contract are at /_sim, as at the simulator. Ctrl-C or SIGTERM stops it, with exit code 0.
+
+    \b
+    Examples:
+      reseller-sim proxy --upstream https://staging.example.com
+      reseller-sim proxy --upstream https://staging.example.com --callbacks-to http://127.0.0.1:3000/callback
+      reseller-sim proxy --upstream https://staging.example.com --record seen.yaml
+    """
+    from simulator.cli.running import token_for
+
+    token = control_token_file or control_token or token_for(host)
+    wanted = ProxyFlags(host=host, control_token=token, **flags)
+    if (wanted.key is None) != (wanted.secret is None):
+        raise click.UsageError("give both --key and --secret, or neither", click.get_current_context())
+    return _run(wanted, as_json=json)
+
+
+def _run(flags: ProxyFlags, *, as_json: bool) -> int | None:
+    from simulator.server.serve import CannotListen, make_server
+
+    exit_quietly_when_stopped()
+    raise_file_limit()
+    proxy = _proxy(flags)
+    unwritable: list[OSError] = []
+
+    def on_ready() -> None:
+        try:
+            click.echo(_json_line(flags, server) if as_json else _banner(flags, server))
+        except OSError as error:  # nobody would learn its address
+            unwritable.append(error)
+            server.should_exit = True
+            give_up(sys.stdout)
+
+    try:
+        server = make_server(proxy, flags.host, flags.port, on_ready=on_ready, on_stop=proxy.end_waits)
+    except CannotListen as error:
+        raise CannotStart(f"{PROGRAM}: {error}") from None
+    _refuse_circle(flags, server)
+    server.run()
+    if unwritable:
+        raise CannotStart(f"{PROGRAM}: stdout cannot be written: {unwritable[0].strerror}")
+    return None
+
+
+def _refuse_circle(flags: ProxyFlags, server: "Server") -> None:
+    """A proxy in front of itself would pass one request on without end."""
+    from simulator.cli.own_address import is_own
+
+    for flag, address in (("--upstream", flags.upstream), ("--callbacks-to", flags.callbacks_to)):
+        if address is not None and address.port == server.port and is_own(address.host, flags.host):
+            server.close()
+            raise CannotStart(f"{PROGRAM}: {flag} is the proxy's own address; choose another --port")
+
+
+def _proxy(flags: ProxyFlags) -> "Proxy":
+    """The composition: the only place that knows all of the proxy's parts."""
+    from simulator.cli.logs import hide_secrets
+    from simulator.cli.running import WILDCARDS
+    from simulator.control.guard import Guard
+    from simulator.proxy.app import Proxy
+    from simulator.proxy.secrets import SeenSecrets
+    from simulator.proxy.signatures import Signatures
+    from simulator.proxy.watcher import Watcher
+
+    given = [text for text in (flags.secret, flags.control_token) if text]
+    secrets = SeenSecrets(given, [flags.key] if flags.key else [])
+    hide_secrets(secrets)
+    receiver = flags.callbacks_to.url if flags.callbacks_to else ""
+    watcher = Watcher(Signatures(flags.key, _secret_bytes(flags.secret)), secrets, receiver)
+    hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
+    more = {} if flags.record is None else _recording(flags.record, watcher, names_accounts=flags.record_accounts)
+    guard = Guard(flags.control_token, hosts)
+    return Proxy(flags.upstream, flags.callbacks_to, watcher, guard, _audited, flags.timeout, **more)
+
+
+def _secret_bytes(secret: str | None) -> bytes | None:
+    from simulator.upstream.signing import CannotSign, secret_bytes
+
+    try:
+        return None if secret is None else secret_bytes(secret)
+    except CannotSign as wrong:
+        raise click.UsageError(str(wrong), click.get_current_context()) from None
+
+
+def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
+    from simulator.audit.audit import as_json, audited
+    from simulator.proxy.app import wall_clock
+
+    # Callbacks that do not pass here may have told the client what the proxy does not know.
+    return as_json(audited(calls, notifications, until=wall_clock(), sees_callbacks=bool(notifications)))
+
+
+def _recording(path: Path, watcher: "Watcher", *, names_accounts: bool) -> dict[str, Any]:
+    """What starts and ends the recording. A file that cannot be written is refused before anything is seen."""
+    from simulator.proxy.recording import Recording
+    from simulator.recorder.recorder import Recorder
+
+    try:
+        refuse_other_than_file(path)
+        is_writable = os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+    except OSError:
+        is_writable = False
+    if not is_writable:
+        raise click.UsageError(f"--record {str(path)!r} cannot be written", click.get_current_context())
+    recorder = Recorder(names_accounts=names_accounts)
+    recording = Recording(
+        recorder, path, watcher.secrets, _write_checked, lambda text: print_to_stderr(one_line(f"{PROGRAM}: {text}"))
+    )
+    watcher.on_call = watcher.on_notification = recording.note
+    return {"on_start": recording.start, "on_stop": recording.end}
+
+
+def _write_checked(path: Path, text: str) -> None:
+    """Replace a scenario by one that `check` accepts. Raises `OSError`, and `Unusable` for another."""
+    write_whole(path, text.encode(), _refuse_problems)
+
+
+def _refuse_problems(path: Path) -> None:
+    from simulator.proxy.recording import Unusable
+    from simulator.scenario.library import problems
+
+    for problem in problems(path):
+        raise Unusable(f"{problem.path} {problem.code} {problem.message}".strip())
+
+
+def _json_line(flags: ProxyFlags, server: "Server") -> str:
+    """`{"url", "upstream", "callbacks_url", "callbacks_to", "control_url", "control_token"}`."""
+    from simulator.wire.json import encode
+
+    fields = {
+        "url": server.url,
+        "upstream": flags.upstream.url,
+        "callbacks_url": _callbacks_url(flags, server),
+        "callbacks_to": flags.callbacks_to.url if flags.callbacks_to else None,
+        "control_url": server.url + CONTROL_PATH,
+        "control_token": flags.control_token,
+    }
+    return printable_json(encode(fields).decode())
+
+
+def _callbacks_url(flags: ProxyFlags, server: "Server") -> str | None:
+    from simulator.proxy.app import CALLBACKS_PATH
+
+    return None if flags.callbacks_to is None else server.url + CALLBACKS_PATH
+
+
+def _banner(flags: ProxyFlags, server: "Server") -> str:
+    from simulator import __version__
+
+    facts = [("upstream", flags.upstream.url)]
+    callbacks = _callbacks_url(flags, server)
+    if callbacks is None or flags.callbacks_to is None:
+        facts.append(("callbacks", "not passed on; --callbacks-to says where to"))
+    else:
+        facts.append(("callbacks", f"{callbacks} passes them to {flags.callbacks_to.url}"))
+    facts.append(("control API", server.url + CONTROL_PATH))
+    if flags.control_token is not None:
+        facts.append(("", f"Authorization: Bearer {flags.control_token}"))
+    if flags.record is not None:
+        facts.append(("recorded in", str(flags.record)))
+    lines = [f"  {name:<11} {one_line(text)}" for name, text in facts]
+    return "\n".join([f"reseller-sim {__version__} passes requests on at {server.url}", "", *lines])

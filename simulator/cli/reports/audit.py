@@ -1,0 +1,54 @@
+"""An audit as people and CI servers read it. Rows are obligations as the control API answers them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from simulator.cli.reports.cases import Case
+
+CODE, WARNING = "audit", "audit_warning"
+NOT_EXERCISED = "not exercised"
+
+Row = Mapping[str, Any]
+
+
+def mark(row: Row) -> str:
+    """What became of an obligation, in one word."""
+    if row["state"] == "violated":
+        return "VIOLATED" if row["severity"] == "error" else "warning"
+    return "ok" if row["state"] == "met" else "-"
+
+
+def lines_of(row: Row) -> Iterator[str]:
+    """One obligation: its line, and below it what violates it and what to do."""
+    yield f"{mark(row):<8}  {row['section']:<5} {row['id']}: {row['title']}"
+    if row["state"] == "violated":
+        yield from (f"            {text}" for text in row["findings"])
+        more = row["violations"] - len(row["findings"])
+        if more > 0:
+            yield f"            and {more} more"
+        yield f"            do: {row['advice']}"
+
+
+def ending(made: Mapping[str, Any]) -> Iterator[str]:
+    """The counts in a line, and what the logs have lost."""
+    states = [row["state"] for row in made["obligations"]]
+    words = {"met": "met", "violated": "violated", "not_exercised": NOT_EXERCISED}
+    yield ", ".join(f"{states.count(state)} {word}" for state, word in words.items())
+    if made["left_out"]:
+        yield f"{made['left_out']} older requests and notifications were evicted, and are not judged"
+
+
+def cases_of(rows: Iterable[Row]) -> Iterator[Case]:
+    """Obligations as cases: only an error that is violated is not ok."""
+    for row in rows:
+        is_violated, is_error = row["state"] == "violated", row["severity"] == "error"
+        first, *others = row["findings"] or [""]
+        message = f"SPEC {row['section']}: {first}" if is_violated else ""
+        yield Case(
+            name=f"{row['id']}: {row['title']}",
+            ok=not (is_violated and is_error),
+            message=message,
+            details=(*others, f"do: {row['advice']}") if is_violated else (),
+            code=CODE if is_error else WARNING,
+            skipped=NOT_EXERCISED if row["state"] == "not_exercised" else "",
+        )

@@ -1,0 +1,232 @@
+"""The rules of one section in one sandbox: which one a request meets, and how often each was met."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, Generic
+
+import msgspec
+
+from simulator.domain.model import draw
+from simulator.domain.model.rule_counts import RuleCount, ValueBudget, counted_value
+from simulator.domain.model.rules import Fields, Rule, Then
+
+Rules = tuple[Rule[Then], ...]
+
+
+class MagicRules(Generic[Then]):
+    """The rules of one section by the last three digits of a magic account. Immutable."""
+
+    def __init__(self, by_digits: Mapping[str, Rule[Then]]) -> None:
+        self._by_digits = by_digits
+        self._by_name = {rule.id: rule for rule in by_digits.values()}
+
+    def of(self, account: object) -> Rule[Then] | None:
+        """The rule for an account; None when it is ordinary."""
+        if type(account) is str and account[-7:-3] == "0000":
+            return self._by_digits.get(account[-3:])
+        return None
+
+    def named(self, name: str) -> Rule[Then] | None:
+        """The rule of this name."""
+        return self._by_name.get(name)
+
+    def names(self) -> frozenset[str]:
+        """The names of all rules."""
+        return frozenset(self._by_name)
+
+
+class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
+    """The result of a search in a book. `matched` are the ids of the rules whose `when` matched, `values` those of them
+    that count per value, each with the request's; `waits` means that the search needs the body to continue;
+    `is_selected` means that the request named the rule, and none was evaluated."""
+
+    rule: Rule[Then] | None
+    matched: tuple[str, ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
+    waits: bool = False
+    is_selected: bool = False
+
+
+NO_CHOICE: Choice[Any] = Choice(rule=None)
+WAITING: Choice[Any] = Choice(rule=None, waits=True)
+
+
+class RuleBook(Generic[Then]):
+    """The rules of one section in one sandbox, in order, with their counts.
+
+    Its own rules come first, then those of magic accounts, found by a look-up, then fallbacks. Books share a `budget`.
+    """
+
+    def __init__(
+        self, seed: int, rules: Rules[Then], magic: MagicRules[Then] | None = None, budget: ValueBudget | None = None
+    ) -> None:
+        self._seed = seed
+        self._budget = budget or ValueBudget()
+        self.magic_chosen: Counter[str] = Counter()  # those of magic accounts, by id
+        self.rules = [rule for rule in rules if not rule.fallback]
+        self._fallbacks = [rule for rule in rules if rule.fallback]
+        self._magic: MagicRules[Then] = magic or MagicRules({})
+        self._has_magic = bool(self._magic.names())
+        self.counts = {rule.id: RuleCount() for rule in rules}
+        self._update_cache()
+
+    def listed(self) -> Iterator[tuple[Rule[Then], RuleCount]]:
+        """Every rule with its count, in evaluation order, without those of magic accounts."""
+        for rule in (*self.rules, *self._fallbacks):
+            yield rule, self.counts[rule.id]
+
+    def put_first(self, rule: Rule[Then], count: RuleCount | None = None) -> None:
+        """Insert a rule before all others of its kind; `count` continues an earlier count."""
+        (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
+        self.counts[rule.id] = count or RuleCount()
+        self._budget.add(rule.id, self.counts[rule.id])
+        self._update_cache()
+
+    def remove(self, rule_id: str) -> bool:
+        """Remove a rule; False when the id is unknown."""
+        count = self.counts.pop(rule_id, None)
+        if count is not None:
+            self._budget.release(rule_id, count)
+            self.rules = [rule for rule in self.rules if rule.id != rule_id]
+            self._fallbacks = [rule for rule in self._fallbacks if rule.id != rule_id]
+            self._update_cache()
+        return count is not None
+
+    def _update_cache(self) -> None:
+        """Cache whether there are rules at all, and the rule that decides every ordinary request, if there is one."""
+        self._has_rules = bool(self.rules or self._fallbacks)
+        first = self._fallbacks[0] if self._fallbacks and not self.rules else None
+        self._always = first if first is not None and first.decides_all else None
+
+    def named(self, name: str) -> Rule[Then] | None:
+        """The rule with this name or id."""
+        for rule in (*self.rules, *self._fallbacks):
+            if name in (rule.name, rule.id):
+                return rule
+        return self._magic.named(name)
+
+    def names(self) -> Iterator[str]:
+        """The names of all its rules."""
+        yield from (rule.name for rule in (*self.rules, *self._fallbacks) if rule.name)
+        yield from self._magic.names()
+
+    def is_magic(self, account: object) -> bool:
+        """True when this section has a magic rule for `account`."""
+        return self._magic.of(account) is not None
+
+    def choose(self, gather: Callable[[], Fields], wanted: str = "", account: object = None) -> Rule[Then] | None:
+        """The first rule that a request matches, or the one that it names in `wanted`; counts it. One that is named is
+        chosen whatever its counts, and moves no rule's `nth`, `every`, `times` or `chance`.
+
+        `gather` builds the facts of the request lazily, only when a rule needs them.
+        """
+        if not wanted and self._magic.of(account) is None:
+            if not self._has_rules:
+                return None
+            if (always := self._always) is not None:
+                count = self.counts[always.id]
+                count.matched += 1
+                count.chosen += 1
+                return always
+        choice = self.find(gather, wanted, account)
+        rule = choice.rule
+        self.count(choice.matched, rule.id if rule is not None else "", choice.values, is_selected=choice.is_selected)
+        return rule
+
+    def find(
+        self,
+        gather: Callable[[], Fields],
+        wanted: str = "",
+        account: object = None,
+        *,
+        before_body: bool = False,
+        passed: frozenset[str] = frozenset(),
+    ) -> Choice[Then]:
+        """The same without counting. With `before_body` the facts are those known before the body; rules whose ids are
+        in `passed` were evaluated then."""
+        if wanted and (named := self.named(wanted)):
+            return Choice(rule=self._drawn(named, is_selected=True), is_selected=True)
+        waits = before_body and self._has_magic
+        magic = None if before_body else self._magic.of(account)
+        if magic is None and not self._has_rules:
+            return WAITING if waits else NO_CHOICE
+        facts = gather()
+        matched: list[str] = []
+        values: list[tuple[str, str]] = []
+        chosen: Rule[Then] | None = None
+        for rule in chain(self.rules, () if magic is None else (magic,), self._fallbacks):
+            if rule.id in passed or (chosen is not None and not rule.counts_matches):
+                continue
+            if before_body and rule.before_body is not None:
+                if chosen is None and rule.before_body(facts):
+                    return Choice(rule=None, matched=tuple(matched), values=tuple(values), waits=True)
+            elif rule.when(facts):
+                value = counted_value(rule.per, facts) if rule.per else ""
+                if rule.per:
+                    if not value:
+                        continue
+                    values.append((rule.id, value))
+                matched.append(rule.id)
+                if chosen is None and self._applies(rule, value):
+                    chosen = self._drawn(rule)
+        return Choice(rule=chosen, matched=tuple(matched), values=tuple(values), waits=waits and chosen is None)
+
+    def count(
+        self,
+        matched: Collection[str],
+        chosen: str,
+        values: Iterable[tuple[str, str]] = (),
+        *,
+        is_selected: bool = False,
+    ) -> None:
+        """Count the result of `find`: rules by their ids, "" for none."""
+        counts = self.counts
+        for rule_id in matched:
+            if rule_id in counts:
+                counts[rule_id].matched += 1
+        ids = frozenset(matched)
+        for rule_id, value in values:
+            if rule_id in counts and (rule_id in ids or rule_id == chosen):
+                count = self._budget.kept(rule_id, counts[rule_id], value)
+                count.matched += rule_id in ids
+                count.chosen += rule_id == chosen
+        if chosen in counts:
+            counts[chosen].chosen += 1
+            counts[chosen].selected += is_selected
+        elif chosen:
+            self.magic_chosen[chosen] += 1
+
+    def times_chosen(self, rule: Rule[Then]) -> int:
+        """How often a rule was chosen so far; magic rules are not counted."""
+        count = self.counts.get(rule.id)
+        return count.chosen if count else 0
+
+    def _drawn(self, rule: Rule[Then], *, is_selected: bool = False) -> Rule[Then]:
+        """The variant for a rule's next match. Requests that select the rule have draws of their own, since they move
+        no count."""
+        if not rule.variants:
+            return rule
+        count = self.counts.get(rule.id)
+        if count is None:  # of a magic account
+            identity: tuple[object, ...] = (self.magic_chosen[rule.id] + 1,)
+        elif is_selected:
+            identity = ("selected", count.selected + 1)
+        else:
+            identity = (count.matched + 1,)
+        return rule.drawn(draw.fraction(self._seed, "one_of", rule.label, *identity))
+
+    def _applies(self, rule: Rule[Then], value: str) -> bool:
+        """Whether a rule applies, given that it matched once more, with this value."""
+        total = self.counts.get(rule.id)
+        if total is None:  # of a magic account
+            return True
+        count = total.of(value)
+        matched = count.matched + 1
+        if rule.nth is not None and matched != rule.nth:
+            return False
+        if rule.every is not None and matched % rule.every:
+            return False
+        if rule.times is not None and count.chosen - count.selected >= rule.times:
+            return False
+        return rule.chance is None or draw.fraction(self._seed, rule.label, total.matched + 1) < rule.chance

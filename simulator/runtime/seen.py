@@ -1,0 +1,139 @@
+"""A sandbox's journal and delivery attempts as traffic, for those who look at it as at that of any service."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import chain, islice
+from typing import NamedTuple
+
+import msgspec
+
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.effects import Attempt, AttemptResult, Job, Outgoing
+from simulator.domain.model.webhooks import Delivery
+from simulator.runtime.journal import Exchange
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.traffic.seen import Call, Headers, Notification
+from simulator.wire import outbound, webhooks
+
+SLICE = 500
+"""How many jobs are looked through in one go, which takes about a millisecond."""
+
+
+class Sent(NamedTuple):
+    """An attempt that has ended."""
+
+    at: datetime
+    job: Job
+    result: AttemptResult
+
+
+class Log(NamedTuple):
+    """What a sandbox has kept of its traffic at one moment, `now` in its time: nothing of it changes any more.
+
+    `skew` is what its clock for signatures differs from the wall's, None where it is the sandbox's own clock.
+    """
+
+    exchanges: list[Exchange]
+    sent: list[Sent]
+    probed: list[Notification]
+    now: datetime
+    skew: timedelta | None
+    left_out: int
+
+    def calls(self) -> Iterator[Call]:
+        """The journal."""
+        return (_call(one, self.skew) for one in self.exchanges)
+
+    def notifications(self) -> list[Notification]:
+        """The attempts in the order of time, numbered from 1, those of probes last of their moment."""
+        found = sorted([*map(_notification, self.sent), *self.probed], key=lambda one: one.at)
+        return [msgspec.structs.replace(one, n=n) for n, one in enumerate(found, 1)]
+
+
+def log_in_slices(live: LiveSandbox) -> Iterator[list[Log]]:
+    """The log in slices, between which commands may be applied: only the last is not empty. The journal is that of the
+    moment when this begins."""
+    state, clock = live.core.state, live.scenario.clock
+    exchanges, probed, now = list(live.life_journal), list(live.probed), live.clock.now()
+    left_out = live.life_journal.left_out + state.callbacks.left_out + state.deliveries.left_out
+    sent: list[Sent] = []
+    jobs: Iterator[tuple[Job, tuple[Attempt, ...]]] = chain(
+        ((one, one.attempts) for one in list(state.callbacks)),
+        ((one, tuple(one.attempts)) for one in list(state.deliveries)),
+    )
+    while part := list(islice(jobs, SLICE)):
+        sent += [Sent(one.at, job, one.result) for job, attempts in part for one in attempts if one.result is not None]
+        yield []
+    skew = None if clock.signature == "sandbox" else clock.skew
+    yield [Log(exchanges, sent, probed, now, skew, left_out)]
+
+
+def log_of(live: LiveSandbox) -> Log:
+    """The same at once."""
+    return next(chain.from_iterable(log_in_slices(live)))
+
+
+def probe_seen(
+    name: str, job: Job, request: Outgoing, result: AttemptResult, at: datetime, *, is_forged: bool
+) -> Notification:
+    """One request of the probe of this name, and its result; it has no number."""
+    return msgspec.structs.replace(_seen(job, request, result, at), probe=name, is_forged=is_forged)
+
+
+def _call(one: Exchange, skew: timedelta | None) -> Call:
+    return Call(
+        n=one.n,
+        at=one.at,
+        method=one.method,
+        path=one.path,
+        query=one.query,
+        headers=tuple(one.headers),
+        body=one.body,
+        status=one.status,
+        answer_headers=one.own_headers,
+        answer=one.content,
+        duration_us=one.duration_us,
+        refid=one.refid,
+        trxid=one.trxid,
+        reseller=one.reseller,
+        client=one.client,
+        diagnosis=one.diagnosis,
+        service_time=None if skew is None or one.wall is None else one.wall + skew,
+    )
+
+
+def _notification(sent: Sent) -> Notification:
+    return _seen(sent.job, _request(sent.job), sent.result, sent.at)
+
+
+def _request(job: Job) -> Outgoing:
+    """What was sent, without headers: a signature is made anew for each attempt, with the secret of that time."""
+    if isinstance(job, Callback):
+        return outbound.callback(job, "")
+    assert isinstance(job, Delivery)
+    return Outgoing(webhooks.METHOD, job.url, body=outbound.event_body(job.event))
+
+
+def _seen(job: Job, request: Outgoing, result: AttemptResult, at: datetime) -> Notification:
+    of_payment = isinstance(job, Callback)
+    return Notification(
+        n=0,
+        at=at,
+        kind="callback" if of_payment else "webhook",
+        method=request.method,
+        url=request.url,
+        headers=_encoded(request.headers),
+        body=request.body or b"",
+        status=result.status or 0,
+        answer_headers=_encoded(result.headers),
+        answer=result.body.encode("utf-8", "replace"),
+        error=result.error,
+        refid=job.transaction.refid if isinstance(job, Callback) else "",
+        trxid=job.transaction.trxid if isinstance(job, Callback) else "",
+    )
+
+
+def _encoded(headers: tuple[tuple[str, str], ...]) -> Headers:
+    return tuple(
+        (name.lower().encode("latin-1", "replace"), value.encode("latin-1", "replace")) for name, value in headers
+    )

@@ -1,0 +1,155 @@
+"""Each obligation of the audit: a client that sins is found, one that comes as near as it may is not."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from simulator.audit.audit import audited
+from simulator.audit.obligations import ORDER, all_clauses
+from simulator.audit.registry import CLAUSES
+from simulator.traffic.seen import Call
+from tests.support.audited import (
+    BALANCE,
+    BILLERS,
+    CATALOG,
+    DOWN,
+    FEW,
+    HISTORY,
+    LOAN,
+    LOST,
+    PELICAN,
+    PLAYED,
+    PROCESSING,
+    SUCCEEDING,
+    Play,
+    again,
+    answering,
+    calling,
+    in_order,
+    judged,
+    passing,
+    paying,
+    played,
+    reading_options,
+    with_api_key_as,
+)
+from tests.support.client import running
+
+IDS = [clause.id for clause in all_clauses()]
+
+
+@pytest.mark.parametrize("id_", IDS)
+def test_a_client_that_sins_is_found(id_: str) -> None:
+    with played(id_, sins=True) as client:
+        found = judged(client, id_)
+    assert found["state"] == "violated"
+    assert found["findings"]
+    assert found["evidence"]
+    assert found["violations"] >= len(found["findings"])
+
+
+@pytest.mark.parametrize("id_", IDS)
+def test_a_client_that_does_not_sin_has_met_the_obligation(id_: str) -> None:
+    with played(id_, sins=False) as client:
+        found = judged(client, id_)
+    assert found["state"] == "met", found["findings"]
+    assert (found["evidence"], found["findings"], found["violations"]) == ([], [], 0)
+
+
+def test_every_obligation_is_reported_and_played() -> None:
+    assert sorted(IDS) == sorted(CLAUSES) == sorted(PLAYED)
+    assert {clause.judge.__module__ for clause in all_clauses()} == {module.__name__ for module in ORDER}
+    assert len(IDS) >= 25
+
+
+HALF_ANSWERED = {"faults": [{"when": {"path": "/v2/topup", "nth": 1}, "then": {"after_commit": True, "status": 504}}]}
+BUSY = {"faults": [{"when": {"path": "/v2/topup", "nth": 1}, "then": {"nonce_service": "down"}}]}
+FAILING = [{"status": "Accepted"}, {"after": "1s", "status": "Failed", "statusCode": 48}]
+LATE = {"payments": [{"then": FAILING, "callbacks": {"delay": "5s"}}]}
+NOTHING_MADE = "0130000013"
+
+
+@pytest.mark.parametrize(
+    ("id_", "play", "scenario"),
+    [
+        ("no-double-payment", in_order(paying(), paying(), passing(30), paying("ref-2")), PROCESSING),
+        ("no-double-payment", in_order(paying(), paying("ref-2")), HALF_ANSWERED),
+        ("refid-keeps-its-order", in_order(paying(account=LOST), paying(amount="20", account=LOST)), {}),
+        ("refid-keeps-its-order", in_order(paying(), paying(product="GAME")), {}),
+        ("polling-to-the-end", in_order(paying(account=NOTHING_MADE), passing(300)), {}),
+        ("no-credentials-in-query", with_api_key_as("page"), {}),
+        ("no-credentials-in-query", calling("GET", "/v2/balance?Access_Token=x"), {}),
+        ("well-formed-headers", calling("GET", "/v2/balance", timestamp=1795233600123), {}),
+        ("refusal-not-repeated", in_order(paying(amount="11"), passing(60), paying(amount="11.0")), {}),
+        ("amount-in-range", in_order(calling("GET", BILLERS), paying(**LOAN, amount="49", extras=PELICAN)), {}),
+        ("receiver-accepts", answering(503), {}),
+        ("below-rate-limit", again(11, BALANCE), FEW),
+        ("final-status-learned", answering(404, method="GET"), SUCCEEDING),
+    ],
+)
+def test_other_sins_are_found_too(id_: str, play: Play, scenario: dict[str, Any]) -> None:
+    with running(dict(scenario)) as client:
+        play(client)
+        assert judged(client, id_)["state"] == "violated"
+
+
+@pytest.mark.parametrize(
+    ("id_", "play", "scenario"),
+    [
+        ("no-double-payment", in_order(paying(), passing(10), paying(), paying("ref-2")), {}),
+        ("no-double-payment", in_order(paying(), paying("ref-2"), passing(60), paying("ref-3")), PROCESSING),
+        ("no-double-payment", in_order(paying(account=LOST), paying("ref-2", amount="20", account=LOST)), {}),
+        ("no-double-payment", in_order(paying(account=LOST), passing(3601), paying("ref-2", account=LOST)), {}),
+        ("no-double-payment", in_order(paying(), paying("ref-2")), BUSY),
+        ("no-double-payment", answering(200, play=paying("ref-2")), SUCCEEDING),
+        ("polling-pace", in_order(paying(), paying(), paying()), PROCESSING),
+        ("polling-pace", in_order(paying(), passing(1), paying()), PROCESSING),
+        ("refusal-not-repeated", in_order(paying(amount="11"), paying("ref-2", amount="11")), {}),
+        ("new-refid-after-failure", in_order(paying(), passing(1), paying(), passing(5), paying()), LATE),
+        ("polling-to-the-end", in_order(paying(account=LOST), passing(300)), {}),
+        ("refused-key-not-retried", again(3, BALANCE), {}),
+        ("all-pages-read", reading_options(1, limit=100), {}),
+        ("all-pages-read", in_order(reading_options(1, limit=100), reading_options(2, limit=2)), {}),
+        ("catalog-cached", again(60, CATALOG, seconds=11), {}),
+        ("receiver-accepts", again(2, paying()), SUCCEEDING),
+        ("final-status-learned", answering(404, play=calling("GET", HISTORY)), SUCCEEDING),
+        ("back-off-on-503", again(3, BALANCE, seconds=1), DOWN),
+        ("plan-code-exact", paying(product="DATA", amount="5", extras={"subproduct_code": "d5"}), {}),
+        ("clock-in-step", in_order(passing(10**7), BALANCE), {}),
+    ],
+)
+def test_who_comes_near_is_not_found(id_: str, play: Play, scenario: dict[str, Any]) -> None:
+    with running(dict(scenario)) as client:
+        play(client)
+        assert judged(client, id_)["findings"] == []
+
+
+def seen(n: int, minute: int, path: str, answer: str, status: int = 200) -> Call:
+    """A payment or a void of one order, and what was answered."""
+    at = datetime(2026, 11, 21, 12, minute, tzinfo=UTC)
+    body = b'{"refid":"a1","product":"RELOAD","account":"0123456789","amount":"10","refund_type":1}'
+    return Call(n=n, at=at, method="POST", path=path, body=body, status=status, answer=answer.encode())
+
+
+PENDING = '{"data":{"statusCode":1,"status":"Accepted","refid":"a1"}}'
+
+
+@pytest.mark.parametrize(
+    ("sees_callbacks", "found"), [(True, ["polling-to-the-end", "cases-after-success"]), (False, [])]
+)
+def test_who_may_have_been_told_by_a_callback_that_nobody_saw_is_not_found(
+    sees_callbacks: bool, found: list[str]
+) -> None:
+    calls = [seen(1, 0, "/v2/topup", PENDING), seen(2, 1, "/v2/transactions/void", '{"data":{}}')]
+    until = datetime(2026, 11, 21, 13, tzinfo=UTC)
+    judged = {one.id: one for one in audited(calls, [], until=until, sees_callbacks=sees_callbacks)}
+    names = ("polling-to-the-end", "cases-after-success", "no-double-payment")
+    assert [id_ for id_ in names if judged[id_].is_violated] == found
+
+
+def test_a_timestamp_in_milliseconds_is_called_that_as_in_the_diagnosis() -> None:
+    with running({}) as client:
+        calling("GET", "/v2/balance", timestamp=1795233600123)(client)
+        (found,) = judged(client, "well-formed-headers")["findings"]
+    assert "the timestamp is in milliseconds; send seconds" in str(found)

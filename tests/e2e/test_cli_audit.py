@@ -1,0 +1,99 @@
+"""`audit` and `exec --audit` as real processes: what they print, write, and exit with."""
+
+import json
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.support.processes import Done, run, serving
+
+pytestmark = pytest.mark.slow
+
+# Sends GET requests, or a form after the path; a refusal is no error.
+SEND = """
+import os, sys, urllib.error, urllib.request
+for line in sys.argv[2:]:
+    path, _, form = line.partition(" ")
+    try:
+        urllib.request.urlopen(os.environ["RESELLER_BASE_URL"] + path, form.encode() or None)
+    except urllib.error.HTTPError:
+        pass
+sys.exit(int(sys.argv[1]))
+"""
+LOGIN = "/v2/token username=test_user_RS001&password=wrong"
+FOUND = "request 2 sends the credentials that 1 was refused for"
+
+
+def executed(*flags: str, sends: tuple[str, ...], status: int = 0, audit: str = "") -> Done:
+    """`exec` with a command that sends these; `audit` is the variable of the flag."""
+    command = (sys.executable, "-c", SEND, str(status), *sends)
+    return run("exec", *flags, "--", *command, RESELLER_SIM_AUDIT=audit)
+
+
+def test_exec_fails_for_a_violation_and_reports_it(tmp_path: Path) -> None:
+    files = ("--junit", str(tmp_path / "r.xml"), "--json", str(tmp_path / "r.json"), "--report", str(tmp_path / "r"))
+    done = executed("--audit", *files, sends=(LOGIN, LOGIN))
+    assert done.status == 1
+    place = "sandbox default, audit: refused-login-not-retried"
+    assert f"reseller-sim exec: not as expected: {place}: SPEC 4.2: {FOUND}\n" in done.err
+    assert "reseller-sim exec:   do: Stop after a 401" in done.err
+    root = ET.fromstring((tmp_path / "r.xml").read_bytes())  # noqa: S314  # written by us
+    [suite] = root.iter("testsuite")
+    assert (suite.get("name"), suite.get("failures")) == ("sandbox default, audit", "1")
+    assert len(list(suite.iter("testcase"))) >= 25
+    assert len(list(suite.iter("skipped"))) > 10
+    [made] = json.loads((tmp_path / "r.json").read_text())["suites"]
+    assert [one["message"] for one in made["cases"] if not one["ok"]] == [f"SPEC 4.2: {FOUND}"]
+    page = (tmp_path / "r" / "index.html").read_text()
+    assert "<h3>Audit</h3>" in page
+    assert FOUND in page
+
+
+def test_exec_succeeds_with_a_warning_and_prints_it() -> None:
+    done = executed(sends=("/v2/product-list",), audit="1")
+    assert (done.status, done.out) == (0, "")
+    place = "sandbox default, audit: no-deprecated-endpoints"
+    assert done.err.startswith(f"reseller-sim exec: warning: {place}: SPEC 9: request 1 is GET /v2/product-list\n")
+
+
+def test_exec_says_nothing_of_a_good_client_nor_without_the_flag() -> None:
+    assert executed("--audit", sends=("/v2/balance",)).err == ""
+    assert executed(sends=(LOGIN, LOGIN)).err == ""
+
+
+def test_the_status_of_the_command_comes_first() -> None:
+    assert executed("--audit", sends=(LOGIN, LOGIN), status=7).status == 7
+
+
+def test_the_verb_asks_a_running_server(tmp_path: Path) -> None:
+    with serving("--port", "0", "--json", "--control-token", "secret-token") as server:
+        url = server.ready["url"]
+        here = ("--url", f"{url}/_sim", "--token", "secret-token")
+        clean = run("audit", RESELLER_SIM_URL=f"{url}/_sim", RESELLER_SIM_CONTROL_TOKEN="secret-token")
+        for _ in range(2):
+            run("call", "POST", "/v2/token", "-d", json.dumps({"username": "a", "password": "wrong"}), "--url", url)
+        found = run("audit", "--junit", str(tmp_path / "a.xml"), *here)
+        as_json = run("audit", "--json", *here)
+        refused = run("audit", "--url", url)
+        missing = run("audit", "--sandbox", "no/such", *here)
+    assert (clean.status, clean.err) == (0, "")
+    assert "\n0 met, 0 violated, " in clean.out
+    assert (found.status, found.err) == (1, "")
+    assert "\nVIOLATED  4.2   refused-login-not-retried:" in found.out
+    assert f"\n            {FOUND}\n" in found.out
+    assert 'failures="1"' in (tmp_path / "a.xml").read_text()
+    assert as_json.status == 1
+    states = {one["id"]: one["state"] for one in json.loads(as_json.out)["obligations"]}
+    assert states["refused-login-not-retried"] == "violated"
+    assert (refused.status, missing.status) == (3, 3)
+    assert "401" in refused.only_error_line
+    assert "404" in missing.only_error_line
+
+
+def test_the_verb_says_what_it_cannot_reach_or_use() -> None:
+    assert "does not answer" in run("audit", "--url", "http://127.0.0.1:1").only_error_line
+    wrong = run("audit", "--url", "nonsense")
+    assert wrong.status == 2
+    assert "is no http or https URL" in wrong.err

@@ -1,0 +1,22 @@
+"""The queries of the control API and of the proxy's: which schema each endpoint validates them with."""
+
+_ONE = "/_sim/sandboxes/{sandbox}"
+
+QUERIES = {
+    ("post", "/_sim/sandboxes"): "sandbox-query",
+    ("get", f"{_ONE}/rules"): "rules-query",
+    ("patch", f"{_ONE}/catalog/products/{{code}}"): "product-change-query",
+    ("get", f"{_ONE}/requests"): "requests-query",
+    ("get", f"{_ONE}/transactions"): "sandbox-transactions-query",
+    ("get", f"{_ONE}/callbacks"): "callbacks-query",
+    ("get", f"{_ONE}/notifications"): "notifications-query",
+    ("get", f"{_ONE}/deliveries"): "sandbox-deliveries-query",
+    ("get", f"{_ONE}/inbox/{{name}}"): "inbox-query",
+}
+
+PROXY_QUERIES = {
+    ("get", f"{_ONE}/requests"): "observed-requests-query",
+    ("get", f"{_ONE}/transactions"): "observed-payments-query",
+    ("get", f"{_ONE}/callbacks"): "observed-callbacks-query",
+    ("get", f"{_ONE}/departures"): "departures-query",
+}

@@ -1,0 +1,225 @@
+"""The documented refusals of requests that a schema allows: business, what exists, and what JSON Schema cannot say.
+
+Rows of `reasons.Reason`: operations, status, what is said, where it is documented, what that place calls it, why.
+"""
+
+Row = tuple[str, int, str, str, str, str]
+
+_DEPENDENT = "account_number: is required: the options of '[a-z]+' depend on the value of '[a-z]+'"
+_WRONG = "The credentials are wrong; do not retry with the same ones[.]"
+_UNKNOWN_RULE = "unknown_rule: X-Sim-Rule names .*, but the sandbox has no rule of that name[.]"
+_HEADERS = "Headers of every response of the reseller API"
+_CURSOR = (
+    "cursor: (is not a cursor of this list; send it exactly as the previous page returned it|"
+    "belongs to another [a-zA-Z, ]+; omit the filters, or start again without the cursor)"
+)
+_PAYMENT = "Invalid_(Product|Account|Extras|Denomination)|Insufficient_Balance"
+_BILL = (
+    "Ref-2 required|invalid (amount|account number)|invalid product|Bill presentment is unavailable for this product"
+)
+
+RESELLER: list[Row] = [
+    (".*", 400, _UNKNOWN_RULE, _HEADERS, "the name of the rule to use", "X-Sim-Rule names no rule"),
+    ("createToken", 401, _WRONG, "SPEC 4.2", "401", "wrong username or password"),
+    ("refreshToken", 401, _WRONG, "SPEC 4.3", "refresh_token", "a refresh token that was never issued"),
+    ("createPayment", 400, _PAYMENT, "check-order", "product (41)", "product, account, extras and amount decide"),
+    (
+        *("(dispute|void)Payment", 400, "trxid: there is no transaction of this (refid|trxid)"),
+        *("SPEC 4.12", "refid", "unknown"),
+    ),
+    (
+        *("listTransactions", 400, "date: (must be a day of the calendar|ends before it begins)"),
+        *("history-parameters", "A date that does not exist", "no such day"),
+    ),
+    (
+        "getBalanceStatement",
+        400,
+        "date: (must be a day of the calendar|ends before it begins)",
+        "SPEC 4.17",
+        "`date`",
+        "no such day",
+    ),
+    (
+        *("listTransactions", 400, "product: must be a product of the catalog"),
+        *("history-unknown-product", "a product that does not exist", "unknown product"),
+    ),
+    (
+        *("getNetworkStatus", 400, "product: must be a product of the catalog"),
+        *("network-inactive-product", "a product that is not in the catalog", "unknown product"),
+    ),
+    ("getBill", 400, _BILL, "bill-400", "biller, Ref-2, account, amount", "the first failed check"),
+    (
+        *("getOptions", 404, "There are no options for the field '.*' of a product '.*'[.]"),
+        *("SPEC 4.5", "404", "unknown product or field"),
+    ),
+    ("getOptions", 400, _DEPENDENT, "options-dependencies", "account_number", "a dynamic field needs the account"),
+    ("listSubproducts", 400, _DEPENDENT, "SPEC 4.8", "account_number", "a dynamic field needs the account"),
+    (
+        *("listSubproducts", 400, "product_code: is not a product on sale"),
+        *("subproducts-unknown", "errors.product_code", "unknown or not on sale"),
+    ),
+    ("getBillers", 400, "page: must be used with limit", "SPEC 4.6", "limit", "one parameter depends on another"),
+    (
+        *("setLowBalanceThreshold", 400, "amount: must be an amount in RM of at least 1, with at most 15 digits, .*"),
+        *("amount-spelling", "at most 15 digits", "at least 1, two decimals"),
+    ),
+    (
+        *("setCallbackUrl|putBalanceWebhook", 400, "url: the address contains a space, a backslash or a control .*"),
+        *("webhook-config-400", "an invalid webhook configuration", "what no pattern calls invisible"),
+    ),
+    ("listDeliveries", 400, _CURSOR, "deliveries-cursor", "a cursor of another list are 400", "cursors are ours"),
+    (
+        *("listDeliveries", 400, "(from|to): must be an ISO 8601 date or date-time such as .*"),
+        *("deliveries-from-to", "ISO 8601 dates", "a day that does not exist"),
+    ),
+    (
+        *("(get|replay)Delivery", 404, "There is no such delivery, or it was evicted from the log[.]"),
+        *("delivery-404", "an unknown delivery", "unknown"),
+    ),
+    (
+        *("replayDelivery", 400, "jobId: only failed deliveries can be replayed; this one succeeded"),
+        *("SPEC 4.20", "failed", "it succeeded"),
+    ),
+    (
+        *("replayDelivery", 429, "replay_limit_reached: This event has already been replayed 3 times[.]"),
+        *("SPEC 4.20", "429", "the fourth replay of an event"),
+    ),
+]
+
+# What scenario files cannot say either: JSON Schema has no word for it.
+_PLACE = r"bad_scenario: ([A-Za-z0-9_.\[\]@ -]+: )?"
+_OF_ANY_VALUE = "(a number has at most 40 digits|text has no control characters but tab and line feed|a key is text)"
+_WRITTEN = "written as in a [scenario]"
+_SANDBOX = "unknown_sandbox: there is no sandbox '.*'; GET /_sim/sandboxes lists them"
+
+CONTROL: list[Row] = [
+    (
+        "(?!createSandbox|listSandboxes).*",
+        404,
+        _SANDBOX,
+        "Sandboxes",
+        "`GET /_sim/sandboxes`",
+        "no sandbox has this id",
+    ),
+    (
+        *("sendProbes|addDeposit|changeSettings|addApiKey|revokeApiKey|changeProduct", 404),
+        *("unknown_reseller: this sandbox has no reseller '.*'", "Resellers", "resellers/{code}", "no such reseller"),
+    ),
+    (
+        *("revokeApiKey", 404, "unknown_api_key: reseller '.*' has no API key '.*'"),
+        *("Resellers", "api-keys/{key}", "no such key"),
+    ),
+    ("removeRule", 404, "unknown_rule: there is no rule with the id '.*'", "Rules", "rules/{rule}", "no such rule"),
+    (
+        *("changeProduct|setNetwork", 404, "unknown_product: this sandbox has no product '.*'"),
+        *("Resellers", "catalog/products/{code}", "not in the catalog"),
+    ),
+    (
+        *("changeCategory", 404, "unknown_category: this sandbox has no category '.*'"),
+        *("Resellers", "catalog/categories/{id}", "not in the catalog"),
+    ),
+    (
+        *("changeGroup", 404, "unknown_group: this sandbox has no group '.*'"),
+        *("Resellers", "catalog/groups/{id}", "not in the catalog"),
+    ),
+    (
+        *("getRequest", 404, "unknown_request: the journal has no such request, or has evicted it"),
+        *("What happened", "requests/{n}", "unknown, or evicted"),
+    ),
+    (
+        *("getTransaction", 404, "unknown_transaction: this sandbox has no such transaction; [?]refid= finds by refid"),
+        *("What happened", "transactions/{trxid}", "unknown"),
+    ),
+    (
+        *("(get|replay)SandboxDelivery", 404),
+        *("unknown_delivery: there is no such delivery, or it was evicted from the log",),
+        *("What happened", "deliveries/{job}", "unknown, or evicted"),
+    ),
+    (
+        *("deleteSandbox", 409, "default_stays: the default sandbox always exists; reset it instead"),
+        *("Sandboxes", "`default` always exists", "the default sandbox stays"),
+    ),
+    (
+        *("addReseller", 409, "reseller_exists: code: there is a reseller '.*' already"),
+        *("Resellers", "/resellers`", "the code is taken"),
+    ),
+    ("addRule", 409, "rule_exists: name: there is a rule '.*' already", "Rules", "/rules`", "the name is taken"),
+    (
+        *(
+            "createSandbox",
+            400,
+            "bad_request: (id|seed|credentials): there is no parameter '.*'; this endpoint has none",
+        ),
+        *("Sandboxes", "`id`, `seed`\nand `credentials` are query parameters", "beside YAML only"),
+    ),
+    (
+        *(
+            "createSandbox",
+            400,
+            "bad_scenario: must be a scenario, an object with keys such as resellers, .*, not '.*'",
+        ),
+        *("Sandboxes", "the body is a scenario file itself", "the text is no scenario"),
+    ),
+    (
+        *("createSandbox", 400, "bad_scenario: a scenario is UTF-8 text"),
+        *("Sandboxes", "the body is a scenario file itself", "the bytes are no text"),
+    ),
+    (
+        *("createSandbox", 400, _PLACE + "there are no resellers, so nobody can call; write 'extends: default' to .*"),
+        *("Sandboxes", "a scenario as an object", "an object or a file that extends nothing and has no resellers"),
+    ),
+    (
+        *("createSandbox", 400, "no_scenarios_folder: scenario.file: start the server with --scenarios DIR to .*"),
+        *("Sandboxes", "400 `no_scenarios_folder`", "this server has no folder"),
+    ),
+    (
+        *("createSandbox", 400, "bad_request: scenario: there is no bundled scenario '.*'; choose one of .*"),
+        *("Sandboxes", "the name of a bundled scenario", "no such scenario"),
+    ),
+    ("createSandbox|add(Rule|Reseller)|change.*", 400, _PLACE + _OF_ANY_VALUE, "Rules", _WRITTEN, "of any value"),
+    (
+        *("addRule", 400, _PLACE + "only a file that extends another one removes its rules; DELETE the rule of .*"),
+        *("Rules", "`DELETE /_sim/sandboxes/{sandbox}/rules/{rule}`", "removed otherwise"),
+    ),
+    (
+        *("addRule", 400, "bad_scenario: then: there is no timeline .* in this scenario"),
+        *("Rules", "may name the timelines", "the sandbox has none of this name"),
+    ),
+    (
+        *("addRule", 400, "bad_scenario: then.refund_after: only a void with status Success ends later"),
+        *("Rules", _WRITTEN, "one key depends on another"),
+    ),
+    (
+        *(
+            "addReseller",
+            400,
+            "bad_scenario: low_balance_threshold: a threshold is at least 1 and in whole sen, not .*",
+        ),
+        *("Resellers", "low_balance_threshold?", "one sen is the smallest"),
+    ),
+    (
+        *("changeCategory", 400, r"bad_scenario: product_codes\[[0-9]+\]: there is no product '.*' in the catalog"),
+        *("Resellers", "product_codes?", "not in the catalog"),
+    ),
+    (
+        *("changeProduct", 400, "bad_scenario: [a-z_]+: '(name|note|discount|options)' is the same for all resellers"),
+        *("Resellers", "`is_active` and `price_adjustment` of that reseller's overlay", "a query decides on a body"),
+    ),
+    (
+        *("addDeposit", 400, "invalid_amount: amount: a balance has at most 15 digits"),
+        *("Resellers", "/deposits`", "the sum counts"),
+    ),
+    (
+        *(
+            "setClock",
+            400,
+            "clock_goes_back: now: the clock cannot go back: it is .*; reset the sandbox to begin again",
+        ),
+        *("Time", "time never goes back", "what time it is decides"),
+    ),
+    ("advanceClock", 400, "bad_request: to: to is in the past: it is .*", "Time", '{"to": time}', "never back"),
+    (
+        *("advanceClock", 400, "bad_request: seconds: seconds must end before 2200: it is .*"),
+        *("Time", '{"seconds": 90}', "what time it is decides"),
+    ),
+]

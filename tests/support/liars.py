@@ -1,0 +1,87 @@
+"""A service that takes money and denies it, with a wallet of its own, between `conform` and the simulator."""
+
+import json
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+from simulator.conform.service import Answer, Request
+from simulator.upstream.manners import NoAnswer
+from tests.support.conforming import Sender
+from tests.support.damages import BALANCE, CATALOG, TOPUP
+
+START = Decimal(5000)
+HONEST: Any = object()
+
+
+@dataclass
+class Liar:
+    """How it lies. `pays` says whether a POST takes money: "first" of a refid, "every" one, or "later", all from the
+    third one of a refid. `cost` and `status` replace those of its answers. The wallet is honest, frozen, or shows each
+    fall `lag` readings later; from the `deaf_from`th reading after the first POST on it is 500. The POSTs whose numbers
+    are in `lost` take money, and are not answered. `taken` is the truth."""
+
+    pays: str = "every"
+    cost: Any = HONEST
+    status: str = ""
+    is_frozen: bool = False
+    lag: int = 0
+    deaf_from: int = 10_000
+    lost: frozenset[int] = frozenset()
+    price: str = ""
+    factor: str = ""
+    echo: str = ""
+    refuses: bool = False
+    taken: Decimal = Decimal(0)
+    posts: list[str] = field(default_factory=list)
+    _shown: list[Decimal] = field(default_factory=list)
+    _since: int = 0
+
+    def __call__(self, send: Sender, request: Request) -> Answer:
+        answer = send(request)
+        if request.path == CATALOG and answer.status == 200:
+            return self._catalog(answer)
+        if request.path == BALANCE and answer.status == 200:
+            return self._balance(answer)
+        return self._payment(request, answer) if request.path == TOPUP and answer.status in (200, 400) else answer
+
+    def _catalog(self, answer: Answer) -> Answer:
+        value = json.loads(answer.body)
+        for product in value.get("products", {}).values():
+            if self.price:
+                product["denomination_unit_price"] = self.price
+            if self.factor:
+                product["pricing"]["unit_price"] = self.factor
+        return replace(answer, body=json.dumps(value).encode())
+
+    def _balance(self, answer: Answer) -> Answer:
+        self._shown.append(START - self.taken)
+        self._since += bool(self.posts)
+        if self._since > self.deaf_from:
+            return replace(answer, status=500, body=b"{}")
+        shown = START if self.is_frozen else self._shown[max(0, len(self._shown) - 1 - self.lag)]
+        return replace(answer, body=b'{"data":{"balance":%s,"currency":"MYR"}}' % str(shown).encode())
+
+    def _payment(self, request: Request, answer: Answer) -> Answer:
+        body = json.loads(request.body)
+        refid = str(body.get("refid", ""))
+        self.posts.append(refid)
+        count = self.posts.count(refid)
+        if answer.status == 200 and (count == 1 or self.pays == "every" or (self.pays == "later" and count > 2)):
+            self.taken += Decimal(str(body["amount"]))
+        if len(self.posts) in self.lost:
+            raise NoAnswer("the connection was closed")
+        if self.refuses:
+            return replace(answer, status=400)
+        value = json.loads(answer.body)
+        data = value.get("data")
+        if answer.status != 200 or not isinstance(data, dict):
+            return answer
+        data["cost"] = float(str(body["amount"])) if self.cost is HONEST else self.cost
+        if self.cost is ...:
+            del data["cost"]
+        if self.status:
+            data["status"] = self.status
+        if self.echo:
+            data["refid"] = self.echo
+        return replace(answer, body=json.dumps(value).encode())

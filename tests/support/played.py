@@ -1,0 +1,144 @@
+"""Requests that were played against the simulator, as examples of the contract's operations.
+
+A story is a sequence of calls against a simulator of its own, whose clock and seed are fixed. Every exchange is
+remembered; the first of an operation and status is its example.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+from urllib.parse import parse_qsl
+
+from simulator.contract.openapi import CONTROL, OPENAPI, load
+from simulator.contract.responses import path_item
+from tests.support.client import Client, Response, running
+from tests.support.contract_check import is_of_control
+
+METHODS = ("get", "put", "post", "delete", "patch")
+DURATION_US = 850  # what is measured differs each time
+LISTED_MAX = 3  # of a longer list an example shows the beginning
+DEFAULT = "/sandboxes/default"
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request and its response, with the operation that they are of; bodies are None where there are none."""
+
+    document: str
+    template: str
+    method: str
+    path_values: Mapping[str, str]
+    query: Mapping[str, Any]
+    body: Any
+    status: int
+    answer: Any
+    headers: Mapping[str, str]
+    sent_headers: Mapping[str, str]
+
+    @property
+    def operation(self) -> dict[str, Any]:
+        """What the document says of the operation; nothing of a method that the path does not have."""
+        found: dict[str, Any] = load(self.document)["paths"][self.template].get(self.method, {})
+        return found
+
+
+class Player:
+    """Sends what a story says, and remembers it. `seen` is called after each exchange of a described operation."""
+
+    def __init__(self, client: Client, seen: Callable[[Exchange], object]) -> None:
+        self.client = client
+        self._seen = seen
+        self._nonces = count(1)
+
+    def call(self, method: str, target: str, body: Any = None, **more: Any) -> Response:
+        """A signed request of the reseller API."""
+        nonce = f"example-nonce-{next(self._nonces):04d}"
+        response = self.client.call(method, target, body, **{"nonce": nonce, **more})
+        self._remember(method, target, body, response, more.get("headers"))
+        return response
+
+    def send(self, method: str, target: str, body: Any = None, **headers: str) -> Response:
+        """A request that is not signed, of either API; texts are sent as they are."""
+        path, _, query = target.partition("?")
+        content = body.encode() if isinstance(body, str) else self.client.encoded(body)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        response = self.client.send(method, path, query, content, named)
+        self._remember(method, target, body, response, named)
+        return response
+
+    def sim(self, method: str, path: str, body: Any = None, **headers: str) -> Response:
+        """A request of the control API; `path` comes after `/_sim`."""
+        return self.send(method, f"/_sim{path}", body, **headers)
+
+    def beside(self, others: list[tuple[str, str, Any]], method: str, path: str, body: Any = None) -> None:
+        """A request of the control API while others are under way, which are not remembered."""
+
+        async def all_at_once() -> Response:
+            under_way = [asyncio.ensure_future(self.client.asim(*other)) for other in others]
+            for _ in range(5):
+                await asyncio.sleep(0)
+            response = await self.client.asim(method, path, body)
+            for one in under_way:
+                one.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+            return response
+
+        self._remember(method, f"/_sim{path}", body, self.client.run(all_at_once()))
+
+    def pay(self, refid: str, product: str = "RELOAD", account: str = "0123456789", amount: Any = "10") -> Response:
+        """A payment."""
+        body = {"refid": refid, "product": product, "account": account, "amount": amount}
+        return self.call("POST", "/v2/topup", body)
+
+    def advance(self, seconds: float | None = None) -> Response:
+        """Let time pass."""
+        wanted = {"until": "idle"} if seconds is None else {"seconds": seconds}
+        return self.sim("POST", f"{DEFAULT}/clock/advance", wanted)
+
+    def _remember(
+        self, method: str, target: str, body: Any, response: Response, headers: Mapping[str, str] | None = None
+    ) -> None:
+        path, _, query = target.partition("?")
+        document = CONTROL if is_of_control(path) else OPENAPI
+        item = path_item(load(document), path)
+        template = next((name for name, one in load(document)["paths"].items() if one is item), "")
+        if template:
+            names = dict(zip(template.split("/"), path.split("/"), strict=True))
+            values = {part[1:-1]: value for part, value in names.items() if part.startswith("{")}
+            answer = json.loads(response.body) if response.body else None
+            sent = dict(parse_qsl(query))
+            if isinstance(body, str) and body.startswith(("username=", "refresh_token=")):
+                body = dict(parse_qsl(body))
+            said = (document, template, method.lower(), values, sent, body)
+            self._seen(Exchange(*said, response.status, answer, response.headers, headers or {}))
+
+
+Story = Callable[[Player], None]
+
+
+@contextmanager
+def player(seen: Callable[[Exchange], object], scenario: Any = "default", **options: Any) -> Iterator[Player]:
+    """A player with a simulator of its own."""
+    with running(scenario, **options) as client:
+        yield Player(client, seen)
+
+
+def shown(exchange: Exchange) -> Any:
+    """An answer as an example: lists shortened, what is measured fixed, of a contract its outline."""
+    answer = exchange.answer
+    if exchange.template.endswith("openapi.json"):
+        answer = {key: value for key, value in answer.items() if key in ("openapi", "info", "servers", "tags")}
+        answer |= {"paths": {}, "components": {}}
+    return _shortened(answer)
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_shortened(each) for each in value[:LISTED_MAX]]
+    if isinstance(value, dict):
+        return {name: DURATION_US if name == "duration_us" else _shortened(each) for name, each in value.items()}
+    return value

@@ -1,0 +1,232 @@
+"""The stories whose exchanges are the examples of the contract."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from simulator.runtime.background import PLACES, place
+from tests.support.played import DEFAULT, Exchange, Player, Story, player
+
+WEBHOOK = "/v2/balance-webhook"
+DEPOSIT = {"amount": "250.00", "description": "bank transfer"}
+RELOAD = {"refid": "order-1001", "product": "RELOAD", "account": "0123456789", "amount": "10"}
+RULE = {"section": "payments", "rule": {"name": "number gone", "when": {"account": "0199999999"},
+        "then": {"refuse": "Invalid_Account"}}}  # fmt: skip
+SLOW = {"name": "slow", "when": {"account": "0199999999"}, "then": [{"status": "Accepted"}]}
+SCENARIO = """scenario: two-wallets
+extends: default
+clock: manual
+payments:
+  - { name: hangs, when: { product: WATER }, then: [{ status: Accepted }, { after: 10m, status: Succesful }] }
+"""
+FAULTS = {
+    "faults": [
+        {"name": "nonce service down", "when": {"path": "/v2/balance"}, "then": {"nonce_service": "down"}},
+        {"name": "slow", "when": {"path": "/v2/catalog"}, "then": {"status": 504}},
+    ]
+}
+
+
+def payments(p: Player) -> None:
+    """Pay, re-query, dispute, void, look back."""
+    p.call("GET", "/v2/networkstatus?product=RELOAD")
+    p.call("POST", "/v2/topup", RELOAD)
+    p.call("POST", "/v2/topup", RELOAD | {"refid": "order-1002", "account": "12"})
+    p.advance(5)
+    p.call("POST", "/v2/topup", RELOAD)
+    p.call("GET", "/v2/bill-presentment?product=ELECTRIC&account=210012345678")
+    p.call("GET", "/v2/bill-presentment?product=ELECTRIC&account=12")
+    p.pay("bill-2001", "ELECTRIC", "210012345678", "100.00")
+    p.advance(5)
+    reason = {"user_email": ["customer@example.com"]}
+    p.call("POST", "/v2/transactions/check", {"refid": "order-1001"} | reason)
+    p.call("POST", "/v2/transactions/check", {"refid": "order-9999"})
+    p.call("POST", "/v2/transactions/void", {"refid": "bill-2001", "refund_type": 1} | reason)
+    p.call("GET", "/v2/transactions?limit=2&date=2026-11-21")
+    p.call("GET", "/v2/balance-statement?date=2026-11-21&limit=2&page=1")
+    p.call("GET", "/v2/balance")
+    p.advance()
+    trxid = p.sim("GET", f"{DEFAULT}/transactions?refid=bill-2001").json["transactions"][0]["trxid"]
+    p.sim("GET", f"{DEFAULT}/transactions/{trxid}")
+    p.sim("GET", f"{DEFAULT}/callbacks?refid=bill-2001&limit=2")
+    p.sim("GET", f"{DEFAULT}/inbox/callbacks?limit=1")
+    p.sim("GET", f"{DEFAULT}/notifications?kind=void")
+    p.sim("GET", f"{DEFAULT}/notifications?limit=1")
+    p.sim("GET", f"{DEFAULT}/transactions?limit=1")
+    p.sim("GET", f"{DEFAULT}/requests?path=/v2/topup&limit=2")
+    p.sim("GET", f"{DEFAULT}/requests/2")
+    p.sim("GET", f"{DEFAULT}/coverage")
+    p.sim("GET", f"{DEFAULT}/audit")
+    p.sim("GET", f"{DEFAULT}/invariants")
+
+
+def catalog(p: Player) -> None:
+    """What is sold, and how it changes."""
+    p.call("GET", "/v2/catalog?product_code=DATA", headers={"X-API-Version": "2026-09-16"})
+    p.call("GET", "/v2/catalog", key="unknown_key")
+    p.call("GET", "/v2/options?product_code=DATA&field_id=plan&account_number=0123456789&limit=2&page=1")
+    p.call("GET", "/v2/options?product_code=DATA&field_id=nothing")
+    p.call("GET", "/v1/interbank/billers?limit=1&page=1&suggested_category=Insurance")
+    p.sim("PATCH", f"{DEFAULT}/catalog/products/DATA", {"is_active": False, "note": "back on Monday"})
+    p.sim("PATCH", f"{DEFAULT}/catalog/products/RELOAD?reseller=RS001", {"is_active": True})
+    p.sim("PATCH", f"{DEFAULT}/catalog/categories/parking", {"name": "Parking and tolls"})
+    p.sim("PATCH", f"{DEFAULT}/catalog/groups/travel", {"name": "On the road"})
+    p.sim("PUT", f"{DEFAULT}/network/RELOAD", {"status": "Interruption"})
+    p.advance()
+    p.sim("GET", f"{DEFAULT}/inbox/catalog?limit=1")
+
+
+def legacy(p: Player) -> None:
+    """Tokens, and what old integrations read."""
+    token = p.send("POST", "/v2/token", {"username": "test_user_RS001", "password": "test_password_RS001"})
+    p.send("POST", "/v2/token", {"username": "test_user_RS001", "password": "guessed"})
+    p.send("POST", "/v2/token/refresh", {"refresh_token": token.json["RefreshToken"]})
+    p.call("GET", "/v2/product-list")
+    p.call("GET", "/v2/subproducts?product_code=DATA&account_number=0123456789&limit=2")
+
+
+def account(p: Player) -> None:
+    """Where callbacks go and when to be warned."""
+    p.call("GET", "/v2/callback-url")
+    p.call("POST", "/v2/callback-url?url=inbox:callbacks&method=GET")
+    p.pay("order-4001")
+    p.advance()
+    p.sim("GET", f"{DEFAULT}/inbox/callbacks?limit=1")
+    p.call("POST", "/v2/low-balance-threshold?amount=100.00")
+    p.call("DELETE", "/v2/balance")
+    p.call("POST", "/v2/low-balance-threshold?amount=none")
+    p.sim("PATCH", f"{DEFAULT}/resellers/RS001/settings", {"ip_allowlist": ["203.0.113.0/24"]})
+    p.call("GET", "/v2/balance")
+    p.call("GET", "/v2/balance", sandbox="nowhere")
+    p.call("GET", "/v2/balance", key="unknown_key")
+
+
+def webhooks(p: Player) -> None:
+    """A webhook whose first event fails and is replayed."""
+    p.call("GET", WEBHOOK)
+    p.call("PATCH", f"{WEBHOOK}/enabled", {"enabled": True})
+    p.call("PUT", WEBHOOK, {"url": "inbox:events"})
+    p.call("GET", WEBHOOK)
+    p.call("PATCH", f"{WEBHOOK}/enabled", {"enabled": True})
+    p.call("POST", f"{WEBHOOK}/rotate-secret")
+    p.sim("PUT", f"{DEFAULT}/inbox/events", {"replies": [{"status": 500, "body": "not now"}]})
+    p.sim("POST", f"{DEFAULT}/resellers/RS001/deposits", DEPOSIT)
+    p.advance()
+    job = p.call("GET", f"{WEBHOOK}/deliveries?limit=1&status=failed").json["deliveries"][0]["id"]
+    p.sim("GET", f"{DEFAULT}/deliveries?state=failed&limit=1")
+    p.call("GET", f"{WEBHOOK}/deliveries/{job}")
+    p.sim("GET", f"{DEFAULT}/deliveries/{job}")
+    p.call("POST", f"{WEBHOOK}/deliveries/{job}/replay")
+    p.advance()
+    p.sim("POST", f"{DEFAULT}/deliveries/{job}/replay")
+    p.advance()
+    p.call("POST", f"{WEBHOOK}/deliveries/replay-bulk", {"job_ids": [job]})
+    p.advance()
+    p.call("POST", f"{WEBHOOK}/deliveries/{job}/replay")
+    p.sim("POST", f"{DEFAULT}/deliveries/{job}/replay")
+    p.sim("GET", f"{DEFAULT}/inbox/events?limit=1")
+    p.call("GET", f"{WEBHOOK}/deliveries?limit=1")
+    p.sim("GET", f"{DEFAULT}/deliveries?limit=1")
+    p.call("DELETE", WEBHOOK)
+    p.sim("DELETE", f"{DEFAULT}/inbox/events")
+
+
+def sandboxes(p: Player) -> None:
+    """The server, its sandboxes and their clocks."""
+    p.sim("GET", "/health")
+    p.send("GET", "/openapi.json")
+    p.sim("GET", "/openapi.json")
+    p.sim("GET", "/assumptions")
+    wanted = {"id": "night-run", "scenario": "default", "seed": 7, "clock": {"mode": "manual"}}
+    p.sim("POST", "/sandboxes", wanted)
+    p.sim("POST", "/sandboxes", wanted)
+    p.sim("POST", "/sandboxes?id=two-wallets&seed=7", SCENARIO, content_type="application/yaml")
+    p.sim("POST", "/sandboxes", {"scenario": {"payments": [{"then": "Succesful"}]}})
+    p.sim("GET", "/sandboxes")
+    one = "/sandboxes/night-run"
+    p.sim("GET", one)
+    p.sim("GET", f"{one}/clock")
+    p.sim("PUT", f"{one}/clock", {"mode": "xN", "rate": 60, "now": "2026-11-22T08:00:00+08:00"})
+    p.sim("PUT", f"{one}/clock", {"now": "2026-11-01T08:00:00+08:00"})
+    p.sim("POST", f"{one}/reset")
+    p.sim("DELETE", one)
+    p.sim("GET", one)
+    p.sim("POST", f"{DEFAULT}/reset/now")
+    p.sim("DELETE", f"{DEFAULT}/clock")
+    p.sim("GET", "/sandboxes", host="elsewhere.example")
+
+
+def resellers(p: Player) -> None:
+    """One more reseller, with money, settings and another key."""
+    p.sim("POST", f"{DEFAULT}/resellers", {"code": "RS002", "email": "second@example.com", "balance": "100.00"})
+    one = f"{DEFAULT}/resellers/RS002"
+    p.sim("POST", f"{one}/deposits", DEPOSIT)
+    p.sim("PATCH", f"{one}/settings", {"require_api_key_for_topup": True})
+    key = p.sim("POST", f"{one}/api-keys", {}).json["api_key"]
+    p.sim("DELETE", f"{one}/api-keys/{key}")
+
+
+def rules(p: Player) -> None:
+    """A rule, expectations and probes."""
+    rule = p.sim("POST", f"{DEFAULT}/rules", RULE).json["id"]
+    p.pay("order-3001", account="0199999999")
+    p.call("POST", "/v2/topup", RELOAD, headers={"X-Sim-Rule": "number gone"})
+    p.sim("POST", f"{DEFAULT}/rules", {"section": "payments", "rule": SLOW})
+    p.call("POST", "/v2/topup", RELOAD, headers={"X-Sim-Rule": "slow"})
+    p.sim("GET", f"{DEFAULT}/requests?status=400&error=Invalid_Account&method=POST&rule=none&trxid=1")
+    p.sim("GET", f"{DEFAULT}/requests?wait_for=1&timeout=10")
+    p.sim("GET", f"{DEFAULT}/deliveries?event=evt_1")
+    page = p.sim("GET", f"{DEFAULT}/rules?limit=2")
+    p.sim("GET", f"{DEFAULT}/rules?limit=2&cursor={page.json['cursor']}")
+    p.sim("DELETE", f"{DEFAULT}/rules/{rule}")
+    p.sim("GET", f"{DEFAULT}/expectations")
+    p.sim("POST", f"{DEFAULT}/probes", {"probes": ["callback-unknown-refid", "callback-duplicate"]})
+
+
+def faults(p: Player) -> None:
+    """What only a fault causes, and what happens to a request whose sandbox is reset while its body arrives."""
+    p.call("GET", "/v2/balance")
+    p.call("GET", "/v2/catalog")
+    reset = f"{DEFAULT}/reset"
+    p.call("POST", "/v2/topup", RELOAD, before_body=lambda: p.client.asim("POST", reset))
+
+
+def crowded(p: Player) -> None:
+    """More at once than the server takes: of what takes long, and of what waits."""
+    with ExitStack() as busy:
+        for _ in range(PLACES):
+            busy.enter_context(place(0))
+        p.sim("POST", "/sandboxes", {})
+    waiting = f"{DEFAULT}/requests?wait_for=1&timeout=1"
+    p.beside([("GET", waiting, None)] * 100, "GET", waiting)
+
+
+def guarded(p: Player) -> None:
+    """Without the control token."""
+    p.sim("GET", "/sandboxes")
+
+
+TARGET = {"webhooks": {"catalog": {"url": "inbox:catalog", "secret": "5a" * 32}}}
+EXPECTING = {"expect": [{"name": "one payment", "payments": {"product": "RELOAD"}, "count": 1}]}
+
+STORIES: tuple[tuple[Story, dict[str, Any]], ...] = (
+    (payments, {}),
+    (catalog, {"scenario": TARGET}),
+    (legacy, {}),
+    (account, {}),
+    (webhooks, {}),
+    (sandboxes, {}),
+    (resellers, {}),
+    (rules, {"scenario": EXPECTING}),
+    (faults, {"scenario": FAULTS}),
+    (crowded, {}),
+    (guarded, {"control_token": "example-token"}),
+)
+"""Each with the simulator that it needs."""
+
+
+def play(story: Story, seen: Callable[[Exchange], object]) -> None:
+    """Play one story against a simulator of its own."""
+    needed = dict(next(one for each, one in STORIES if each is story))
+    with player(seen, **needed) as p:
+        story(p)
