@@ -45,7 +45,7 @@ def _no_turn_is_long() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the rows of long tables as slow, except for some that are spread over the whole of each table."""
+    """Order the tests, and mark rows of long tables as slow, but for some that are spread over the whole of each."""
     tables: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("slow") is None:
@@ -53,6 +53,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for rows in tables.values():
         for item in slow_rows(rows):
             item.add_marker("slow")
+    # Those that wait for other programs begin first, so that none of them is left when all others are done.
+    items.sort(key=lambda item: "interop" not in item.path.parts)
 
 
 def pytest_collection_finish() -> None:

@@ -43,6 +43,9 @@ def test_the_reseller_api_does_what_its_document_says(tmp_path: Path) -> None:
     assert sum(count for what, count in payments.items() if what.startswith("created")) >= 8, payments
     assert payments["re-queried"] >= 2, payments
     assert payments["voidPayment, Success"] >= 1, payments
+    answers = run.counts["answers"]
+    assert min(answers[each] for each in ("putBalanceWebhook 200", "listDeliveries 200", "replayDeliveries 200")) >= 3
+    assert {"requery", "void"} <= _followed(run)
 
 
 @pytest.mark.slow
@@ -51,7 +54,18 @@ def test_the_control_api_does_what_its_document_says(tmp_path: Path) -> None:
     assert findings(run) == []
     assert set(run.counts["checks"]) == ALL_CHECKS
     assert set(run.counts["phases"]) == PHASES
-    assert run.counts["answers"]["createSandbox 201"] >= 2
+    answers = run.counts["answers"]
+    assert min(answers[each] for each in ("createSandbox 201", "addDeposit 201", "listSandboxDeliveries 200")) >= 2
+    assert len(_followed(run)) >= 2
+
+
+def _followed(run: Run) -> set[str]:
+    """The names of the links that led to a success."""
+    return {
+        found[1]
+        for one in run.counts["links"]
+        if (found := re.fullmatch(r".*\] (\w+) -> \w+ \S+ 2\d\d", one)) is not None
+    }
 
 
 ANSWERS = {

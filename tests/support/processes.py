@@ -15,10 +15,12 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from tests.support.client import Response
+from tests.support.contract_check import assert_in_contract
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "simulator"]
 DEADLINE_S = 15.0
+REQUEST_ID = "x-sim-request-id"
 SERVED_S = 900.0  # a server may be shared by all tests of a module, on a machine that is busy
 
 
@@ -129,6 +131,9 @@ def ask(url: str, method: str = "GET", body: bytes | None = None, headers: Mappi
         connection.request(method, f"/{target}", body, dict(headers or {}))
         response = connection.getresponse()
         names = {name.lower(): value for name, value in response.getheaders()}
-        return Response(response.status, names, response.read())
+        body_answered = response.read()
     finally:
         connection.close()
+    if REQUEST_ID in names:  # it is a simulator's, or one that a proxy passed on
+        assert_in_contract(method, f"/{target}", response.status, names, body_answered)
+    return Response(response.status, names, body_answered)
