@@ -31,7 +31,7 @@ def reconcile(client: Client, orders: Iterable[Order], deposits: Iterable[Decima
     spent = -sum(one["amount"] for one in statement if one["type"] in ("TRANSACTION", "REFUND"))
     prices = sum(Decimal(one["price"]) for one in history.values())
     if spent != prices:
-        found.append(f"the statement's payments come to {spent}, those of the history to {prices}")
+        found.append(f"the statement's payments come to {spent:.2f}, those of the history to {prices:.2f}")
     paid_in = [one["amount"] for one in statement if one["type"] == "DEPOSIT"]
     found += [f"a deposit of {amount} is not in the statement" for amount in deposits if amount not in paid_in]
     return Result(len(history), len(statement), found)
