@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	speed    = 10 // of the clock in scenario.yaml; yours is 1
+	speed    = 5 // of the clock in scenario.yaml; yours is 1
 	patience = 20 * time.Second
 )
 

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeoutException;
 
 /** A day of a shop, against the simulator with scenario.yaml. Exit code 0 when everything is as it should be. */
 final class Demo {
-    private static final int SPEED = 10; // of the clock in scenario.yaml; yours is 1
+    private static final int SPEED = 5; // of the clock in scenario.yaml; yours is 1
     private static final int PATIENCE_S = 20;
     private static final List<String> EXPECTED =
             List.of("Succesful", "Succesful", "Failed", "Succesful", "refused", "Succesful");

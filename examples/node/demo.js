@@ -8,7 +8,7 @@ import { Receiver } from "./receiver.js";
 import { reconcile } from "./reconcile.js";
 import { Order, Shop } from "./shop.js";
 
-const SPEED = 10; // of the clock in scenario.yaml; yours is 1
+const SPEED = 5; // of the clock in scenario.yaml; yours is 1
 const PATIENCE_MS = 20_000;
 const EXPECTED = ["Succesful", "Succesful", "Failed", "Succesful", "refused", "Succesful"];
 const { RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_SIM_URL } = process.env;

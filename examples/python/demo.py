@@ -16,7 +16,7 @@ from receiver import Receiver
 from reconcile import reconcile
 from shop import Order, Shop
 
-SPEED = 10  # of the clock in scenario.yaml; yours is 1
+SPEED = 5  # of the clock in scenario.yaml; yours is 1
 EXPECTED = ["Succesful", "Succesful", "Failed", "Succesful", "refused", "Succesful"]
 
 

@@ -32,20 +32,24 @@ FORGETFUL = {
 
 
 class Example(NamedTuple):
-    """An example in a folder of its own: what its README does, and what that prints."""
+    """An example in a folder of its own, built: the command of its README that runs it, and what that prints."""
 
     folder: Path
-    commands: str
+    command: str
     shown: str
 
     def play(self, scenario: str = "scenario.yaml", **variables: str) -> tuple[str, int]:
         """What it prints and its exit code, with another scenario, and with these variables for the program alone."""
         changes = "".join(f"env {name}={value} " for name, value in variables.items())
-        commands = self.commands.replace(EXEC, EXEC.replace("scenario.yaml", scenario) + changes)
-        path = f'PATH="{Path(sys.executable).parent}:$PATH" GOCACHE="{self.folder.parent}/go" GOPROXY=off'
-        text = printed(f"export {path}\n{commands}echo exit code $?", self.folder, "", DEADLINE_S)
-        output, _, code = text.rpartition("exit code ")
-        return output, int(code)
+        return _done(self.folder, self.command.replace(EXEC, EXEC.replace("scenario.yaml", scenario) + changes))
+
+
+def _done(folder: Path, commands: str) -> tuple[str, int]:
+    """What some commands print, and the exit code of the last."""
+    variables = f'PATH="{Path(sys.executable).parent}:$PATH" GOCACHE="{folder.parent}/go" GOPROXY=off'
+    text = printed(f"export {variables}\n{commands}\necho exit code $?", folder, "", DEADLINE_S)
+    output, _, code = text.rpartition("exit code ")
+    return output, int(code)
 
 
 @pytest.fixture(scope="module", params=NEEDS)
@@ -57,7 +61,10 @@ def example(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     shutil.copytree(EXAMPLES, folder / "examples", ignore=shutil.ignore_patterns("build", "__pycache__"))
     (folder / "examples" / "forgetful.yaml").write_text(yaml.safe_dump(FORGETFUL))
     commands, shown = blocks((EXAMPLES / language / "README.md").read_text("utf-8"))
-    return Example(folder, commands.text, shown.text)
+    enter, *build, command = commands.text.splitlines()
+    if build:
+        assert _done(folder, "\n".join((enter, *build))) == ("", 0)
+    return Example(folder, f"{enter}\n{command}", shown.text)
 
 
 def test_an_example_prints_what_its_readme_says_and_is_a_good_client(example: Example) -> None:
