@@ -9,7 +9,7 @@ from typing import Any
 from reseller_sim.webhooks import Verdict, verify_webhook
 
 UNCHECKED = Verdict(False, "no secret was given; name it with verify(secret)")
-UNSIGNED = Verdict(False, "it is not signed, as transaction callbacks are not")
+UNSIGNED = Verdict(False, "it has no header webhook-signature, as transaction callbacks have none")
 
 
 @dataclass(frozen=True)
