@@ -11,7 +11,7 @@ from types import TracebackType
 from urllib.parse import parse_qsl, urlsplit
 
 from reseller_sim.messages import UNCHECKED, UNSIGNED, Message
-from reseller_sim.webhooks import Verdict, verify_webhook
+from reseller_sim.webhooks import Verdict, key_of, verify_webhook
 
 LOOPBACK = "127.0.0.1"
 MESSAGES_MAX = 10_000
@@ -72,7 +72,7 @@ class Receiver:
 
         Raises `ValueError` for a secret that is not hexadecimal.
         """
-        bytes.fromhex(secret)
+        key_of(secret)
         self._secrets.append(secret)
 
     def reply(
