@@ -66,7 +66,10 @@ func (r *Receiver) callback(answer http.ResponseWriter, request *http.Request) {
 	case payment.Product != order.product || payment.Account != order.account || payment.Amount != order.amount:
 		answer.WriteHeader(http.StatusBadRequest)
 	default:
-		r.shop.heard <- heard{payment.Refid, payment.Status}
+		select {
+		case r.shop.heard <- heard{payment.Refid, payment.Status}:
+		default: // the shop is busy, and asks anyway
+		}
 	}
 }
 

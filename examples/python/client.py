@@ -2,11 +2,9 @@
 
 import json
 from decimal import Decimal
-from http.client import HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
-from urllib.error import HTTPError
-from urllib.parse import quote, urlencode
-from urllib.request import Request, urlopen
+from urllib.parse import quote, urlencode, urlsplit
 
 from signing import signed_headers
 
@@ -33,14 +31,11 @@ class Client:
         text = urlencode(sorted((query or {}).items()), quote_via=quote)
         data = b"" if body is None else json.dumps(body).encode()
         headers = signed_headers(self.key, self.secret, method, text, data) | {"Content-Type": "application/json"}
-        address = f"{self.url}{path}?{text}" if text else self.url + path
+        target = f"{path}?{text}" if text else path
         try:
-            with urlopen(Request(address, data or None, headers, method=method), timeout=TIMEOUT_S) as answer:
-                status, answered = answer.status, answer.read()
-        except HTTPError as error:
-            status, answered = error.code, error.read()
+            status, answered = self._send(method, target, headers, data)
         except (OSError, HTTPException) as error:
-            raise Unanswered(f"{method} {path}: {error}") from error
+            raise Unanswered(f"{method} {path}: {error or type(error).__name__}") from error
         if status >= 500 or status == 429:
             raise Unanswered(f"{method} {path}: {status}")
         if status not in (200, 400):
@@ -57,6 +52,18 @@ class Client:
     def set(self, method: str, path: str, query: dict[str, str] | None = None, body: object = None) -> Any:
         """The JSON of a change of settings."""
         return self._accepted(method, path, query, body)
+
+    def _send(self, method: str, target: str, headers: dict[str, str], data: bytes) -> tuple[int, bytes]:
+        """Without following redirects: nobody else gets the key."""
+        parts = urlsplit(self.url)
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        connection = kind(parts.netloc, timeout=TIMEOUT_S)
+        try:
+            connection.request(method, parts.path + target, data or None, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
 
     def _accepted(self, method: str, path: str, query: dict[str, str] | None, body: object = None) -> Any:
         status, answer = self.call(method, path, query, body)
