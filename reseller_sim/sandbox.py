@@ -8,11 +8,11 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
-from reseller_sim.control import TIMEOUT_S, Control, Query
+from reseller_sim.control import CONTROL_PATH, TIMEOUT_S, Control, Query
 from reseller_sim.durations import Duration, moment, seconds
 from reseller_sim.errors import NoAnswer, NotRunning, SimulatorError
 from reseller_sim.evidence import Evidence
-from reseller_sim.exchange import Answer, Unanswered, encoded, exchange
+from reseller_sim.exchange import Answer, Unanswered, Unreachable, encoded, exchange
 from reseller_sim.identity import Identity
 from reseller_sim.messages import Message, from_inbox
 from reseller_sim.story import Story
@@ -51,13 +51,15 @@ class Sandbox(Identity):
 
     def call(self, method: str, path: str, json: Any = None, *, timeout_s: float = TIMEOUT_S) -> Answer:
         """Send one signed request as the first reseller; `path` has its query, percent-encoded. Every status is an
-        answer. Raises `NoAnswer` when the connection ends without one."""
+        answer. Raises `NoAnswer` when the connection ends without one, `NotRunning` when nobody listens."""
         body = b"" if json is None else encoded(json)
         headers = self.auth.headers(method, path, body)
         if body:
             headers["Content-Type"] = "application/json"
         try:
             return exchange(method, self.url + path, body or None, headers, timeout_s)
+        except Unreachable as error:
+            raise self._control.not_running(error) from None
         except Unanswered as error:
             text = f"{method} {path} got no complete response: {error}"
             raise NoAnswer(text) from None
@@ -174,8 +176,12 @@ class Sandbox(Identity):
 
     def inbox(self, name: str = "callbacks") -> list[Message]:
         """What an inbox received, oldest first."""
-        path = f"{self._path}/inbox/{name}"
-        return [from_inbox(one, path) for one in self._control.pages(path, "items", {})]
+        items = self._control.pages(f"{self._path}/inbox/{name}", "items", {})
+        return [from_inbox(one, self._address(name)) for one in items]
+
+    def _address(self, inbox: str) -> str:
+        """The path at which an inbox receives."""
+        return f"{CONTROL_PATH}/inbox/{self.id}/{inbox}"
 
     def wait_for_callback(
         self, refid: str | None = None, *, status: str | None = None, inbox: str = "callbacks", timeout_s: float = 10
@@ -185,15 +191,14 @@ class Sandbox(Identity):
         Under a manual clock callbacks come with `advance` and `run_until_idle`. Raises `AssertionError` with what did
         happen when it does not come in `timeout_s` seconds.
         """
-        path = f"/inbox/{inbox}"
         ends, cursor = monotonic() + timeout_s, 0
         while True:
             left = max(0.0, ends - monotonic())
             query = {"cursor": cursor, "wait_for": 1, "timeout": round(left, 3)}
-            page = self.ask("GET", path, query=query, timeout_s=left + TIMEOUT_S)
+            page = self.ask("GET", f"/inbox/{inbox}", query=query, timeout_s=left + TIMEOUT_S)
             for item in page["items"]:
                 cursor = item["n"]
-                message = from_inbox(item, self._path + path)
+                message = from_inbox(item, self._address(inbox))
                 if refid in (None, message.data.get("refid")) and status in (None, message.data.get("status")):
                     return message
             if not page["items"] and left == 0:
