@@ -25,7 +25,10 @@ FILES: dict[str, Callable[[Sandbox], Any]] = {
 }
 """What is written of a sandbox beside `test.json`, which says of which test it is."""
 
-_STYLE = "body{font:15px/1.5 system-ui;margin:2em auto;max-width:75em}td,th{padding:.2em .6em;text-align:left}.failed{color:#b00020}"
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 75em }
+th, td { padding: .2em .6em; text-align: left; vertical-align: top } .failed { color: #b00020 }
+""".strip()
 
 
 def begin(config: pytest.Config) -> None:

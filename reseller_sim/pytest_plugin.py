@@ -20,8 +20,8 @@ WATCHED: pytest.StashKey[Watched] = pytest.StashKey()
 """Of a test item: its sandbox."""
 
 MARK = (
-    "scenario(scenario=None, *, clock, start, seed, credentials, audit): what the test's sandbox begins with: the name of"
-    " a bundled scenario, a YAML file (looked for beside the test, then in the root folder), YAML text or a mapping."
+    "scenario(scenario=None, *, clock, start, seed, credentials, audit): what the test's sandbox begins with: a bundled"
+    " scenario's name, a YAML file (looked for beside the test, then in the root folder), YAML text or a mapping."
     " audit=False: the test violates obligations on purpose."
 )
 
@@ -55,12 +55,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(name="reseller_sim", scope="session")
-def _reseller_sim() -> Iterator[Simulator]:
-    """The simulator: the one that the environment names (`reseller-sim exec`), otherwise one of this process's own, with
-    xdist one of each worker's."""
+def _reseller_sim(pytestconfig: pytest.Config) -> Iterator[Simulator]:
+    """The simulator: the one that the environment names (`reseller-sim exec`), otherwise one of this process's own; with
+    xdist each worker has one."""
     from reseller_sim.pytest_watch import simulator
 
-    with simulator() as found:
+    with simulator(pytestconfig.rootpath) as found:
         yield found
 
 

@@ -1,9 +1,11 @@
 """The sandbox of a test, from its start to its end: made as the marks say, judged, reported and deleted."""
 
+import os
 import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
@@ -19,12 +21,11 @@ NAME_MAX = 50  # of the 64 characters that an id may have
 
 
 @contextmanager
-def simulator() -> Iterator[Simulator]:
-    """The simulator that the environment names, otherwise a new one that ends with the session."""
-    import os
-
+def simulator(root: Path) -> Iterator[Simulator]:
+    """The simulator that the environment names, otherwise a new one that ends with the session and reads the scenario
+    files below `root`."""
     try:
-        found = Simulator() if os.environ.get("RESELLER_SIM_URL") else Simulator.start()
+        found = Simulator() if os.environ.get("RESELLER_SIM_URL") else Simulator.start(scenarios=root)
         found.health()
     except (NotRunning, NotStarted, SimulatorError) as error:
         pytest.fail(f"reseller-sim: {error}", pytrace=False)
