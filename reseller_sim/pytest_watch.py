@@ -24,13 +24,21 @@ NAME_MAX = 50  # of the 64 characters that an id may have
 def simulator(root: Path) -> Iterator[Simulator]:
     """The simulator that the environment names, otherwise a new one that ends with the session and reads the scenario
     files below `root`."""
+    found = _found(root)
+    if isinstance(found, str):
+        pytest.fail(f"reseller-sim: {found}", pytrace=False)
+    with found:
+        yield found
+
+
+def _found(root: Path) -> Simulator | str:
+    """A simulator that answers, or why there is none."""
     try:
         found = Simulator() if os.environ.get("RESELLER_SIM_URL") else Simulator.start(scenarios=root)
         found.health()
     except (NotRunning, NotStarted, SimulatorError) as error:
-        pytest.fail(f"reseller-sim: {error}", pytrace=False)
-    with found:
-        yield found
+        return str(error)
+    return found
 
 
 class Watched:
@@ -79,8 +87,20 @@ def watched(item: pytest.Item, of: Simulator) -> Iterator[Watched]:
     settings = settings_of(item)
     if settings.problem:
         pytest.fail(settings.problem, pytrace=False)
+    sandbox = _made(item, settings, of)
+    if isinstance(sandbox, str):
+        pytest.fail(f"reseller-sim: the sandbox of this test cannot be made: {sandbox}", pytrace=False)
+    found = Watched(item, settings, sandbox)
     try:
-        sandbox = of.sandbox(
+        yield found
+    finally:
+        found.end()
+
+
+def _made(item: pytest.Item, settings: Settings, of: Simulator) -> Sandbox | str:
+    """A new sandbox, or why there can be none: failing the test outside of `except` shows that alone."""
+    try:
+        return of.sandbox(
             settings.scenario,
             id=_id(item),
             clock=settings.clock,
@@ -89,12 +109,7 @@ def watched(item: pytest.Item, of: Simulator) -> Iterator[Watched]:
             credentials=settings.credentials,
         )
     except (SimulatorError, NotRunning, ValueError, TypeError, OSError) as error:
-        pytest.fail(f"reseller-sim: the sandbox of this test cannot be made: {error}", pytrace=False)
-    found = Watched(item, settings, sandbox)
-    try:
-        yield found
-    finally:
-        found.end()
+        return str(error)
 
 
 @contextmanager
