@@ -1,0 +1,86 @@
+"""The control API of a running simulator, as requests and answers."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from reseller_sim.errors import NotRunning, SimulatorError
+from reseller_sim.exchange import Unanswered, encoded, exchange
+
+CONTROL_PATH = "/_sim"
+TIMEOUT_S = 60.0
+PAGE = 1000
+HTTP_ERROR = 400
+
+
+class Control:
+    """Asks the simulator at `url`, its root, with a bearer `token` where it wants one."""
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        self.root = url.rstrip("/").removesuffix(CONTROL_PATH).rstrip("/")
+        self.url = self.root + CONTROL_PATH
+        self.token = token
+
+    def ask(self, method: str, path: str, json: Any = None, *, timeout_s: float = TIMEOUT_S, **query: Any) -> Any:
+        """The decoded answer, None for 204. Raises `SimulatorError` for a refusal and `NotRunning`."""
+        body = None if json is None else encoded(json)
+        return self.send(method, path, body, "application/json", query, timeout_s=timeout_s)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        content_type: str,
+        query: Mapping[str, Any],
+        timeout_s: float = TIMEOUT_S,
+    ) -> Any:
+        """The same for a body of any type."""
+        headers = {"Content-Type": content_type} if body is not None else {}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        asked = urlencode({name: value for name, value in query.items() if value is not None})
+        url = f"{self.url}{path}{'?' if asked else ''}{asked}"
+        try:
+            answer = exchange(method, url, body, headers, timeout_s)
+        except Unanswered as error:
+            raise NotRunning(
+                f"no simulator answers at {self.root} ({error}): start one with `reseller-sim serve` or "
+                "`Simulator.start()`, or name another address in RESELLER_SIM_URL"
+            ) from None
+        try:
+            decoded = answer.json() if answer.body else None
+        except ValueError:
+            raise NotRunning(f"{self.root} answered {answer.status} without JSON: is it a simulator?") from None
+        if answer.status >= HTTP_ERROR:
+            raise _refusal(answer.status, decoded)
+        return decoded
+
+    def pages(self, path: str, member: str, **query: Any) -> Iterator[dict[str, Any]]:
+        """Every item of a list, over all of its pages."""
+        cursor: Any = None
+        while True:
+            page = self.ask("GET", path, limit=PAGE, cursor=cursor, **query)
+            yield from page[member]
+            if not page["has_more"]:
+                return
+            cursor = page["cursor"]
+
+
+def _refusal(status: int, decoded: Any) -> SimulatorError:
+    said = decoded if isinstance(decoded, dict) else {}
+    problems = tuple(_problem(one) for one in said.get("problems", ()))
+    code, message = said.get("error", "unknown"), said.get("message", "the control API refused the request")
+    return SimulatorError(status, code, message, said.get("path") or "", problems)
+
+
+def _problem(one: Any) -> str:
+    if not isinstance(one, dict):
+        return str(one)
+    line = f"line {one['line']}, " if one.get("line") else ""
+    return f"{line}{one.get('path', '')}: {one.get('message', '')}"
+
+
+def sandbox_path(sandbox: str) -> str:
+    """The path of a sandbox below `/_sim`."""
+    return f"/sandboxes/{quote(sandbox, safe='')}"

@@ -1,0 +1,1 @@
+"""A real receiver of callbacks and webhooks on a loopback port."""
