@@ -21,9 +21,11 @@ class Audited:
 
     @property
     def text(self) -> str:
-        """Why the test fails."""
+        """Why the test fails; empty when it does not."""
         count = len(self.violations)
-        head = f"reseller-sim: the test passed, but violates {count} obligation{'s' * (count > 1)} of a client"
+        if not count:
+            return ""
+        head = f"the test passed, but violates {count} obligation{'s' * (count > 1)} of a client"
         return "\n\n".join([head, *self.violations])
 
 

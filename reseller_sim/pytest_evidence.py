@@ -24,7 +24,7 @@ def evidence(sandbox: Sandbox) -> list[Section]:
     """The sections, as far as the simulator still answers; one of one line says why there are no more."""
     found: list[Section] = []
     try:
-        found.extend((TITLE + title, _text(lines)) for title, lines in _sections(sandbox))
+        found.extend((TITLE + printable(title), _text(lines)) for title, lines in _sections(sandbox))
     except Exception as error:  # whatever is wrong with the evidence, pytest has to report the test
         found.append((TITLE + "no more to show", printable(f"sandbox {sandbox.id} at {sandbox.url}: {error}")))
     return found

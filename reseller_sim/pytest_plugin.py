@@ -56,8 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(name="reseller_sim", scope="session")
 def _reseller_sim(pytestconfig: pytest.Config) -> Iterator[Simulator]:
-    """The simulator: the one that the environment names (`reseller-sim exec`), otherwise one of this process's own; with
-    xdist each worker has one."""
+    """The simulator: the one that the environment names (`reseller-sim exec`), otherwise one of this process's own, so
+    that with xdist each worker has one."""
     from reseller_sim.pytest_watch import simulator
 
     with simulator(pytestconfig.rootpath) as found:

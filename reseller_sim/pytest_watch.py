@@ -54,11 +54,16 @@ class Watched:
 
     def audit(self) -> None:
         """Fail the test for what is more than a warning, unless its mark says `audit=False`."""
-        if not self._settings.audit:
-            return
-        self._audited = audited(self.sandbox)
-        if self._audited.violations:
-            pytest.fail(self._audited.text, pytrace=False)
+        if self._settings.audit and (text := self._violations()):
+            pytest.fail(f"reseller-sim: {text}", pytrace=False)
+
+    def _violations(self) -> str:
+        """Why the test fails, or an empty text. One whose sandbox is gone does: it may have violated anything."""
+        try:
+            self._audited = audited(self.sandbox)
+        except (SimulatorError, NotRunning) as error:
+            return f"the test passed, but cannot be audited: {error}"
+        return self._audited.text
 
     def add_to(self, report: pytest.TestReport) -> None:
         """Put the evidence under a report of a failure, the first one of the test; and the warnings into that of the

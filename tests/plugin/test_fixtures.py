@@ -10,7 +10,7 @@ from tests.support.pytest_runs import Run, run_pytest
 
 pytestmark = pytest.mark.slow
 
-TESTS = '''
+TESTS = """
 import os
 from pathlib import Path
 
@@ -121,7 +121,7 @@ async def test_both_kinds_are_one_sandbox(sandbox, async_sandbox):
 @pytest.fixture
 def anyio_backend():
     return "asyncio"
-'''
+"""
 FILES = {
     "pytest.ini": "[pytest]\nfilterwarnings = error\n",
     "root.yaml": "scenario: root\nextends: default\n",
@@ -146,11 +146,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     with serving("--port", "0", "--json") as server:
         url = server.ready["url"]
         yield run_pytest(folder, files=FILES, RESELLER_SIM_URL=f"{url}/_sim")
-        assert [one["id"] for one in ask(f"{url}/_sim/sandboxes").json()["sandboxes"]] == ["default"]
+        assert [one["id"] for one in ask(f"{url}/_sim/sandboxes").json["sandboxes"]] == ["default"]
 
 
 def test_the_fixtures_and_marks_do_what_the_tests_say(run: Run) -> None:
-    assert "16 passed, 7 errors" in run.shown, run.shown
+    assert "15 passed, 7 errors" in run.shown, run.shown
 
 
 @pytest.mark.parametrize("test", ERRORS)
@@ -166,7 +166,9 @@ def test_both_places_are_named_where_a_file_was_looked_for(run: Run) -> None:
     assert "/inner/nowhere.yaml and /" in run.report("TestMisuse.test_an_unknown_file")
 
 
-def test_a_simulator_that_does_not_answer_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_simulator_that_does_not_answer_is_said_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     from reseller_sim.pytest_watch import simulator
 
     monkeypatch.setenv("RESELLER_SIM_URL", "http://127.0.0.1:9/_sim")

@@ -22,7 +22,9 @@ class Run:
 
     def outcome(self, test: str) -> str:
         """PASSED, FAILED, ERROR … of a test, as the summary of `-rA` has it; of several, joined."""
-        found = re.findall(rf"^(PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S*::{re.escape(test)}(?: |$)", self.shown, re.MULTILINE)
+        found = re.findall(
+            rf"^(PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S*::{re.escape(test)}(?: |$)", self.shown, re.MULTILINE
+        )
         return " ".join(sorted(set(found)))
 
     def report(self, test: str) -> str:
