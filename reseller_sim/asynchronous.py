@@ -6,6 +6,7 @@ A cancelled call returns at once; its thread ends with its request, and the simu
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import update_wrapper
 from pathlib import Path
@@ -38,7 +39,7 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
             outcome: tuple[T | None, BaseException | None] = (function(*args, **kwargs), None)
         except Exception as error:
             outcome = (None, error)
-        if not loop.is_closed():
+        with suppress(RuntimeError):  # nobody waits any more when the loop is closed
             loop.call_soon_threadsafe(tell, *outcome)
 
     threading.Thread(target=run, name="reseller-sim call", daemon=True).start()
@@ -169,7 +170,7 @@ class AsyncSimulator:
         """As `Simulator.start`: `await` it, or `async with` it."""
 
         async def opening() -> AsyncSimulator:
-            simulator = cls("")
+            simulator = cls.__new__(cls)
             simulator.sync = await in_thread(
                 Simulator.start, scenario, clock=clock, seed=seed, scenarios=scenarios, arguments=arguments
             )

@@ -11,6 +11,7 @@ CONTROL_PATH = "/_sim"
 TIMEOUT_S = 60.0
 PAGE = 1000
 HTTP_ERROR = 400
+Query = Mapping[str, Any]  # without those that are None
 
 
 class Control:
@@ -21,10 +22,12 @@ class Control:
         self.url = self.root + CONTROL_PATH
         self.token = token
 
-    def ask(self, method: str, path: str, json: Any = None, *, timeout_s: float = TIMEOUT_S, **query: Any) -> Any:
+    def ask(
+        self, method: str, path: str, json: Any = None, *, query: Query | None = None, timeout_s: float = TIMEOUT_S
+    ) -> Any:
         """The decoded answer, None for 204. Raises `SimulatorError` for a refusal and `NotRunning`."""
         body = None if json is None else encoded(json)
-        return self.send(method, path, body, "application/json", query, timeout_s=timeout_s)
+        return self.send(method, path, body, "application/json", query or {}, timeout_s)
 
     def send(
         self,
@@ -32,7 +35,7 @@ class Control:
         path: str,
         body: bytes | None,
         content_type: str,
-        query: Mapping[str, Any],
+        query: Query,
         timeout_s: float = TIMEOUT_S,
     ) -> Any:
         """The same for a body of any type."""
@@ -56,11 +59,11 @@ class Control:
             raise _refusal(answer.status, decoded)
         return decoded
 
-    def pages(self, path: str, member: str, **query: Any) -> Iterator[dict[str, Any]]:
+    def pages(self, path: str, member: str, filters: Query) -> Iterator[dict[str, Any]]:
         """Every item of a list, over all of its pages."""
         cursor: Any = None
         while True:
-            page = self.ask("GET", path, limit=PAGE, cursor=cursor, **query)
+            page = self.ask("GET", path, query={**filters, "limit": PAGE, "cursor": cursor})
             yield from page[member]
             if not page["has_more"]:
                 return

@@ -58,7 +58,8 @@ class Evidence:
     def refusals(self, refused: Iterable[Mapping[str, Any]]) -> str:
         """A line for each refused request, oldest first."""
         rows = [request_line(one) for one in refused][::-1]
-        return "\n".join([f"{len(rows)} requests were refused:", *_indented(rows)])
+        count = "1 request was" if len(rows) == 1 else f"{len(rows)} requests were"
+        return "\n".join([f"{count} refused:", *_indented(rows)])
 
     def violations(self, audit: Mapping[str, Any]) -> str:
         """What an audit found, and what to do."""

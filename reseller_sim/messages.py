@@ -9,7 +9,7 @@ from typing import Any
 from reseller_sim.webhooks import Verdict, verify_webhook
 
 UNCHECKED = Verdict(False, "no secret was given; name it with verify(secret)")
-UNSIGNED = Verdict(False, "it is not signed, as transaction callbacks are not")
+UNSIGNED = Verdict(False, "it has no header webhook-signature, as transaction callbacks have none")
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,25 @@ class Message:
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """What a callback says: the member `data` of its body, or with GET its query; empty for anything else."""
-        try:
-            found = self.json()
-        except ValueError:
-            return self.query
-        inner = found.get("data", found) if isinstance(found, dict) else {}
+        """What a callback or an event says: the member `data` of its body, or with GET its query and the JSON in its
+        `message`, which has the status by name; empty for anything else."""
+        if self.method == "GET":
+            return {**self.query, **_members(self.query.get("message", ""))}
+        found = _members(self.body)
+        inner = found.get("data", found)
         return inner if isinstance(inner, dict) else {}
 
     def verify(self, secret: str) -> Verdict:
         """Judge its signature by a webhook's secret; the timestamp is compared with the present."""
         return verify_webhook(secret, self.headers, self.body)
+
+
+def _members(text: str | bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def from_inbox(item: Mapping[str, Any], path: str) -> Message:

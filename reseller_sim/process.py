@@ -14,6 +14,7 @@ from typing import IO, Any
 from reseller_sim.errors import NotStarted
 
 CHILD = str(Path(__file__).absolute().parent / "child.py")
+START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
 LINES_KEPT = 1000
 
@@ -34,16 +35,20 @@ class Process:
             env=_environment(),
             encoding="utf-8",
             errors="replace",
+            start_new_session=True,  # Ctrl-C ends the tests, which then clean up
         )
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         atexit.register(self.close)
         errors = self._drain(self._process.stderr)
         self.ready = self._await_ready(self._process.stdout, errors)
-        self._drain(self._process.stdout)
 
     def _await_ready(self, out: IO[str], errors: threading.Thread) -> dict[str, Any]:
+        timer = threading.Timer(START_TIMEOUT_S, self._process.kill)
+        timer.start()
         line = out.readline()
+        timer.cancel()
+        self._drain(out)
         try:
             ready: dict[str, Any] = json.loads(line)
         except ValueError:

@@ -29,10 +29,7 @@ def verify_webhook(secret: str, headers: Mapping[str, str], body: bytes, *, now:
 
     Raises `ValueError` for a secret that is not hexadecimal.
     """
-    try:
-        key = bytes.fromhex(secret)
-    except ValueError:
-        raise ValueError("a webhook secret is hexadecimal; give it as PUT /v2/balance-webhook showed it") from None
+    key = key_of(secret)
     sent = {name.lower(): value for name, value in headers.items()}
     missing = [name for name in HEADERS if not sent.get(name)]
     if missing:
@@ -47,6 +44,14 @@ def verify_webhook(secret: str, headers: Mapping[str, str], body: bytes, *, now:
     if abs(age) > TOLERANCE_S:
         return Verdict(False, f"webhook-timestamp is {abs(age):.0f} s {'old' if age > 0 else 'ahead'}; 300 are allowed")
     return Verdict(True, "")
+
+
+def key_of(secret: str) -> bytes:
+    """The key that a webhook's secret stands for. Raises `ValueError`."""
+    try:
+        return bytes.fromhex(secret)
+    except ValueError:
+        raise ValueError("a webhook secret is hexadecimal; give it as PUT /v2/balance-webhook showed it") from None
 
 
 def _is(wanted: bytes, signature: str) -> bool:
