@@ -9,7 +9,7 @@ from reseller_sim.story import Story, attempt_line, request_line
 Section = tuple[str, str]  # title and text, as pytest's reports have them
 
 STORIES_MAX = 3
-STORY_LINES_MAX = 30
+STORY_LINES_MAX = (8, 22)  # from its beginning, and up to its end
 REFUSED_MAX = 10
 CALLBACKS_MAX = 12
 OTHERS_MAX = 20
@@ -32,10 +32,10 @@ def evidence(sandbox: Sandbox) -> list[Section]:
 
 def _sections(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
     payments = transactions(sandbox)
-    requests = sandbox.ask("GET", "/requests", limit=RECENT)["requests"]
+    requests = sandbox.ask("GET", "/requests", query={"limit": RECENT})["requests"]
     for payment in payments[:STORIES_MAX]:
         story = Story(sandbox.ask("GET", f"/transactions/{payment['trxid']}"))
-        yield f"story of {payment['refid']}", _first(story.lines, STORY_LINES_MAX)
+        yield f"story of {payment['refid']}", _ends(story.lines)
     if others := payments[STORIES_MAX:]:
         yield f"{len(others)} more payments", _first([f"{one['refid']} {one['status']}" for one in others], OTHERS_MAX)
     if refused := [one for one in requests if one["status"] >= REFUSED]:
@@ -50,12 +50,18 @@ def _sections(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
 
 def transactions(sandbox: Sandbox) -> list[dict[str, Any]]:
     """The latest payments of a sandbox, those that have not succeeded first, and of each the newest first."""
-    found = sandbox.ask("GET", "/transactions", limit=RECENT)["transactions"]
+    found = sandbox.ask("GET", "/transactions", query={"limit": RECENT})["transactions"]
     return sorted(found, key=lambda one: bool(one["status"] == SETTLED_WELL))
 
 
 def _callback(row: dict[str, Any]) -> str:
     return f"{row['refid']}: {attempt_line(row, row['payment_status'], row['url'])}"
+
+
+def _ends(lines: list[str]) -> list[str]:
+    first, last = STORY_LINES_MAX
+    left_out = len(lines) - first - last
+    return [*lines[:first], f"  ... {left_out} more", *lines[-last:]] if left_out > 0 else lines
 
 
 def _first(lines: list[str], most: int) -> list[str]:

@@ -49,7 +49,7 @@ def begin(config: pytest.Config) -> None:
 def write(item: pytest.Item, sandbox: Sandbox, outcome: str) -> None:
     """Write what a sandbox did that anything has reached. A simulator that is gone, or a full disk, fails no test."""
     folder = Path(item.config.getoption(OPTION)) / sandbox.id
-    about = {"test": item.nodeid, "outcome": outcome, "sandbox": sandbox.id, "problem": ""}
+    about: dict[str, Any] = {"test": item.nodeid, "outcome": outcome, "sandbox": sandbox.id, "problem": ""}
     try:
         contents = {name: read(sandbox) for name, read in FILES.items()}
         about |= {"payments": len(contents["payments.json"]["payments"]), "requests": len(contents["requests.json"])}

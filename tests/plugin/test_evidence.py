@@ -38,6 +38,13 @@ def test_refusals(sandbox):
     assert False
 
 
+def test_a_long_story(sandbox):
+    for _ in range(40):
+        sandbox.call("POST", "/v2/topup", order("order-1"))
+    sandbox.run_until_idle()
+    assert False
+
+
 def test_callbacks(sandbox):
     sandbox.replies("callbacks", [{"status": 500}])
     sandbox.call("POST", "/v2/topup", order("order-7"))
@@ -120,7 +127,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 
 
 def test_only_tests_that_fail_have_evidence(run: Run) -> None:
-    assert "8 failed, 2 passed, 1 xfailed, 4 errors" in run.shown, run.shown
+    assert "9 failed, 2 passed, 1 xfailed, 4 errors" in run.shown, run.shown
     assert run.report("test_that_passes") == ""
     assert run.report("test_that_is_expected_to_fail") == ""
 
@@ -148,6 +155,14 @@ def test_refused_requests_are_shown_with_their_diagnosis_the_latest_ten(run: Run
     assert "fault down" in lines[-1]
     assert len(lines) == 11
     assert "callbacks" not in run.report("test_refusals")
+
+
+def test_of_a_long_story_the_beginning_and_the_end_are_shown(run: Run) -> None:
+    lines = run.section("test_a_long_story", "reseller-sim: story of order-1")
+    assert len(lines) == 31
+    assert "#1 POST /v2/topup" in lines[1]
+    assert lines[8] == "  ... 17 more"
+    assert "callback Succesful" in lines[-1]
 
 
 def test_callbacks_are_shown_with_what_the_receiver_answered(run: Run) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from reseller_sim.pytest_watch import simulator
 from tests.support.processes import ask, serving
 from tests.support.pytest_runs import Run, run_pytest
 
@@ -132,7 +133,7 @@ FILES = {
 ERRORS = {
     "test_an_unknown_name": "there is no bundled scenario 'bad-dya'; choose one of default, api-key-only",
     "test_an_unknown_file": "@pytest.mark.scenario: there is no file nowhere.yaml; looked for ",
-    "test_two_scenarios": '@pytest.mark.scenario takes one scenario, not 2: @pytest.mark.scenario("bad-day", clock="x60")',
+    "test_two_scenarios": '@pytest.mark.scenario takes one scenario, not 2: @pytest.mark.scenario("bad-day"',
     "test_an_unknown_argument": "@pytest.mark.scenario has no argument 'clokc': did you mean 'clock'?",
     "test_a_number": "@pytest.mark.scenario takes a name, a file, YAML text or a mapping, not int",
     "test_an_unknown_clock": "clock",
@@ -166,11 +167,7 @@ def test_both_places_are_named_where_a_file_was_looked_for(run: Run) -> None:
     assert "/inner/nowhere.yaml and /" in run.report("TestMisuse.test_an_unknown_file")
 
 
-def test_a_simulator_that_does_not_answer_is_said_in_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    from reseller_sim.pytest_watch import simulator
-
+def test_a_simulator_that_is_not_there_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RESELLER_SIM_URL", "http://127.0.0.1:9/_sim")
-    with pytest.raises(pytest.fail.Exception, match="no simulator answers at http://127.0.0.1:9"), simulator(tmp_path):
+    with pytest.raises(pytest.fail.Exception, match="no simulator answers at"), simulator(tmp_path):
         raise AssertionError("there is none")

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -85,8 +84,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def run(folder: Path) -> Iterator[Run]:
-    yield run_pytest(folder, files=FILES)
+def run(folder: Path) -> Run:
+    return run_pytest(folder, files=FILES)
 
 
 def reported(folder: Path, test: str) -> list[Path]:
