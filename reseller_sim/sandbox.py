@@ -8,7 +8,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
-from reseller_sim.control import TIMEOUT_S, Control, Query
+from reseller_sim.control import CONTROL_PATH, TIMEOUT_S, Control, Query
 from reseller_sim.durations import Duration, moment, seconds
 from reseller_sim.errors import NoAnswer, NotRunning, SimulatorError
 from reseller_sim.evidence import Evidence
@@ -174,8 +174,12 @@ class Sandbox(Identity):
 
     def inbox(self, name: str = "callbacks") -> list[Message]:
         """What an inbox received, oldest first."""
-        path = f"{self._path}/inbox/{name}"
-        return [from_inbox(one, path) for one in self._control.pages(path, "items", {})]
+        items = self._control.pages(f"{self._path}/inbox/{name}", "items", {})
+        return [from_inbox(one, self._address(name)) for one in items]
+
+    def _address(self, inbox: str) -> str:
+        """The path at which an inbox receives."""
+        return f"{CONTROL_PATH}/inbox/{self.id}/{inbox}"
 
     def wait_for_callback(
         self, refid: str | None = None, *, status: str | None = None, inbox: str = "callbacks", timeout_s: float = 10
@@ -185,15 +189,14 @@ class Sandbox(Identity):
         Under a manual clock callbacks come with `advance` and `run_until_idle`. Raises `AssertionError` with what did
         happen when it does not come in `timeout_s` seconds.
         """
-        path = f"/inbox/{inbox}"
         ends, cursor = monotonic() + timeout_s, 0
         while True:
             left = max(0.0, ends - monotonic())
             query = {"cursor": cursor, "wait_for": 1, "timeout": round(left, 3)}
-            page = self.ask("GET", path, query=query, timeout_s=left + TIMEOUT_S)
+            page = self.ask("GET", f"/inbox/{inbox}", query=query, timeout_s=left + TIMEOUT_S)
             for item in page["items"]:
                 cursor = item["n"]
-                message = from_inbox(item, self._path + path)
+                message = from_inbox(item, self._address(inbox))
                 if refid in (None, message.data.get("refid")) and status in (None, message.data.get("status")):
                     return message
             if not page["items"] and left == 0:

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -155,6 +157,26 @@ def _imported_from_above(path: Path) -> set[str]:
         - {part}
         - ({"__version__"} if part in ("control", "api", "importer", "recorder") else set())
     )
+
+
+def test_what_tests_import_knows_nothing_of_what_it_speaks_to() -> None:
+    """The launcher alone starts the simulator; of HTTP clients and pytest only what is imported already is used."""
+    client = PACKAGE.parent / "reseller_sim"
+    found = {
+        path.name: {name.partition(".")[0] for name in imports(path)} - sys.stdlib_module_names - {"reseller_sim"}
+        for path in sorted(client.rglob("*.py"))
+    }
+    assert {name: foreign for name, foreign in found.items() if foreign} == {"launcher.py": {"simulator"}}
+    assert all(len(path.read_text().splitlines()) <= LINES_MAX for path in client.rglob("*.py"))
+
+
+def test_importing_what_tests_import_costs_nothing() -> None:
+    """The plugin imports it whenever pytest starts."""
+    program = "import sys\nbefore = set(sys.modules)\nimport reseller_sim\nprint(sorted(set(sys.modules) - before - {'typing'}))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = ast.literal_eval(done.stdout)
+    assert [name for name in loaded if name.startswith("reseller_sim.")] == []
+    assert {"asyncio", "http", "json", "subprocess"} & set(loaded) == set()
 
 
 def test_the_page_draws_the_imports_without_what_other_arrows_show() -> None:

@@ -41,6 +41,7 @@ def test_a_callback_that_came_already_is_found(client: Any) -> None:
         assert (message.n, message.json()["data"]["refid"], message.data["status"]) == (2, "order-1", "Succesful")
         assert sandbox.wait_for_callback().n == 1
         assert message.headers["content-type"] == "application/json"
+        assert message.path == f"/_sim/inbox/{sandbox.id}/callbacks"
         assert not message.signature, "transaction callbacks are not signed"
 
 
