@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 WATCHED: pytest.StashKey[Watched] = pytest.StashKey()
 """Of a test item: its sandbox."""
 
+CREDENTIALS = ("RESELLER_API_KEY", "RESELLER_API_SECRET", "RESELLER_USERNAME", "RESELLER_PASSWORD")
 MARK = (
     "scenario(scenario=None, *, clock, start, seed, credentials, audit): what the test's sandbox begins with: a bundled"
     " scenario's name, a YAML file (looked for beside the test, then in the root folder), YAML text or a mapping."
@@ -87,6 +88,8 @@ def async_sandbox(sandbox: Sandbox) -> Iterator[AsyncSandbox]:
 @pytest.fixture
 def sandbox_environment(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     """The test's sandbox, which the variables RESELLER_BASE_URL, RESELLER_API_KEY and so on name during the test."""
+    for name in CREDENTIALS:  # those of another service are never used, whatever the sandbox has none of
+        monkeypatch.delenv(name, raising=False)
     for name, value in sandbox.environment.items():
         monkeypatch.setenv(name, value)
     return sandbox
@@ -105,6 +108,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     outcome = yield
     if WATCHED in item.stash:
         item.stash[WATCHED].add_to(outcome.get_result())
+        if call.when == "teardown":
+            del item.stash[WATCHED]  # a plugin may run the test again
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

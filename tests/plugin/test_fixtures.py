@@ -105,8 +105,15 @@ def test_the_environment_names_the_sandbox(sandbox_environment):
     assert os.environ["RESELLER_API_KEY"] == sandbox_environment.api_key
 
 
+@pytest.mark.scenario("{scenario: keys, resellers: [{code: RS001, api_keys: [{key: k1, secret: c2VjcmV0}]}]}")
+def test_no_credentials_of_another_service_are_left(sandbox_environment):
+    assert os.environ["RESELLER_API_KEY"] == "k1"
+    assert "RESELLER_PASSWORD" not in os.environ
+
+
 def test_the_environment_is_restored():
     assert "RESELLER_BASE_URL" not in os.environ
+    assert os.environ["RESELLER_PASSWORD"] == "staging"
 
 
 @pytest.mark.anyio
@@ -146,12 +153,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     folder = tmp_path_factory.mktemp("suite")
     with serving("--port", "0", "--json") as server:
         url = server.ready["url"]
-        yield run_pytest(folder, files=FILES, RESELLER_SIM_URL=f"{url}/_sim")
+        yield run_pytest(folder, files=FILES, RESELLER_SIM_URL=f"{url}/_sim", RESELLER_PASSWORD="staging")
         assert [one["id"] for one in ask(f"{url}/_sim/sandboxes").json["sandboxes"]] == ["default"]
 
 
 def test_the_fixtures_and_marks_do_what_the_tests_say(run: Run) -> None:
-    assert "15 passed, 7 errors" in run.shown, run.shown
+    assert "16 passed, 7 errors" in run.shown, run.shown
 
 
 @pytest.mark.parametrize("test", ERRORS)
