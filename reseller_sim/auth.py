@@ -29,9 +29,7 @@ class HMACAuth:
     def __new__(cls, *args: Any, **kwargs: Any) -> "HMACAuth":
         """Make it an instance of what the imported clients check for."""
         bases = [getattr(sys.modules.get(module), name, None) for module, name in _BASES]
-        found = tuple(base for base in bases if base is not None and not issubclass(cls, base))
-        kind = type(cls.__name__, (cls, *found), {"__module__": cls.__module__}) if found else cls
-        return super().__new__(kind)
+        return super().__new__(_kind(cls, tuple(base for base in bases if base is not None)))
 
     def __init__(self, api_key: str, api_secret: str) -> None:
         self.api_key = api_key
@@ -73,6 +71,20 @@ class HMACAuth:
             body = prepared.read()
         prepared.headers.update(self.headers(prepared.method, str(prepared.url), body or b""))
         return request
+
+
+_KINDS: dict[tuple[type, ...], type[HMACAuth]] = {}
+
+
+def _kind(cls: type[HMACAuth], bases: tuple[type, ...]) -> type[HMACAuth]:
+    """The class with these bases besides, made once."""
+    missing = tuple(base for base in bases if not issubclass(cls, base))
+    if not missing:
+        return cls
+    wanted = (cls, *missing)
+    if wanted not in _KINDS:
+        _KINDS[wanted] = type(cls.__name__, wanted, {"__module__": cls.__module__})
+    return _KINDS[wanted]
 
 
 def _canonical_query(query: str) -> str:

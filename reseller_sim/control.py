@@ -47,10 +47,7 @@ class Control:
         try:
             answer = exchange(method, url, body, headers, timeout_s)
         except Unanswered as error:
-            raise NotRunning(
-                f"no simulator answers at {self.root} ({error}): start one with `reseller-sim serve` or "
-                "`Simulator.start()`, or name another address in RESELLER_SIM_URL"
-            ) from None
+            raise self.not_running(error) from None
         try:
             decoded = answer.json() if answer.body else None
         except ValueError:
@@ -58,6 +55,13 @@ class Control:
         if answer.status >= HTTP_ERROR:
             raise _refusal(answer.status, decoded)
         return decoded
+
+    def not_running(self, reason: Unanswered) -> NotRunning:
+        """What to do when nobody answers."""
+        return NotRunning(
+            f"no simulator answers at {self.root} ({reason}): start one with `reseller-sim serve` or "
+            "`Simulator.start()`, or name another address in RESELLER_SIM_URL"
+        )
 
     def pages(self, path: str, member: str, filters: Query) -> Iterator[dict[str, Any]]:
         """Every item of a list, over all of its pages."""

@@ -36,8 +36,13 @@ class Unanswered(Exception):
     """There was no complete response; the text is the reason."""
 
 
+class Unreachable(Unanswered):
+    """Nobody listens there."""
+
+
 def exchange(method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float) -> Answer:
-    """Send a request as it is and follow no redirect. Raises `Unanswered`, and `ValueError` for an unusable URL."""
+    """Send a request as it is and follow no redirect. Raises `Unanswered`, and `ValueError` for an unusable
+    URL."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{url!r} is no http or https URL, such as http://127.0.0.1:8080")
@@ -50,7 +55,8 @@ def exchange(method: str, url: str, body: bytes | None, headers: Mapping[str, st
         return Answer(response.status, {name.lower(): text for name, text in response.getheaders()}, response.read())
     except (HTTPException, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise Unanswered(reason) from error
+        refused = isinstance(error, ConnectionRefusedError)
+        raise (Unreachable if refused else Unanswered)(reason) from error
     finally:
         connection.close()
 

@@ -12,7 +12,7 @@ from reseller_sim.control import CONTROL_PATH, TIMEOUT_S, Control, Query
 from reseller_sim.durations import Duration, moment, seconds
 from reseller_sim.errors import NoAnswer, NotRunning, SimulatorError
 from reseller_sim.evidence import Evidence
-from reseller_sim.exchange import Answer, Unanswered, encoded, exchange
+from reseller_sim.exchange import Answer, Unanswered, Unreachable, encoded, exchange
 from reseller_sim.identity import Identity
 from reseller_sim.messages import Message, from_inbox
 from reseller_sim.story import Story
@@ -51,13 +51,15 @@ class Sandbox(Identity):
 
     def call(self, method: str, path: str, json: Any = None, *, timeout_s: float = TIMEOUT_S) -> Answer:
         """Send one signed request as the first reseller; `path` has its query, percent-encoded. Every status is an
-        answer. Raises `NoAnswer` when the connection ends without one."""
+        answer. Raises `NoAnswer` when the connection ends without one, `NotRunning` when nobody listens."""
         body = b"" if json is None else encoded(json)
         headers = self.auth.headers(method, path, body)
         if body:
             headers["Content-Type"] = "application/json"
         try:
             return exchange(method, self.url + path, body or None, headers, timeout_s)
+        except Unreachable as error:
+            raise self._control.not_running(error) from None
         except Unanswered as error:
             text = f"{method} {path} got no complete response: {error}"
             raise NoAnswer(text) from None

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from reseller_sim import NoAnswer, NotRunning, Simulator, SimulatorError
+from reseller_sim import NoAnswer, NotRunning, Sandbox, Simulator, SimulatorError
+from reseller_sim.control import Control
 from tests.support.both_clients import PAIRS, public
 
 PAYMENT = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
@@ -178,6 +179,12 @@ def test_problems_of_a_scenario_have_their_lines(client: Any) -> None:
 def test_without_a_simulator_the_error_says_what_to_start() -> None:
     with pytest.raises(NotRunning, match=r"start one with `reseller-sim serve` or `Simulator.start\(\)`"):
         Simulator("http://127.0.0.1:9").health()
+
+
+def test_a_request_to_a_simulator_that_is_gone_says_what_to_start() -> None:
+    described = {"id": "gone", "scenario": "default", "seed": 1, "resellers": [{"api_key": "key", "api_secret": ""}]}
+    with pytest.raises(NotRunning, match="start one with"):
+        Sandbox(Control("http://127.0.0.1:9"), described).call("GET", "/v2/balance")
 
 
 @pytest.mark.parametrize("suffix", ["", "/", "/_sim", "/_sim/"])

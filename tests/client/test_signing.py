@@ -119,6 +119,11 @@ def test_it_is_what_each_client_checks_for() -> None:
     assert isinstance(auth, httpx2.Auth)
     assert isinstance(auth, requests.auth.AuthBase)
     assert isinstance(auth, HMACAuth)
+    assert type(auth) is type(HMACAuth(KEY, SECRET))
+    with httpx.Client(auth=auth) as one, httpx2.Client(auth=auth) as other:  # of types that mypy accepts, too
+        assert one.auth is auth
+        assert other.auth is auth
+    assert requests.Request("GET", "http://any/", auth=auth).prepare().headers["X-Api-Key"] == KEY
 
 
 def test_it_shows_no_secret() -> None:

@@ -1,8 +1,11 @@
 """The client shows what happened, waits for callbacks, and says of a failed expectation what happened instead."""
 
+import asyncio
 from typing import Any
 
 import pytest
+
+from reseller_sim import AsyncSimulator
 
 PAYMENT = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
 
@@ -50,6 +53,17 @@ def test_a_callback_is_awaited(client: Any) -> None:
         sandbox.call("POST", "/v2/topup", PAYMENT)
         message = sandbox.wait_for_callback("order-1", status="Succesful")
         assert message.data["status"] == "Succesful"
+
+
+def test_a_cancelled_wait_returns_at_once(server: str) -> None:
+    async def cancel() -> int:
+        async with AsyncSimulator(server).sandbox() as sandbox:
+            waiting = asyncio.gather(*[sandbox.wait_for_callback(timeout_s=300) for _ in range(40)])
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(waiting, 0.1)
+            return (await sandbox.call("GET", "/v2/balance")).status
+
+    assert asyncio.run(cancel()) == 200
 
 
 def test_a_callback_by_get_is_found_by_its_query(client: Any) -> None:
