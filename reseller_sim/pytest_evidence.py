@@ -16,6 +16,7 @@ OTHERS_MAX = 20
 LINE_CHARS_MAX = 300
 RECENT = 1000  # requests, and payments, that are looked at
 REFUSED = 400
+TIMEOUT_S = 10.0  # a simulator that hangs holds up no run
 TITLE = "reseller-sim: "
 SETTLED_WELL = "Succesful"
 
@@ -32,7 +33,7 @@ def evidence(sandbox: Sandbox) -> list[Section]:
 
 def _sections(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
     payments = transactions(sandbox)
-    requests = sandbox.ask("GET", "/requests", query={"limit": RECENT})["requests"]
+    requests = sandbox.ask("GET", "/requests", query={"limit": RECENT}, timeout_s=TIMEOUT_S)["requests"]
     for payment in payments[:STORIES_MAX]:
         story = Story(sandbox.ask("GET", f"/transactions/{payment['trxid']}"))
         yield f"story of {payment['refid']}", _ends(story.lines)
@@ -50,7 +51,7 @@ def _sections(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
 
 def transactions(sandbox: Sandbox) -> list[dict[str, Any]]:
     """The latest payments of a sandbox, those that have not succeeded first, and of each the newest first."""
-    found = sandbox.ask("GET", "/transactions", query={"limit": RECENT})["transactions"]
+    found = sandbox.ask("GET", "/transactions", query={"limit": RECENT}, timeout_s=TIMEOUT_S)["transactions"]
     return sorted(found, key=lambda one: bool(one["status"] == SETTLED_WELL))
 
 
