@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 import click
 
-from simulator.cli import values
+from simulator.cli import complete, values
 from simulator.options import DEFAULT_PORT, LOOPBACK
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -17,8 +17,12 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 VARIABLES = "RESELLER_SIM"
 SEED_MAX = 2**63 - 1
 
-verb = partial(click.command, context_settings={"auto_envvar_prefix": VARIABLES, "max_content_width": 100})
+_SETTINGS = {"auto_envvar_prefix": VARIABLES, "max_content_width": 100}
+verb = partial(click.command, context_settings=_SETTINGS)
+verb_group = partial(click.group, context_settings=_SETTINGS)
 option = partial(click.option, show_envvar=True)
+# Without a variable: the flag of another verb has the same name and another meaning.
+own_option = partial(click.option, allow_from_autoenv=False)
 json_flag = partial(option, "--json", is_flag=True)
 
 
@@ -130,6 +134,29 @@ def _control() -> list[Callable[[Any], Any]]:
 def control_flags(port: int) -> Callable[[Decorated], Decorated]:
     """The flags of a server that is no simulator: where it listens, and who may use its control API."""
     return _all_of([*_listening(port, port_variable=False), *_control()])
+
+
+def running_flags(function: Decorated) -> Decorated:
+    """The flags of a verb that asks a running simulator: `url`, `sandbox`, `control_token`."""
+    decorators = [
+        option("--url", metavar="URL", help=f"The simulator's address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"),
+        option(
+            "--sandbox",
+            metavar="ID",
+            default="default",
+            show_default=True,
+            shell_complete=complete.sandboxes,
+            help="The sandbox.",
+        ),
+        option(
+            "--token",
+            "control_token",
+            metavar="TOKEN",
+            callback=values.token,
+            help="The control API's token, if it has one.",
+        ),
+    ]
+    return _all_of(decorators)(function)
 
 
 def request_flags(function: Decorated) -> Decorated:
