@@ -160,12 +160,15 @@ def running_flags(function: Decorated) -> Decorated:
 
 
 def request_flags(function: Decorated) -> Decorated:
-    """METHOD, PATH and the flags of one signed request: `method`, `path`, `data`, `url`, `key`, `secret`."""
+    """METHOD, PATH and the flags of one signed request: `method`, `path`, `data`, `url`, `sandbox`, `key`, `secret`."""
     decorators = [
         click.argument("method"),
         click.argument("path"),
         option("--data", "-d", metavar="BODY|@FILE|-", help="The body: literal, from a file, or from stdin."),
         option("--url", metavar="URL", help=f"The service's address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"),
+        option(
+            "--sandbox", metavar="ID", shell_complete=complete.sandboxes, help="The sandbox, when --url names none."
+        ),
         option("--key", metavar="KEY", help="The API key.  [default: the default scenario's]"),
         option("--secret", metavar="SECRET", help="Its secret, in Base64.  [default: the default scenario's]"),
     ]

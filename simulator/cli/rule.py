@@ -1,5 +1,6 @@
 """`reseller-sim rule`: adds, lists and removes rules of a running sandbox."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def add(section: str, text: str | None, file: str | None, json: bool, **flags: A
     if wants_json(json):
         echo_value(answer)
     else:
-        print_line(f"{answer['id']} is added before all other {section}; `reseller-sim rule rm {answer['id']}` removes")
+        print_line(f"{answer['id']} is the first of the rules of {section} now")
 
 
 @verb("list")
@@ -127,7 +128,7 @@ def _from_flags(section: str, flags: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fault(given: dict[str, Any]) -> dict[str, Any]:
-    then = {name: True for name in ("disconnect", "after_commit") if name in given}
+    then: dict[str, Any] = {name: True for name in ("disconnect", "after_commit") if name in given}
     if "status" in given:
         then["status"] = int(given["status"]) if given["status"].isdecimal() else given["status"]
     return then | ({"delay": given["after"]} if "after" in given else {})
@@ -147,13 +148,13 @@ def _read(text: str | None, file: str | None, from_flags: dict[str, Any]) -> Any
     """The rule as data, from one of the three."""
     if sum((text is not None, file is not None, bool(from_flags))) != 1:
         raise click.UsageError(EITHER, click.get_current_context())
-    if text is None and file is None:
+    if from_flags:
         return from_flags
     from simulator.scenario.reading.document import ScenarioError
     from simulator.scenario.reading.load import load_text
 
     try:
-        document = load_text(text if file is None else _content(file), "rule" if file is None else file)
+        document = load_text(_content(file), file) if file is not None else load_text(str(text), "rule")
         if document.problems:
             raise ScenarioError(document.problems)
     except ScenarioError as error:
@@ -166,7 +167,7 @@ def _read(text: str | None, file: str | None, from_flags: dict[str, Any]) -> Any
 def _content(file: str) -> bytes:
     try:
         if file == "-":
-            return click.get_binary_stream("stdin").read(BYTES_MAX)
+            return sys.stdin.buffer.read(BYTES_MAX)
         with Path(file).open("rb") as opened:
             return opened.read(BYTES_MAX)
     except (OSError, ValueError) as error:

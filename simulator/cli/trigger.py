@@ -10,6 +10,7 @@ from simulator.cli import complete, values
 from simulator.cli.control import Control, Refused, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo_value
+from simulator.cli.reports.story import outcome
 from simulator.cli.resellers import deposit
 from simulator.cli.story import trxid_of
 from simulator.cli.tables import print_line, wants_json
@@ -18,8 +19,8 @@ TITLE = "reseller-sim trigger"
 BALANCE, PRODUCT, CALLBACK = "balance.added", "product.updated", "callback"
 WHAT = {PRODUCT: "the code of a product", CALLBACK: "the refid of a payment"}
 NOBODY = {
-    BALANCE: "the deposit is made, but {} has no balance webhook that is enabled: PUT /v2/webhooks/balance sets one",
-    PRODUCT: "{} is changed, but nobody is told: `webhooks.catalog_url` of the scenario has no address",
+    BALANCE: "the deposit is made, but {} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one",
+    PRODUCT: "{} is changed, but nobody is told: the scenario has no `webhooks: {{catalog: {{url: …}}}}`",
 }
 WAIT_S = 5
 
@@ -102,6 +103,7 @@ def _delivery(control: Control, event: str, about: str, since: str) -> dict[str,
             latest = one
     if latest is None:
         raise Refused(f"{TITLE}: {NOBODY[event].format(about)}")
+    _run_what_is_due(control)
     query = {"event": latest["event_id"], "wait_for": 1, "timeout": WAIT_S}
     found: list[dict[str, Any]] = control.get(path, answers, query=query)["deliveries"]
     return found[-1] if found else latest
@@ -112,13 +114,17 @@ def _callback(control: Control, trxid: str) -> dict[str, Any]:
     path, answers = "/callbacks", "callbacks-answer"
     ended = sum(1 for one in control.rows(path, "callbacks", answers, {"trxid": trxid}) if one["ending"])
     made: dict[str, Any] = control.post(f"/transactions/{path_part(trxid)}/callbacks", {}, "sent-callback-answer")
+    _run_what_is_due(control)
     control.get(path, answers, query={"trxid": trxid, "wait_for": ended + 1, "timeout": WAIT_S, "limit": 1})
     story = control.get(f"/transactions/{path_part(trxid)}", "transaction-answer")
     return next((one for one in story["callbacks"] if one["id"] == made["id"]), made)
 
 
+def _run_what_is_due(control: Control) -> None:
+    """Let a clock that stands do what is due at its time, which a running one does by itself."""
+    if control.get("/clock", "clock-answer")["mode"] == "manual":
+        control.post("/clock/advance", {"seconds": 0}, "advance-answer")
+
+
 def _outcome(sent: Mapping[str, Any]) -> str:
-    tried = sent["attempts"][-1] if sent["attempts"] else None
-    if tried is None:
-        return "it is due; `reseller-sim advance` moves the clock"
-    return tried["error"] or (f"answered {tried['status']}" if tried["status"] else tried["ending"] or "under way")
+    return outcome(sent["attempts"][-1]) if sent["attempts"] else "it is due"

@@ -17,8 +17,7 @@ def lines_of(story: Row) -> Iterator[str]:
         f"{story['refid']}: {story['product']} {story['amount']} to {story['account']}, "
         f"{story['status']} ({story['status_code']})"
     )
-    about = {"trxid": story["trxid"], "reseller": story["reseller"], "rule": story["rule"], "cost": story["cost"]}
-    yield INDENT + ", ".join(f"{name} {value}" for name, value in about.items() if value != "")
+    yield INDENT + ", ".join(f"{name} {story[name]}" for name in ("trxid", "reseller", "rule") if story[name])
     for what in ("requests", "callbacks"):
         if story[f"{what}_left_out"]:
             yield f"{INDENT}{story[f'{what}_left_out']} earlier {what} are left out"
@@ -43,6 +42,11 @@ def _happened(story: Row) -> Iterator[tuple[str, int, str]]:
             yield one["ended"], 5, f"{one['kind']} {one['state']}"
 
 
+def outcome(tried: Row) -> str:
+    """What became of an attempt of a callback or a webhook."""
+    return str(tried["error"] or (f"answered {tried['status']}" if tried["status"] else tried["ending"] or "under way"))
+
+
 def _request(row: Row) -> str:
     query = f"?{row['query']}" if row["query"] else ""
     said = [f"request {row['n']} {row['method']} {row['path']}{query}: {row['status'] or 'no answer'}"]
@@ -54,9 +58,6 @@ def _callback(one: Row) -> Iterator[tuple[str, int, str]]:
     again = " again" if one["copy"] else ""
     what = f"callback {one['payment_status']}{again} to {one['url']}"
     for tried in one["attempts"]:
-        outcome = tried["error"] or (
-            f"answered {tried['status']}" if tried["status"] else tried["ending"] or "under way"
-        )
-        yield tried["at"], 3, f"{what}, attempt {tried['number']}: {outcome}"
+        yield tried["at"], 3, f"{what}, attempt {tried['number']}: {outcome(tried)}"
     if not one["attempts"]:
         yield LATER, 3, f"{what}: {one['state']}"
