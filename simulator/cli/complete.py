@@ -4,6 +4,7 @@ A shell waits for the answer, so a simulator is asked for a moment only; without
 nothing is printed.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +13,7 @@ from click.shell_completion import CompletionItem
 
 ASK_S = 0.5
 YAML = (".yaml", ".yml")
+_PLAIN = re.compile(r"[A-Za-z0-9_.,:/@%+=-]+")
 
 
 def scenarios(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -19,6 +21,14 @@ def scenarios(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     from simulator.scenario.reading.bundled import names
 
     return [*_beginning(names(), incomplete), *yaml_files(ctx, param, incomplete)]
+
+
+def scenario_actions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The words behind `scenarios`."""
+    before = ctx.params.get("action") or ()
+    if not before:
+        return _beginning(("show", "magic", "schema"), incomplete)
+    return scenarios(ctx, param, incomplete) if before == ("show",) else []
 
 
 def yaml_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -88,5 +98,5 @@ def _asked(ctx: click.Context, path: str, answers: str, *, is_root: bool = False
 
 
 def _beginning(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """The words that begin like this, but for those that would not be one word of a line."""
-    return [CompletionItem(word) for word in words if word.startswith(incomplete) and word.isprintable()]
+    """The words that begin like this, but for those that a shell would not take as they are: clients choose refids."""
+    return [CompletionItem(word) for word in words if word.startswith(incomplete) and _PLAIN.fullmatch(word)]

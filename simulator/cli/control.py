@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from socket import SHUT_RDWR
 from threading import Event, Timer
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import click
 
-from simulator.cli.flags import CannotStart
+from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.output import one_line
 from simulator.cli.request import DEFAULT_URL
 from simulator.options import CONTROL_PATH
@@ -23,16 +23,6 @@ NO_SANDBOX = "unknown_sandbox"
 JSON_TYPE = "application/json"
 PAGE_ROWS = 1000
 PROBLEMS_MAX = 3
-
-
-class Refused(click.ClickException):
-    """The simulator's answer is no; exit code 1. `code` is that of the control API's error."""
-
-    exit_code: ClassVar[int] = 1
-
-    def __init__(self, message: str, code: str = "") -> None:
-        super().__init__(message)
-        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +51,14 @@ class Control:
         *,
         is_root: bool = False,
         query: Mapping[str, object] | None = None,
-        timeout_s: float = TIMEOUT_S,
+        timeout_s: float | None = None,
     ) -> Any:
         """`GET`."""
         target = f"{path}?{urlencode(query)}" if query else path
         return self._ask("GET", target, None, answers, is_root=is_root, timeout_s=timeout_s)
 
     def post(
-        self, path: str, body: Mapping[str, Any], answers: str, *, is_root: bool = False, timeout_s: float = TIMEOUT_S
+        self, path: str, body: Mapping[str, Any], answers: str, *, is_root: bool = False, timeout_s: float | None = None
     ) -> Any:
         """`POST` with a JSON body."""
         return self._ask("POST", path, body, answers, is_root=is_root, timeout_s=timeout_s)
@@ -103,16 +93,19 @@ class Control:
         answers: str,
         *,
         is_root: bool = False,
-        timeout_s: float = TIMEOUT_S,
+        timeout_s: float | None = None,
     ) -> Any:
         below = path if is_root else sandbox_path(self.sandbox) + path
-        status, raw = self._exchange(method, CONTROL_PATH + below, body, timeout_s)
+        limit_s = TIMEOUT_S if timeout_s is None else timeout_s
+        status, raw = self._exchange(method, CONTROL_PATH + below, body, limit_s)
         if status == 204 and not raw:
             return None
         answer = self._decoded(status, raw)
         if not 200 <= status < 300:
             raise self._refusal(status, answer)
-        if answers and not _has_shape(answers, answer):
+        if not answers:
+            raise self._useless(f"answered {status} where a simulator answers 204")
+        if not _has_shape(answers, answer):
             raise self._useless(f"answered {status} with something that is no {answers.replace('-', ' ')}")
         return answer
 
@@ -130,7 +123,7 @@ class Control:
         """Why a simulator did not do it: a simulator or a sandbox that cannot be used is as if there were none."""
         fields = answer if isinstance(answer, dict) else {}
         code, said = str(fields.get("error", "")), str(fields.get("message", ""))
-        if status in LOCKED or status >= 500 or code == NO_SANDBOX or not said:
+        if status in LOCKED or status >= 500 or code == NO_SANDBOX or not (code and said):
             hint = "; give the control API's token with --token" if status == 401 else ""
             return self._useless(f"answered {status}: {said}{hint}")
         return Refused(one_line(f"{self.verb}: {_problems(fields) or said}"), code)

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from simulator.cli import complete, values
+from simulator.cli.errors import CannotStart as CannotStart  # where the verbs import it from
 from simulator.options import DEFAULT_PORT, LOOPBACK
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -24,12 +25,6 @@ option = partial(click.option, show_envvar=True)
 # Without a variable: the flag of another verb has the same name and another meaning.
 own_option = partial(click.option, allow_from_autoenv=False)
 json_flag = partial(option, "--json", is_flag=True)
-
-
-class CannotStart(click.ClickException):
-    """The start failed, or there was no answer; exit code 3."""
-
-    exit_code: ClassVar[int] = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +44,15 @@ class ServerFlags:
     trust_forwarded: bool
     sandbox_ttl: float | None
     scenarios: Path | None
+    callback: str | None
 
 
 def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Callable[[Decorated], Decorated]:
     """The argument SCENARIO and the flags of a server, one keyword for each field of `ServerFlags`."""
     decorators = [
-        click.argument("scenario", default="default", envvar=f"{VARIABLES}_SCENARIO"),
+        click.argument(
+            "scenario", default="default", envvar=f"{VARIABLES}_SCENARIO", shell_complete=complete.scenarios
+        ),
         *_listening(port, port_variable=port_variable),
         option(
             "--clock",
@@ -76,6 +74,12 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             default="any",
             show_default=True,
             help="Where callbacks may go: anywhere but to addresses of clouds' metadata, or to public addresses only.",
+        ),
+        option(
+            "--callback",
+            metavar="URL",
+            callback=values.target,
+            help="Where the callbacks of all the scenario's resellers go, by POST; or inbox:NAME.",
         ),
         option("--trust-forwarded", is_flag=True, help="Take a client's address from X-Forwarded-For."),
         option(

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import click
 
-from simulator.cli.flags import CannotStart
+from simulator.cli.errors import CannotStart
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
 from simulator.upstream.signing import CannotSign, Credentials, SignedRequest, sign
 

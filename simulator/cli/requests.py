@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from simulator.cli.control import Control, Refused
+from simulator.cli.control import Control
+from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo, echo_value
 from simulator.cli.tables import clock_time, print_line, print_table, wants_json

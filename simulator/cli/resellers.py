@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from simulator.cli.control import Control, Refused, path_part
+from simulator.cli.control import Control, path_part
+from simulator.cli.errors import Refused
 
 
 def deposit(

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from simulator.cli import complete, values
-from simulator.cli.control import Control, Refused
+from simulator.cli.control import Control
+from simulator.cli.errors import Refused
 from simulator.cli.flags import SEED_MAX, json_flag, own_option, running_flags, verb, verb_group
 from simulator.cli.output import echo, echo_value, one_line
 from simulator.cli.tables import clock_time, print_line, print_table, wants_json

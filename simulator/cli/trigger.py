@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from simulator.cli import complete, values
-from simulator.cli.control import Control, Refused, path_part
+from simulator.cli.control import Control, path_part
+from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo_value
 from simulator.cli.reports.story import outcome

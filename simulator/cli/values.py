@@ -70,6 +70,18 @@ def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, A
     return {"status": int(status)} | ({"delay": seconds(ctx, param, delay)} if colon else {})
 
 
+def target(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    """An address that callbacks may go to: an http or https URL, or `inbox:NAME`."""
+    from simulator.delivery.targets import reason_to_refuse
+
+    if text is None:
+        return None
+    reason = reason_to_refuse(text) if text.isascii() else "the address has characters other than ASCII: encode them"
+    if reason is not None:
+        raise click.BadParameter(f"{text!r} cannot be called back: {reason}", ctx, param)
+    return text
+
+
 def seconds(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
     """A number of seconds above 0."""
     if text is None:
