@@ -5,6 +5,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from socket import SHUT_RDWR
+from socket import socket as Socket  # noqa: N812  # a class
 from threading import Event, Timer
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -138,10 +139,12 @@ class Control:
         connection = self._connection(timeout_s)
         # The timeout of a connection is that of each read; an answer that drips in would have no end.
         is_late = Event()
-        limit = Timer(timeout_s, _cut, (connection, is_late))
+        limit = Timer(timeout_s, lambda: _cut(socket, is_late))
         limit.daemon = True
         with closing(connection):
             try:
+                connection.connect()
+                socket = connection.sock  # a connection forgets it when the answer ends with it
                 limit.start()
                 connection.request(method, path, content, headers)
                 response = connection.getresponse()
@@ -190,10 +193,10 @@ def _encoded(body: Mapping[str, Any]) -> bytes:
     return encode(body)
 
 
-def _cut(connection: HTTPConnection, is_late: Event) -> None:
+def _cut(socket: Socket, is_late: Event) -> None:
     is_late.set()
-    with suppress(OSError, AttributeError):  # it has no socket before it is connected
-        connection.sock.shutdown(SHUT_RDWR)
+    with suppress(OSError):  # the other side has closed it
+        socket.shutdown(SHUT_RDWR)
 
 
 def _has_shape(schema: str, answer: Any) -> bool:

@@ -149,7 +149,7 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
         (("deposit", "5."), "500 or 19.90"),
         (("deposit", "٥"), "500 or 19.90"),
         (("deposit", "1" * 16), "500 or 19.90"),
-        (("trigger",), "EVENT"),
+        (("trigger",), "product.updated"),
         (("trigger", "balance.lost"), "balance.added"),
         (("trigger", "balance.added", "RS001"), "--reseller"),
         (("trigger", "product.updated"), "the code of a product"),
