@@ -31,7 +31,7 @@ def wants_json(json: bool) -> bool:
 def print_table(names: Sequence[str], rows: Sequence[Sequence[object]], *, reds: Sequence[bool] = ()) -> None:
     """Print rows below the names of their columns. The last column takes what is left of the terminal's width, the
     others at most `CELL_CHARS_MAX`; columns without any value are left out. `reds` marks rows that went wrong."""
-    shown = [at for at, _ in enumerate(names) if any(str(row[at]) for row in rows)]
+    shown = [at for at, _ in enumerate(names) if not rows or any(str(row[at]) for row in rows)]
     cells = [[one_line(row[at]) for at in shown] for row in rows]
     head = [names[at] for at in shown]
     widths = [min(CELL_CHARS_MAX, max(len(row[at]) for row in [head, *cells])) for at in range(len(head))]
