@@ -55,7 +55,7 @@ class Control:
         timeout_s: float | None = None,
     ) -> Any:
         """`GET`."""
-        target = f"{path}?{urlencode(query)}" if query else path
+        target = f"{path}?{urlencode(query, errors='surrogateescape')}" if query else path
         return self._ask("GET", target, None, answers, is_root=is_root, timeout_s=timeout_s)
 
     def post(
@@ -167,13 +167,13 @@ class Control:
     def _connection(self, timeout_s: float) -> HTTPConnection:
         try:
             parts = urlsplit(self.base)
-            host, port = parts.hostname, parts.port
-        except ValueError:
-            host, port = None, None
-        if host is None or parts.scheme not in ("http", "https"):
-            text = f"{self.base!r} is no http or https URL, such as {DEFAULT_URL}"
-            raise click.UsageError(text, click.get_current_context())
-        return (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(host, port, timeout=timeout_s)
+            if parts.hostname and parts.scheme in ("http", "https"):
+                connection = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+                return connection(parts.hostname, parts.port, timeout=timeout_s)
+        except (ValueError, HTTPException):
+            """It is none either."""
+        text = f"{self.base!r} is no http or https URL, such as {DEFAULT_URL}"
+        raise click.UsageError(text, click.get_current_context())
 
 
 def sandbox_path(sandbox: str) -> str:
@@ -183,14 +183,17 @@ def sandbox_path(sandbox: str) -> str:
 
 def path_part(text: str) -> str:
     """A text as one segment of a path."""
-    return quote(text, safe="")
+    return quote(text, safe="", errors="surrogateescape")
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:
     """As JSON; decimals of a scenario keep their digits."""
     from simulator.wire.json import encode
 
-    return encode(body)
+    try:
+        return encode(body)
+    except UnicodeError:
+        raise click.UsageError("an argument is not text in UTF-8", click.get_current_context()) from None
 
 
 def _cut(socket: Socket, is_late: Event) -> None:

@@ -174,10 +174,11 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
         (("health", "--url", "ftp://127.0.0.1"), "no http or https URL"),
         (("health", "--url", "http://127.0.0.1:99999"), "no http or https URL"),
         (("health", "--token", "two words"), "visible ASCII"),
+        (("deposit", "5", "--reseller", "x", "--description", "\udcff"), "not text in UTF-8"),
         (("completion",), "bash"),
         (("completion", "csh"), "bash"),
     ],
-    ids=" ".join,
+    ids=lambda words: ascii(words),
 )
 def test_wrong_usage_is_told_in_a_line_that_names_the_help(arguments: tuple[str, ...], hint: str) -> None:
     line = refusal(invoke(*arguments), 2)
