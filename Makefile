@@ -10,10 +10,13 @@ INTEROP_READY := $(INTEROP)/node_modules/.ready
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-fast interop check lint types audit docs bench bench-history campaign fuzz interop-tools wheel clean
+.PHONY: run help test test-fast interop check lint types audit docs bench bench-history campaign fuzz interop-tools wheel clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
+
+help:                ## this list
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS='	' read -r name text; do printf '  %-15s %s\n' "$$name" "$$text"; done
 
 test: $(DEV_READY)   ## the test suite, on all cores
 	$(BIN)/python -m pytest -n auto --ignore $(INTEROP) $(ARGS)
@@ -23,11 +26,11 @@ test-fast: $(DEV_READY)  ## without slow tests and most rows of long tables, in 
 
 check: lint types audit test  ## what has to pass before a commit
 
-lint: $(DEV_READY)
+lint: $(DEV_READY)   ## style and form of the code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(DEV_READY)
+types: $(DEV_READY)  ## types, strictly
 	$(BIN)/mypy
 
 audit: $(DEV_READY)  ## known vulnerabilities of the pinned packages; says what could not be audited
@@ -53,10 +56,10 @@ interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, c
 
 interop-tools: $(INTEROP_READY)  ## what `make interop` needs from npm
 
-wheel: $(DEV_READY)
+wheel: $(DEV_READY)  ## the package, in dist/
 	$(BIN)/python -m build --wheel --outdir dist .
 
-clean:
+clean:               ## remove what was made here
 	rm -rf $(VENV) $(INTEROP)/node_modules dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 

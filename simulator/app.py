@@ -22,6 +22,7 @@ from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
+from simulator.scenario.overrides import with_callback
 from simulator.server.message import HttpRequest
 from simulator.server.responder import PendingAnswer, responder_of
 from simulator.wire.headers import as_sent
@@ -126,6 +127,8 @@ class App:
 
     async def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch the default sandbox and all new ones to another scenario; see `LiveSandbox.load`."""
+        if self.options.callback is not None:
+            scenario = with_callback(scenario, self.options.callback)
         deferred = await self._default.load(scenario)
         self.scenario = scenario
         if self._control is not None:
@@ -177,6 +180,8 @@ def build_app(
     """
     if scenario is None:
         scenario = load_scenario(options.scenario)
+    if options.callback is not None:
+        scenario = with_callback(scenario, options.callback)
     if sender is None:
         sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
     sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)

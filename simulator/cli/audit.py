@@ -1,32 +1,23 @@
 """`reseller-sim audit`: what the service asks of a client, and whether the one of a running simulator does it."""
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from simulator.cli import values
-from simulator.cli.control import get, sandbox_path
-from simulator.cli.flags import CannotStart, option, verb
+from simulator.cli.control import Control
+from simulator.cli.flags import CannotStart, own_option, running_flags, verb
 from simulator.cli.output import echo, echo_json, one_line
 from simulator.cli.reports.audit import cases_of, ending, lines_of
 from simulator.cli.reports.cases import Suite
 from simulator.cli.reports.junit import junit
-from simulator.cli.request import DEFAULT_URL
 
 TITLE = "reseller-sim audit"
-# Without a variable: another verb's flags have the same names and another meaning.
-own_option = partial(click.option, allow_from_autoenv=False)
 
 
 @verb("audit")
-@option("--url", metavar="URL", help=f"The simulator's address.  [default: {DEFAULT_URL}]")
-@option("--sandbox", metavar="ID", default="default", show_default=True, help="The sandbox.")
-@option(
-    "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
-)
+@running_flags
 @own_option("--json", "as_json", is_flag=True, help="Print the answer of the control API.")
 @own_option(
     "--junit",
@@ -48,11 +39,7 @@ def command(url: str | None, sandbox: str, control_token: str | None, as_json: b
       reseller-sim audit --sandbox mine --junit audit.xml
       reseller-sim audit --json | jq '.obligations[] | select(.state == "violated")'
     """
-    from simulator.contract.validate import validator
-
-    made = get(TITLE, url, sandbox_path(sandbox) + "/audit", control_token)
-    if not validator("audit-answer").is_valid(made):
-        raise CannotStart(f"{TITLE}: {one_line(url or DEFAULT_URL)} answered with something that is no audit")
+    made = Control(TITLE, url, sandbox, control_token).get("/audit", "audit-answer")
     if junit_file is not None:
         _write(junit_file, junit(TITLE, [Suite(f"sandbox {sandbox}", tuple(cases_of(made["obligations"])))]))
     if as_json:

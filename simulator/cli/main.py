@@ -21,6 +21,15 @@ VERBS = {
     "exec": "Run a command against a simulator of its own.",
     "call": "Send one signed request and print the response.",
     "sign": "Print a request's canonical string, headers and curl command.",
+    "advance": "Move the clock, and print what happened.",
+    "requests": "Print the requests that a sandbox received.",
+    "story": "Print all that happened to a payment.",
+    "inbox": "Print what an inbox received, or program its replies.",
+    "deposit": "Put money into a wallet.",
+    "trigger": "Send a webhook or a callback now.",
+    "rule": "Add, list and remove rules.",
+    "sandbox": "Make, list and delete sandboxes.",
+    "health": "Say whether a simulator answers.",
     "import": "Print a scenario that serves a real account's catalog.",
     "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
     "check": "Report the problems of scenario files.",
@@ -29,6 +38,7 @@ VERBS = {
     "proxy": "Pass a client's requests to a deployment, and explain them.",
     "assumptions": "Print what the specification leaves open, and what we chose.",
     "openapi": "Print the contract as one OpenAPI 3.1 document.",
+    "completion": "Print what completes this command in a shell.",
 }
 
 
@@ -101,7 +111,7 @@ class Verbs(click.Group):
     epilog="An environment variable can set every flag of a verb: RESELLER_SIM_PORT for --port. "
     "Exit codes: 0 success, 1 a negative result, 2 wrong usage, 3 could not start.",
 )
-@click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
+@click.version_option(__version__, "--version", "-V", prog_name=PROGRAM, message="%(prog)s %(version)s")
 def cli() -> None:
     """A simulator of the reseller payments API: time that can be moved, failures that can be scripted, an explanation
     for everything that happened.

@@ -103,6 +103,7 @@ def _options(flags: ServerFlags) -> Options:
         trust_forwarded=flags.trust_forwarded,
         sandbox_ttl_s=flags.sandbox_ttl,
         scenarios=flags.scenarios,
+        callback=flags.callback,
     )
 
 

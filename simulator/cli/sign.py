@@ -21,6 +21,7 @@ def command(
     path: str,
     data: str | None,
     url: str | None,
+    sandbox: str | None,
     key: str | None,
     secret: str | None,
     timestamp: int | None,
@@ -39,7 +40,7 @@ def command(
       reseller-sim sign POST /v2/topup -d @payment.json --key KEY --secret SECRET
       reseller-sim sign GET /v2/balance | tail -n 1 | sh
     """
-    request = signed_request(method, path, data, url, key, secret, timestamp, nonce)
+    request = signed_request(method, path, data, url, sandbox, key, secret, timestamp, nonce)
     if json:
         echo_json(_as_json(request))
     else:

@@ -87,6 +87,7 @@ ROUTES = [
     Route(ONE + "/requests/{n}", requests.show, methods=["GET"]),
     Route(ONE + "/transactions", transactions.list_all, methods=["GET"]),
     Route(ONE + "/transactions/{trxid}", transactions.show, methods=["GET"]),
+    Route(ONE + "/transactions/{trxid}/callbacks", callbacks.send, methods=["POST"]),
     Route(ONE + "/callbacks", callbacks.list_all, methods=["GET"]),
     Route(ONE + "/deliveries", deliveries.list_all, methods=["GET"]),
     Route(ONE + "/deliveries/{job}", deliveries.show, methods=["GET"]),

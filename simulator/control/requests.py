@@ -48,6 +48,7 @@ def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
         "error": exchange.error,
         "diagnosis": mask.text(exchange.diagnosis),
         "trxid": exchange.trxid,
+        "refid": exchange.refid,
         "duration_us": exchange.duration_us,
     }
 

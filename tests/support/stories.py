@@ -48,6 +48,8 @@ def payments(p: Player) -> None:
     p.advance()
     trxid = p.sim("GET", f"{DEFAULT}/transactions?refid=bill-2001").json["transactions"][0]["trxid"]
     p.sim("GET", f"{DEFAULT}/transactions/{trxid}")
+    p.sim("POST", f"{DEFAULT}/transactions/{trxid}/callbacks")
+    p.sim("POST", f"{DEFAULT}/transactions/0/callbacks")
     p.sim("GET", f"{DEFAULT}/callbacks?refid=bill-2001&limit=2")
     p.sim("GET", f"{DEFAULT}/inbox/callbacks?limit=1")
     p.sim("GET", f"{DEFAULT}/notifications?kind=void")
