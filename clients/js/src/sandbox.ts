@@ -1,0 +1,280 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** A sandbox: a service of its own, with wallet, payments, keys and time, and what a test asks of it. */
+
+import type { Control } from "./control.js";
+import { SimulatorError, TimedOut } from "./errors.js";
+import * as expectations from "./expectations.js";
+import { Message } from "./messages.js";
+import type {
+  Advanced,
+  Audit,
+  CallbackRecord,
+  Clock,
+  LedgerEntry,
+  Reply,
+  RequestRecord,
+  Reseller,
+  SandboxRecord,
+  TransactionRecord,
+} from "./records.js";
+import { hmacHeaders } from "./signing.js";
+import { Story } from "./story.js";
+import { iso, seconds } from "./time.js";
+
+/** How to reach a state of the clock: a duration, or a time. */
+export type AdvanceBy = string | number | { to: string | Date };
+
+/** Filters of the journal. */
+export interface RequestFilters {
+  method?: string;
+  path?: string;
+  status?: number;
+  reseller?: string;
+  trxid?: string;
+  refid?: string;
+  rule?: string;
+  error?: string;
+}
+
+/** Which callback is meant, and how long to wait for it. */
+export interface CallbackWanted {
+  refid?: string;
+  /** `Processing`, `Succesful` or `Failed`. */
+  status?: string;
+  timeoutS?: number;
+  /** The inbox that receives them. */
+  inbox?: string;
+}
+
+/** A rule that was added. */
+export interface Rule {
+  id: string;
+  remove(): Promise<void>;
+}
+
+/** A sandbox of a running simulator. */
+export class Sandbox {
+  readonly id: string;
+  /** Where its reseller API is: the base URL of the client that is tested. */
+  readonly url: string;
+  readonly controlUrl: string;
+  readonly resellers: readonly Reseller[];
+  readonly #control: Control;
+  readonly #path: string;
+
+  constructor(control: Control, record: SandboxRecord) {
+    this.id = record.id;
+    this.url = record.url;
+    this.resellers = record.resellers;
+    this.#control = control;
+    this.#path = `/sandboxes/${encodeURIComponent(record.id)}`;
+    this.controlUrl = `${control.url}${this.#path}`;
+  }
+
+  /** The first reseller's. */
+  get apiKey(): string {
+    return this.resellers[0]?.api_key ?? "";
+  }
+
+  get apiSecret(): string {
+    return this.resellers[0]?.api_secret ?? "";
+  }
+
+  get username(): string {
+    return this.resellers[0]?.username ?? "";
+  }
+
+  get password(): string {
+    return this.resellers[0]?.password ?? "";
+  }
+
+  /** The variables that `reseller-sim exec` sets, for a program that reads its settings from its environment. */
+  get environment(): Record<string, string> {
+    const { url, apiKey, apiSecret, username, password, id } = this;
+    return {
+      RESELLER_BASE_URL: url,
+      RESELLER_API_KEY: apiKey,
+      RESELLER_API_SECRET: apiSecret,
+      RESELLER_USERNAME: username,
+      RESELLER_PASSWORD: password,
+      RESELLER_SANDBOX: id,
+      RESELLER_SIM_URL: this.#control.url,
+    };
+  }
+
+  /** `fetch` to a path of the reseller API, such as `/v2/balance`, signed over the bytes that are sent. Text is sent as JSON
+   * unless the headers say otherwise. */
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const request = new Request(`${this.url}${path}`, init);
+    const body = new Uint8Array(await request.arrayBuffer());
+    const headers = new Headers(request.headers);
+    if (typeof init.body === "string" && !new Headers(init.headers).has("Content-Type")) {
+      headers.set("Content-Type", "application/json");
+    }
+    const { method, url } = request;
+    const { apiKey, apiSecret } = this;
+    for (const [name, value] of Object.entries(hmacHeaders({ apiKey, apiSecret, method, url, body }))) {
+      headers.set(name, value);
+    }
+    const { signal, redirect } = request;
+    return fetch(url, { method, headers, signal, redirect, body: body.length > 0 ? body : null });
+  }
+
+  /** Moves time on: `"90s"`, `90` seconds, or `{ to }` a time. Without an argument, what is due now happens. */
+  advance(by: AdvanceBy = 0): Promise<Advanced> {
+    const json = typeof by === "object" ? { to: iso(by.to) } : { seconds: seconds(by) };
+    return this.#ask("POST", "/clock/advance", { json });
+  }
+
+  /** Moves time on until nothing is left to happen. */
+  runUntilIdle(): Promise<Advanced> {
+    return this.#ask("POST", "/clock/advance", { json: { until: "idle" } });
+  }
+
+  /** Its time now. */
+  async now(): Promise<Date> {
+    return new Date((await this.#ask<Clock>("GET", "/clock")).now);
+  }
+
+  /** Adds a rule, which comes before those that are there. `section`: `payments`, `voids`, `disputes`, `bills` or `faults`. */
+  async rule(section: string, rule: object): Promise<Rule> {
+    const { id } = await this.#ask<{ id: string }>("POST", "/rules", { json: { section, rule } });
+    return { id, remove: () => this.#ask("DELETE", `/rules/${encodeURIComponent(id)}`) };
+  }
+
+  /** Adds a fault: `{ when: { path: "/v2/topup" }, times: 1, then: { status: 503 } }`. */
+  fault(rule: object): Promise<Rule> {
+    return this.rule("faults", rule);
+  }
+
+  /** Credits a wallet, by default the first reseller's. */
+  deposit(amount: string | number, options: { reseller?: string; description?: string } = {}): Promise<LedgerEntry> {
+    const { reseller = this.resellers[0]?.code ?? "", description } = options;
+    return this.#ask("POST", `/resellers/${encodeURIComponent(reseller)}/deposits`, { json: { amount, description } });
+  }
+
+  /** The latest payment with this reference; null if there is none. */
+  async transaction(refid: string): Promise<TransactionRecord | null> {
+    const query = { refid, limit: 1 };
+    const { transactions } = await this.#ask<{ transactions: TransactionRecord[] }>("GET", "/transactions", { query });
+    return transactions[0] ?? null;
+  }
+
+  /** All payments, newest first. */
+  transactions(): Promise<TransactionRecord[]> {
+    return this.#control.all(`${this.#path}/transactions`, "transactions");
+  }
+
+  /** All that happened to the latest payment with this reference. */
+  async story(refid: string): Promise<Story> {
+    const payment = await this.transaction(refid);
+    if (payment === null) throw new SimulatorError(`sandbox ${this.id} has no payment with the refid ${refid}`);
+    return new Story(await this.#ask("GET", `/transactions/${encodeURIComponent(payment.trxid)}`));
+  }
+
+  /** The journal of requests, newest first. */
+  requests(filters: RequestFilters = {}): Promise<RequestRecord[]> {
+    return this.#control.all(`${this.#path}/requests`, "requests", { ...filters });
+  }
+
+  /** The requests that were refused, newest first: `status` is 400 or more. `diagnosis` says why. */
+  async refused(): Promise<RequestRecord[]> {
+    return (await this.requests()).filter(({ status }) => (status ?? 0) >= 400);
+  }
+
+  /** Every attempt of a callback, oldest first. */
+  callbacks(): Promise<CallbackRecord[]> {
+    return this.#control.all(`${this.#path}/callbacks`, "callbacks");
+  }
+
+  /** What the service asks of a client, and whether this one did it. */
+  audit(): Promise<Audit> {
+    return this.#ask("GET", "/audit");
+  }
+
+  /** What an inbox received, oldest first. Callbacks go to `callbacks` until the client sets a URL of its own. */
+  async inbox(name = "callbacks"): Promise<Message[]> {
+    return (await this.#control.all<Message["data"]>(this.#inbox(name), "items")).map((item) => new Message(item));
+  }
+
+  /** What an inbox replies: in this order, the last one again and again. */
+  replies(name: string, replies: readonly Reply[]): Promise<void> {
+    return this.#control.ask("PUT", this.#inbox(name), { json: { replies } });
+  }
+
+  /** The first callback of this payment, with this status, that an inbox received or receives in `timeoutS` seconds, by
+   * default 10. */
+  async waitForCallback(wanted: CallbackWanted = {}): Promise<Message> {
+    const { refid, status, timeoutS = 10, inbox = "callbacks" } = wanted;
+    const until = Date.now() + timeoutS * 1000;
+    for (let cursor = 0; ; ) {
+      const left = Math.max(0, (until - Date.now()) / 1000);
+      const query = { cursor, wait_for: 1, timeout: left.toFixed(3) };
+      const { items } = await this.#control.ask<{ items: Message["data"][] }>("GET", this.#inbox(inbox), { query });
+      const found = items
+        .map((item) => new Message(item))
+        .find(({ payment }) => (refid ?? payment.refid) === payment.refid && (status ?? payment.status) === payment.status);
+      if (found) return found;
+      cursor = items.at(-1)?.n ?? cursor;
+      if (items.length === 0 && Date.now() >= until) throw new TimedOut(await this.#missing(wanted, timeoutS));
+    }
+  }
+
+  /** Fails with the payment's story unless it has this status. */
+  expectStatus(refid: string, status: string): Promise<void> {
+    return expectations.expectStatus(this, refid, status);
+  }
+
+  /** Fails with what the ledger says unless a wallet, by default the first reseller's, has this balance. */
+  expectBalance(amount: string | number, reseller?: string): Promise<void> {
+    return expectations.expectBalance(this, amount, reseller);
+  }
+
+  /** Fails with the payment's story unless an inbox has received such a callback. Does not wait. */
+  expectCallback(refid: string, wanted: { status?: string; inbox?: string } = {}): Promise<void> {
+    return expectations.expectCallback(this, refid, wanted);
+  }
+
+  /** Fails with the refused requests and their diagnoses if there are any. */
+  expectNoRefusals(): Promise<void> {
+    return expectations.expectNoRefusals(this);
+  }
+
+  /** Fails with the violations, and what to do about them, if the client did what the service forbids. */
+  expectCleanAudit(): Promise<void> {
+    return expectations.expectCleanAudit(this);
+  }
+
+  /** What it is like now: clock, resellers, balances. */
+  record(): Promise<SandboxRecord> {
+    return this.#ask("GET", "");
+  }
+
+  /** Returns to the state in which it began. */
+  async reset(): Promise<void> {
+    await this.#ask("POST", "/reset");
+  }
+
+  async delete(): Promise<void> {
+    await this.#ask("DELETE", "");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.delete();
+  }
+
+  #ask<T>(...[method, path, sent]: Parameters<Control["ask"]>): Promise<T> {
+    return this.#control.ask(method, `${this.#path}${path}`, sent);
+  }
+
+  #inbox(name: string): string {
+    return `${this.#path}/inbox/${encodeURIComponent(name)}`;
+  }
+
+  async #missing({ refid, status }: CallbackWanted, timeoutS: number): Promise<string> {
+    const what = ["no callback", refid && `for ${refid}`, status && `with the status ${status}`].filter(Boolean).join(" ");
+    const { mode, pending } = await this.#ask<Clock & { pending: number }>("GET", "/clock");
+    const stands = mode === "manual" && pending > 0;
+    return `${what} came in ${timeoutS} s${stands ? "; time stands still: call advance() or runUntilIdle() first" : ""}`;
+  }
+}
