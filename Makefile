@@ -10,7 +10,7 @@ INTEROP_READY := $(INTEROP)/node_modules/.ready
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-fast check lint types audit docs bench bench-history campaign fuzz interop-tools wheel clean
+.PHONY: run test test-fast check lint types audit docs bench bench-history campaign fuzz interop-tools wheel npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -53,8 +53,13 @@ interop-tools: $(INTEROP_READY)  ## linters, generators and clients from npm tha
 wheel: $(DEV_READY)
 	$(BIN)/python -m build --wheel --outdir dist .
 
+npm-package: $(INTEROP_READY)  ## clients/js as a package for npm, in dist
+	@mkdir -p dist
+	@ln -sfn ../../$(INTEROP)/node_modules clients/js/node_modules
+	@cd clients/js && npm pack --silent --pack-destination ../../dist
+
 clean:
-	rm -rf $(VENV) $(INTEROP)/node_modules dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(INTEROP)/node_modules clients/js/node_modules clients/js/dist dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt

@@ -1,6 +1,6 @@
 /** Requests to the control API, `/_sim`: JSON in and out, refusals as errors. */
 
-import { NotRunning, Refused, type Problem } from "./errors.js";
+import { NotRunning, SimulatorError, type Problem } from "./errors.js";
 
 type Query = Record<string, string | number | boolean | undefined>;
 
@@ -27,7 +27,7 @@ export class Control {
     private readonly token: string | undefined,
   ) {}
 
-  /** The JSON of an answer. Refusals are `Refused`; `NotRunning` when nobody answers. */
+  /** The JSON of an answer. A refusal is a `SimulatorError`; `NotRunning` when nobody answers. */
   async ask<T>(method: string, path: string, { query = {}, json, yaml }: Sent = {}): Promise<T> {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) {
@@ -60,13 +60,13 @@ export class Control {
   }
 }
 
-function refused(status: number, text: string): Refused {
+function refused(status: number, text: string): SimulatorError {
   let refusal: Refusal = {};
   try {
     refusal = JSON.parse(text) as Refusal;
   } catch {
     // Something else than a simulator answers there.
   }
-  const { error = "", message = `the server answered ${status}: ${text.slice(0, 200)}`, path = "" } = refusal;
-  return new Refused(status, error, message, path, refusal.problems);
+  const { error = "error", message = `the server answered ${status}: ${text.slice(0, 200)}`, path = "" } = refusal;
+  return new SimulatorError(status, error, message, path, refusal.problems);
 }

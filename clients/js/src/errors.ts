@@ -1,21 +1,6 @@
-/** What can go wrong, as types. Each message is a sentence; those of the control API are its own. */
+/** What can go wrong, as types. Messages are sentences. */
 
 import { AssertionError } from "node:assert";
-
-/** The superclass of all errors of this package but failed expectations. */
-export class SimulatorError extends Error {
-  override name = "SimulatorError";
-}
-
-/** No simulator could be started, or none answers at the address. */
-export class NotRunning extends SimulatorError {
-  override name = "NotRunning";
-}
-
-/** What was waited for did not happen in time. */
-export class TimedOut extends SimulatorError {
-  override name = "TimedOut";
-}
 
 /** One of the mistakes in a scenario or rule that was refused. */
 export interface Problem {
@@ -26,30 +11,42 @@ export interface Problem {
   [more: string]: unknown;
 }
 
-/** The control API refused a request: its status, its error code and, of a scenario or rule, every problem. */
-export class Refused extends SimulatorError {
-  override name = "Refused";
+/** The control API refused a request: its status, its code and sentence, and every problem of a scenario or rule. */
+export class SimulatorError extends Error {
+  override name = "SimulatorError";
 
   constructor(
     readonly status: number,
     readonly code: string,
     message: string,
+    /** The part of the request that it is about, or empty. */
     readonly path: string,
     readonly problems: readonly Problem[] = [],
   ) {
-    super([message, ...problems.map((problem) => `  ${problem.path ?? ""}: ${problem.message}`)].join("\n"));
+    const where = path ? `, at ${path}` : "";
+    const lines = problems.map((problem) => `  ${problem.path ? `${problem.path}: ` : ""}${problem.message}`);
+    super([`${message} (${status} ${code}${where})`, ...lines].join("\n"));
   }
+}
+
+/** Nothing answers at the simulator's address. */
+export class NotRunning extends Error {
+  override name = "NotRunning";
+}
+
+/** A simulator of our own could not be started; the message has what it said. */
+export class NotStarted extends Error {
+  override name = "NotStarted";
 }
 
 /** An expectation is not met. `evidence` is what did happen: a payment's story, refused requests, violations. */
 export class ExpectationFailed extends AssertionError {
-  constructor(
-    message: string,
-    readonly evidence: string,
-    actual: unknown,
-    expected: unknown,
-  ) {
+  readonly evidence!: string;
+
+  constructor(message: string, evidence: string, actual?: unknown, expected?: unknown) {
     super({ message: evidence ? `${message}\n${evidence}` : message, actual, expected, operator: "expect" });
     this.name = "ExpectationFailed";
+    // Runners print the members of an error, and the message has this already.
+    Object.defineProperty(this, "evidence", { value: evidence, enumerable: false });
   }
 }

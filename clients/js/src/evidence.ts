@@ -18,13 +18,19 @@ export function findingLines({ id, section, title, log, evidence, advice }: Obli
   return `${id}, section ${section}${where}: ${title}\n  ${advice}`;
 }
 
+/** `1 payment`, `2 payments`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
 /** The stories of the latest payments, callbacks included, and the latest requests that were refused, oldest first. */
 export async function evidence(sandbox: Sandbox): Promise<string> {
   const payments = await sandbox.transactions();
   const shown = payments.slice(0, MOST).reverse();
   const stories = await Promise.all(shown.map(({ refid }) => sandbox.story(refid)));
-  const refused = (await sandbox.refused()).slice(0, MOST).reverse();
-  const lines = [`sandbox ${sandbox.id}: ${payments.length} payments, ${refused.length} refused requests`];
+  const refused = await sandbox.refused();
+  const counts = `${counted(payments.length, "payment")}, ${counted(refused.length, "refused request")}`;
+  const lines = [`sandbox ${sandbox.id}: ${counts}`];
   if (payments.length > shown.length) lines.push(`the latest ${shown.length} payments:`);
-  return [...lines, ...stories.map(String), ...refused.map(requestLine)].join("\n");
+  return [...lines, ...stories.map(String), ...refused.slice(0, MOST).reverse().map(requestLine)].join("\n");
 }

@@ -12,9 +12,9 @@ export function findOrStart(): Promise<Simulator> {
 /** Ends the test of a sandbox: prints what happened in it if the test has failed, deletes it. */
 export async function finish(sandbox: Sandbox, failed: boolean, print: (text: string) => void): Promise<void> {
   try {
-    if (failed) print(await evidence(sandbox));
+    if (failed) print(await evidence(sandbox).catch((error: unknown) => `sandbox ${sandbox.id}: ${String(error)}`));
   } finally {
-    await sandbox.delete();
+    await sandbox[Symbol.asyncDispose]();
   }
 }
 

@@ -1,13 +1,13 @@
 /** Client of a running `reseller-sim`: sandboxes, time, failures, and what happened. */
 
-export { ExpectationFailed, NotRunning, Refused, SimulatorError, TimedOut, type Problem } from "./errors.js";
+export { ExpectationFailed, NotRunning, NotStarted, SimulatorError, type Problem } from "./errors.js";
 export { evidence } from "./evidence.js";
 export type { StartOptions } from "./launch.js";
 export { Message, type CallbackData } from "./messages.js";
-export { Receiver, type Behaviour, type Received } from "./receiver.js";
+export { Received, Receiver, type Behaviour } from "./receiver.js";
 export type * from "./records.js";
 export { Sandbox, type AdvanceBy, type CallbackWanted, type RequestFilters, type Rule } from "./sandbox.js";
 export { hmacHeaders, type Signable } from "./signing.js";
 export { Simulator, type SandboxOptions, type SimulatorOptions } from "./simulator.js";
 export { Story } from "./story.js";
-export { isGenuineWebhook } from "./webhooks.js";
+export { verifyWebhook } from "./webhooks.js";

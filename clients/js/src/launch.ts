@@ -3,7 +3,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 
-import { NotRunning } from "./errors.js";
+import { NotStarted } from "./errors.js";
 
 /** What to start. */
 export interface StartOptions {
@@ -29,8 +29,9 @@ export interface Launched {
 }
 
 const STDERR_MAX = 4_000;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Start a server and wait until it is ready. `NotRunning` says what it said instead. */
+/** Start a server and wait until it is ready. `NotStarted` says what it said instead. */
 export async function launch(options: StartOptions): Promise<Launched> {
   const [program, ...first] = words(options.command ?? process.env["RESELLER_SIM_COMMAND"] ?? "reseller-sim");
   const { scenario, clock, seed } = options;
@@ -39,11 +40,9 @@ export async function launch(options: StartOptions): Promise<Launched> {
   if (seed !== undefined) rest.push("--seed", `${seed}`);
   rest.push(...(options.arguments ?? []));
   if (scenario !== undefined) rest.push(scenario);
-  const child = spawn(program, [...first, ...rest], { stdio: ["ignore", "pipe", "pipe"] });
-  const kill = () => void child.kill();
-  process.once("exit", kill);
+  const child = spawn(program, [...first, ...rest], { stdio: ["ignore", "pipe", "pipe"], env: environment() });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  void ended.then(() => process.removeListener("exit", kill));
+  endWithThisProcess(child);
   const stop = async () => {
     child.kill();
     await ended;
@@ -55,6 +54,26 @@ export async function launch(options: StartOptions): Promise<Launched> {
     child.kill();
     throw error;
   }
+}
+
+/** Ours, without what was set for another simulator or for its clients. */
+function environment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RESELLER_")));
+}
+
+/** Ends it when this process exits or is told to end, as runners do with tests that hang. */
+function endWithThisProcess(child: ChildProcess): void {
+  const kill = () => void child.kill();
+  const signalled = (signal: NodeJS.Signals) => {
+    kill();
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  };
+  process.once("exit", kill);
+  for (const signal of SIGNALS) process.once(signal, signalled);
+  child.once("close", () => {
+    process.removeListener("exit", kill);
+    for (const signal of SIGNALS) process.removeListener(signal, signalled);
+  });
 }
 
 /** A command in words. One string has them between blanks: a path with blanks has to come in a list. */
@@ -69,7 +88,7 @@ function ready(line: string, program: string): { url: string; token: string | un
     const said = JSON.parse(line) as { url: string; control_token: string | null };
     return { url: said.url, token: said.control_token ?? undefined };
   } catch {
-    throw new NotRunning(`${program} is no reseller-sim: it printed ${JSON.stringify(line.slice(0, 200))}`);
+    throw new NotStarted(`${program} is no reseller-sim: it printed ${JSON.stringify(line.slice(0, 200))}`);
   }
 }
 
@@ -78,12 +97,12 @@ function firstLine(child: ChildProcess, program: string, timeoutS: number): Prom
   let errors = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (errors = (errors + text).slice(-STDERR_MAX)));
   return new Promise((resolve, reject) => {
-    const fail = (reason: string) => reject(new NotRunning(`${program} did not start: ${errors.trim() || reason}`));
+    const fail = (reason: string) => reject(new NotStarted(`${program} did not start: ${errors.trim() || reason}`));
     const timer = setTimeout(() => fail(`it said nothing in ${timeoutS} s`), timeoutS * 1000);
     child.once("error", (error) => {
       clearTimeout(timer);
       const advice = "install it, or name it with the option `command` or the variable RESELLER_SIM_COMMAND";
-      reject(new NotRunning(`${program} cannot be run (${error.message}): ${advice}`));
+      reject(new NotStarted(`${program} cannot be run (${error.message}): ${advice}`));
     });
     child.once("close", (code) => {
       clearTimeout(timer);

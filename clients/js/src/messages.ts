@@ -1,7 +1,7 @@
 /** What an inbox received: a callback or a webhook. */
 
 import type { InboxRecord } from "./records.js";
-import { isGenuineWebhook } from "./webhooks.js";
+import { verifyWebhook } from "./webhooks.js";
 
 /** The payment that a callback is about, as far as it says. */
 export interface CallbackData {
@@ -23,9 +23,9 @@ export class Message {
   readonly headers: Record<string, string>;
   readonly body: string;
 
-  constructor(readonly data: InboxRecord) {
-    ({ n: this.n, at: this.at, method: this.method, query: this.query, body: this.body } = data);
-    this.headers = Object.fromEntries(data.headers.map(([name, value]) => [name.toLowerCase(), value]));
+  constructor(record: InboxRecord) {
+    ({ n: this.n, at: this.at, method: this.method, query: this.query, body: this.body } = record);
+    this.headers = Object.fromEntries(record.headers.map(([name, value]) => [name.toLowerCase(), value]));
   }
 
   /** Its JSON: the body's or, of a callback by GET, that of the parameter `message`. Undefined when it has none. */
@@ -39,7 +39,7 @@ export class Message {
   }
 
   /** What a callback says of its payment; empty for anything else. */
-  get payment(): CallbackData {
+  get data(): CallbackData {
     const json = this.json();
     if (typeof json !== "object" || json === null) return {};
     const data = "data" in json ? json.data : json;
@@ -48,7 +48,7 @@ export class Message {
   }
 
   /** True if it is a webhook that was signed with this secret. Callbacks of payments are not signed. */
-  isGenuine(secret: string): boolean {
-    return isGenuineWebhook(secret, this.headers, this.body);
+  verify(secret: string): boolean {
+    return verifyWebhook(secret, this.headers, this.body);
   }
 }

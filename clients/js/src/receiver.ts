@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { TimedOut } from "./errors.js";
-import { isGenuineWebhook } from "./webhooks.js";
+import { ExpectationFailed } from "./errors.js";
+import { verifyWebhook } from "./webhooks.js";
 
 /** How a request is answered. */
 export interface Behaviour {
@@ -19,17 +19,31 @@ export interface Behaviour {
 }
 
 /** A request that came. */
-export interface Received {
-  method: string;
-  /** With the query. */
-  path: string;
-  /** By their names in lower case. */
-  headers: Record<string, string | undefined>;
-  body: string;
-  /** Whether the signature was right; undefined unless the receiver verifies. */
-  verified: boolean | undefined;
+export class Received {
+  constructor(
+    readonly at: Date,
+    readonly method: string,
+    /** With the query. */
+    readonly path: string,
+    /** By their names in lower case. */
+    readonly headers: Record<string, string | undefined>,
+    readonly bytes: Uint8Array,
+    private readonly secrets: readonly string[],
+  ) {}
+
+  get body(): string {
+    return Buffer.from(this.bytes).toString("utf8");
+  }
+
   /** Its JSON; throws a SyntaxError if it has none. */
-  json(): unknown;
+  json(): unknown {
+    return JSON.parse(this.body) as unknown;
+  }
+
+  /** True for a webhook that was signed with a secret that the receiver was told. */
+  get verified(): boolean {
+    return this.secrets.some((secret) => verifyWebhook(secret, this.headers, this.bytes, this.at));
+  }
 }
 
 /** A receiver on a free port of 127.0.0.1. */
@@ -39,7 +53,8 @@ export class Receiver {
   readonly #server: Server;
   readonly #behaviours: Behaviour[] = [];
   readonly #waiting = new Set<() => void>();
-  #secret: string | undefined;
+  readonly #secrets: string[] = [];
+  #last: Behaviour = {};
 
   private constructor(server: Server) {
     this.#server = server;
@@ -53,11 +68,12 @@ export class Receiver {
       server.once("error", reject);
       server.listen(0, "127.0.0.1", resolve);
     });
+    server.unref(); // a test that fails before `close` does not keep the process
     return receiver;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   /** Adds an answer: they are used in order, the last one again and again. Without any it is 200. */
@@ -68,9 +84,9 @@ export class Receiver {
     return this;
   }
 
-  /** From now on verifies the signature of webhooks, and answers 401 to a wrong one. */
+  /** Judges webhooks, earlier ones too, by this secret: see `verified` of what came. After several calls each is right. */
   verify(secret: string): this {
-    this.#secret = secret;
+    this.#secrets.push(secret);
     return this;
   }
 
@@ -79,7 +95,10 @@ export class Receiver {
     const until = Date.now() + timeoutS * 1000;
     while (this.received.length < count) {
       const left = until - Date.now();
-      if (left <= 0) throw new TimedOut(`${this.received.length} requests came in ${timeoutS} s, ${count} were expected`);
+      if (left <= 0) {
+        const came = this.received.map(({ method, path, body }) => `${method} ${path} ${body.slice(0, 200)}`).join("\n");
+        throw new ExpectationFailed(`${this.received.length} requests came in ${timeoutS} s, expected ${count}`, came);
+      }
       await new Promise<void>((resolve) => {
         const wake = () => {
           clearTimeout(timer);
@@ -110,25 +129,17 @@ export class Receiver {
     } catch {
       return; // the sender has gone
     }
-    const bytes = Buffer.concat(chunks);
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]));
-    const verified = this.#secret === undefined ? undefined : isGenuineWebhook(this.#secret, headers, bytes);
-    const body = bytes.toString("utf8");
-    const { method = "", url: path = "" } = request;
-    this.received.push({ method, path, headers, body, verified, json: () => JSON.parse(body) as unknown });
-    const behaviour = verified === false ? { status: 401 } : this.#next();
+    const { method = "", url = "" } = request;
+    this.received.push(new Received(new Date(), method, url, headers, Buffer.concat(chunks), this.#secrets));
+    this.#last = this.#behaviours.shift() ?? this.#last;
     for (const wake of [...this.#waiting]) wake();
-    await answer(response, behaviour);
-  }
-
-  #next(): Behaviour {
-    const next = this.#behaviours.length > 1 ? this.#behaviours.shift() : this.#behaviours[0];
-    return next ?? { status: 200 };
+    await answer(response, this.#last);
   }
 }
 
 async function answer(response: ServerResponse, { status = 200, delayS = 0, disconnect, body = "" }: Behaviour): Promise<void> {
-  if (delayS > 0) await sleep(delayS * 1000);
+  if (delayS > 0) await sleep(delayS * 1000, undefined, { ref: false });
   if (disconnect) {
     response.socket?.destroy();
   } else {

@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A sandbox: a service of its own, with wallet, payments, keys and time, and what a test asks of it. */
 
-import type { Control } from "./control.js";
-import { SimulatorError, TimedOut } from "./errors.js";
+import type { Control, Sent } from "./control.js";
+import { ExpectationFailed, SimulatorError } from "./errors.js";
 import * as expectations from "./expectations.js";
 import { Message } from "./messages.js";
 import type {
@@ -10,6 +10,7 @@ import type {
   Audit,
   CallbackRecord,
   Clock,
+  InboxRecord,
   LedgerEntry,
   Reply,
   RequestRecord,
@@ -34,6 +35,8 @@ export interface RequestFilters {
   refid?: string;
   rule?: string;
   error?: string;
+  /** How many a page has; all pages are read. */
+  limit?: number;
 }
 
 /** Which callback is meant, and how long to wait for it. */
@@ -61,8 +64,11 @@ export class Sandbox {
   readonly resellers: readonly Reseller[];
   readonly #control: Control;
   readonly #path: string;
+  readonly #isOurs: boolean;
 
-  constructor(control: Control, record: SandboxRecord) {
+  /** `isOurs`: `await using` deletes it. */
+  constructor(control: Control, record: SandboxRecord, isOurs = false) {
+    this.#isOurs = isOurs;
     this.id = record.id;
     this.url = record.url;
     this.resellers = record.resellers;
@@ -120,26 +126,36 @@ export class Sandbox {
     return fetch(url, { method, headers, signal, redirect, body: body.length > 0 ? body : null });
   }
 
+  /** A signed request with a JSON body or none: `call("POST", "/v2/topup", { refid: "order-1", ... })`. */
+  call(method: string, path: string, json?: unknown): Promise<Response> {
+    return this.fetch(path, { method, body: json === undefined ? null : JSON.stringify(json) });
+  }
+
+  /** A request to the control API below this sandbox, for what has no method here. */
+  ask<T = unknown>(method: string, path: string, sent: Sent = {}): Promise<T> {
+    return this.#control.ask(method, `${this.#path}${path}`, sent);
+  }
+
   /** Moves time on: `"90s"`, `90` seconds, or `{ to }` a time. Without an argument, what is due now happens. */
   advance(by: AdvanceBy = 0): Promise<Advanced> {
     const json = typeof by === "object" ? { to: iso(by.to) } : { seconds: seconds(by) };
-    return this.#ask("POST", "/clock/advance", { json });
+    return this.ask("POST", "/clock/advance", { json });
   }
 
   /** Moves time on until nothing is left to happen. */
   runUntilIdle(): Promise<Advanced> {
-    return this.#ask("POST", "/clock/advance", { json: { until: "idle" } });
+    return this.ask("POST", "/clock/advance", { json: { until: "idle" } });
   }
 
   /** Its time now. */
   async now(): Promise<Date> {
-    return new Date((await this.#ask<Clock>("GET", "/clock")).now);
+    return new Date((await this.ask<Clock>("GET", "/clock")).now);
   }
 
   /** Adds a rule, which comes before those that are there. `section`: `payments`, `voids`, `disputes`, `bills` or `faults`. */
   async rule(section: string, rule: object): Promise<Rule> {
-    const { id } = await this.#ask<{ id: string }>("POST", "/rules", { json: { section, rule } });
-    return { id, remove: () => this.#ask("DELETE", `/rules/${encodeURIComponent(id)}`) };
+    const { id } = await this.ask<{ id: string }>("POST", "/rules", { json: { section, rule } });
+    return { id, remove: () => this.ask("DELETE", `/rules/${encodeURIComponent(id)}`) };
   }
 
   /** Adds a fault: `{ when: { path: "/v2/topup" }, times: 1, then: { status: 503 } }`. */
@@ -150,26 +166,26 @@ export class Sandbox {
   /** Credits a wallet, by default the first reseller's. */
   deposit(amount: string | number, options: { reseller?: string; description?: string } = {}): Promise<LedgerEntry> {
     const { reseller = this.resellers[0]?.code ?? "", description } = options;
-    return this.#ask("POST", `/resellers/${encodeURIComponent(reseller)}/deposits`, { json: { amount, description } });
+    return this.ask("POST", `/resellers/${encodeURIComponent(reseller)}/deposits`, { json: { amount, description } });
   }
 
   /** The latest payment with this reference; null if there is none. */
   async transaction(refid: string): Promise<TransactionRecord | null> {
     const query = { refid, limit: 1 };
-    const { transactions } = await this.#ask<{ transactions: TransactionRecord[] }>("GET", "/transactions", { query });
+    const { transactions } = await this.ask<{ transactions: TransactionRecord[] }>("GET", "/transactions", { query });
     return transactions[0] ?? null;
   }
 
   /** All payments, newest first. */
-  transactions(): Promise<TransactionRecord[]> {
-    return this.#control.all(`${this.#path}/transactions`, "transactions");
+  transactions(filters: { refid?: string; reseller?: string } = {}): Promise<TransactionRecord[]> {
+    return this.#control.all(`${this.#path}/transactions`, "transactions", { ...filters });
   }
 
   /** All that happened to the latest payment with this reference. */
   async story(refid: string): Promise<Story> {
     const payment = await this.transaction(refid);
-    if (payment === null) throw new SimulatorError(`sandbox ${this.id} has no payment with the refid ${refid}`);
-    return new Story(await this.#ask("GET", `/transactions/${encodeURIComponent(payment.trxid)}`));
+    if (payment === null) throw await expectations.noPayment(this, refid);
+    return new Story(await this.ask("GET", `/transactions/${encodeURIComponent(payment.trxid)}`));
   }
 
   /** The journal of requests, newest first. */
@@ -183,18 +199,18 @@ export class Sandbox {
   }
 
   /** Every attempt of a callback, oldest first. */
-  callbacks(): Promise<CallbackRecord[]> {
-    return this.#control.all(`${this.#path}/callbacks`, "callbacks");
+  callbacks(filters: { refid?: string; trxid?: string } = {}): Promise<CallbackRecord[]> {
+    return this.#control.all(`${this.#path}/callbacks`, "callbacks", { ...filters });
   }
 
   /** What the service asks of a client, and whether this one did it. */
   audit(): Promise<Audit> {
-    return this.#ask("GET", "/audit");
+    return this.ask("GET", "/audit");
   }
 
   /** What an inbox received, oldest first. Callbacks go to `callbacks` until the client sets a URL of its own. */
   async inbox(name = "callbacks"): Promise<Message[]> {
-    return (await this.#control.all<Message["data"]>(this.#inbox(name), "items")).map((item) => new Message(item));
+    return (await this.#control.all<InboxRecord>(this.#inbox(name), "items")).map((item) => new Message(item));
   }
 
   /** What an inbox replies: in this order, the last one again and again. */
@@ -210,13 +226,13 @@ export class Sandbox {
     for (let cursor = 0; ; ) {
       const left = Math.max(0, (until - Date.now()) / 1000);
       const query = { cursor, wait_for: 1, timeout: left.toFixed(3) };
-      const { items } = await this.#control.ask<{ items: Message["data"][] }>("GET", this.#inbox(inbox), { query });
+      const { items } = await this.#control.ask<{ items: InboxRecord[] }>("GET", this.#inbox(inbox), { query });
       const found = items
         .map((item) => new Message(item))
-        .find(({ payment }) => (refid ?? payment.refid) === payment.refid && (status ?? payment.status) === payment.status);
+        .find(({ data }) => (refid ?? data.refid) === data.refid && (status ?? data.status) === data.status);
       if (found) return found;
       cursor = items.at(-1)?.n ?? cursor;
-      if (items.length === 0 && Date.now() >= until) throw new TimedOut(await this.#missing(wanted, timeoutS));
+      if (items.length === 0 && Date.now() >= until) throw await this.#noCallback(wanted, timeoutS);
     }
   }
 
@@ -225,13 +241,21 @@ export class Sandbox {
     return expectations.expectStatus(this, refid, status);
   }
 
-  /** Fails with what the ledger says unless a wallet, by default the first reseller's, has this balance. */
+  /** The balance of a wallet, by default the first reseller's. */
+  async balance(reseller?: string): Promise<number> {
+    const { resellers } = await this.record();
+    const found = reseller === undefined ? resellers[0] : resellers.find(({ code }) => code === reseller);
+    if (found === undefined) throw new RangeError(`sandbox ${this.id} has no reseller ${reseller ?? ""}`);
+    return found.balance;
+  }
+
+  /** Fails with the payments unless a wallet, by default the first reseller's, has this balance. */
   expectBalance(amount: string | number, reseller?: string): Promise<void> {
     return expectations.expectBalance(this, amount, reseller);
   }
 
-  /** Fails with the payment's story unless an inbox has received such a callback. Does not wait. */
-  expectCallback(refid: string, wanted: { status?: string; inbox?: string } = {}): Promise<void> {
+  /** Fails with the payment's story unless a receiver has accepted such a callback, which is returned. Does not wait. */
+  expectCallback(refid: string, wanted: { status?: string } = {}): Promise<CallbackRecord> {
     return expectations.expectCallback(this, refid, wanted);
   }
 
@@ -240,41 +264,43 @@ export class Sandbox {
     return expectations.expectNoRefusals(this);
   }
 
-  /** Fails with the violations, and what to do about them, if the client did what the service forbids. */
+  /** Fails with the violations, and what to do about them, if the client did what the service forbids. Warnings are
+   * allowed. */
   expectCleanAudit(): Promise<void> {
     return expectations.expectCleanAudit(this);
   }
 
   /** What it is like now: clock, resellers, balances. */
   record(): Promise<SandboxRecord> {
-    return this.#ask("GET", "");
+    return this.ask("GET", "");
   }
 
   /** Returns to the state in which it began. */
   async reset(): Promise<void> {
-    await this.#ask("POST", "/reset");
+    await this.ask("POST", "/reset");
   }
 
   async delete(): Promise<void> {
-    await this.#ask("DELETE", "");
+    await this.ask("DELETE", "");
   }
 
+  /** Deletes it if it was created here and is still there. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.delete();
-  }
-
-  #ask<T>(...[method, path, sent]: Parameters<Control["ask"]>): Promise<T> {
-    return this.#control.ask(method, `${this.#path}${path}`, sent);
+    if (!this.#isOurs) return;
+    await this.delete().catch((error: unknown) => {
+      if (!(error instanceof SimulatorError && error.status === 404)) throw error;
+    });
   }
 
   #inbox(name: string): string {
     return `${this.#path}/inbox/${encodeURIComponent(name)}`;
   }
 
-  async #missing({ refid, status }: CallbackWanted, timeoutS: number): Promise<string> {
+  async #noCallback({ refid, status }: CallbackWanted, timeoutS: number): Promise<ExpectationFailed> {
     const what = ["no callback", refid && `for ${refid}`, status && `with the status ${status}`].filter(Boolean).join(" ");
-    const { mode, pending } = await this.#ask<Clock & { pending: number }>("GET", "/clock");
-    const stands = mode === "manual" && pending > 0;
-    return `${what} came in ${timeoutS} s${stands ? "; time stands still: call advance() or runUntilIdle() first" : ""}`;
+    const { mode, pending } = await this.ask<Clock & { pending: number }>("GET", "/clock");
+    const hint = mode === "manual" && pending > 0 ? "; time stands still: call advance() or runUntilIdle() first" : "";
+    const evidence = refid === undefined ? "" : await expectations.storyOrRefusals(this, refid);
+    return new ExpectationFailed(`${what} came in ${timeoutS} s${hint}`, evidence);
   }
 }

@@ -70,10 +70,10 @@ export class Simulator {
     const yaml = await yamlOf(options.scenario);
     if (yaml === undefined) {
       const json = { id, seed, credentials, scenario: options.scenario, clock: clockOf(clock, start) };
-      return new Sandbox(this.#control, await this.#control.ask("POST", "/sandboxes", { json }));
+      return new Sandbox(this.#control, await this.#control.ask("POST", "/sandboxes", { json }), true);
     }
     const created = await this.#control.ask<SandboxRecord>("POST", "/sandboxes", { yaml, query: { id, seed, credentials } });
-    const sandbox = new Sandbox(this.#control, created);
+    const sandbox = new Sandbox(this.#control, created, true);
     const json = { ...clockOf(clock, undefined), ...(start === undefined ? {} : { now: iso(start) }) };
     try {
       await this.#control.ask("PUT", `/sandboxes/${created.id}/clock`, { json }); // a file brings a clock of its own
