@@ -21,39 +21,7 @@ import type {
 import { hmacHeaders } from "./signing.js";
 import { Story } from "./story.js";
 import { iso, seconds } from "./time.js";
-
-/** How to reach a state of the clock: a duration, or a time. */
-export type AdvanceBy = string | number | { to: string | Date };
-
-/** Filters of the journal. */
-export interface RequestFilters {
-  method?: string;
-  path?: string;
-  status?: number;
-  reseller?: string;
-  trxid?: string;
-  refid?: string;
-  rule?: string;
-  error?: string;
-  /** How many a page has; all pages are read. */
-  limit?: number;
-}
-
-/** Which callback is meant, and how long to wait for it. */
-export interface CallbackWanted {
-  refid?: string;
-  /** `Processing`, `Succesful` or `Failed`. */
-  status?: string;
-  timeoutS?: number;
-  /** The inbox that receives them. */
-  inbox?: string;
-}
-
-/** A rule that was added. */
-export interface Rule {
-  id: string;
-  remove(): Promise<void>;
-}
+import type { AdvanceBy, CallbackFilters, CallbackWanted, PaymentFilters, RequestFilters, Rule } from "./wanted.js";
 
 /** A sandbox of a running simulator. */
 export class Sandbox {
@@ -177,7 +145,7 @@ export class Sandbox {
   }
 
   /** All payments, newest first. */
-  transactions(filters: { refid?: string; reseller?: string } = {}): Promise<TransactionRecord[]> {
+  transactions(filters: PaymentFilters = {}): Promise<TransactionRecord[]> {
     return this.#control.all(`${this.#path}/transactions`, "transactions", { ...filters });
   }
 
@@ -199,7 +167,7 @@ export class Sandbox {
   }
 
   /** Every attempt of a callback, oldest first. */
-  callbacks(filters: { refid?: string; trxid?: string } = {}): Promise<CallbackRecord[]> {
+  callbacks(filters: CallbackFilters = {}): Promise<CallbackRecord[]> {
     return this.#control.all(`${this.#path}/callbacks`, "callbacks", { ...filters });
   }
 
