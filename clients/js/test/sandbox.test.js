@@ -1,7 +1,10 @@
 // Everything that a sandbox does, against a simulator that is started here.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ExpectationFailed, NotRunning, NotStarted, Receiver, Sandbox, Simulator, SimulatorError } from "reseller-sim";
 
 /** @type {Simulator} */
@@ -162,4 +165,17 @@ test("lists are read to their end", async () => {
   const numbers = (await sandbox.requests({ method: "GET", status: 200, limit: 2 })).map(({ n }) => n);
   assert.deepEqual(numbers, [5, 4, 3, 2, 1]);
   await sandbox.delete();
+});
+
+test("a simulator ends with the process that started it, also when that is told to end", async () => {
+  const code = 'import { Simulator } from "reseller-sim"; console.log((await Simulator.start()).url);';
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+  const [url] = await once(child.stdout, "data");
+  const orphan = new Simulator({ url: `${url}`.trim() });
+  assert.equal((await orphan.health()).status, "ok");
+  child.kill("SIGTERM");
+  const [, signal] = await once(child, "close");
+  assert.equal(signal, "SIGTERM");
+  for (let tries = 0; tries < 200 && (await orphan.health().catch(() => null)); tries += 1) await sleep(25);
+  await assert.rejects(orphan.health(), NotRunning);
 });
