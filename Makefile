@@ -10,7 +10,7 @@ INTEROP_READY := $(INTEROP)/node_modules/.ready
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run help test test-fast interop check lint types audit docs bench bench-history campaign fuzz interop-tools wheel clean
+.PHONY: run help test test-fast interop check lint types audit docs bench bench-history campaign fuzz interop-tools wheel npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -59,8 +59,13 @@ interop-tools: $(INTEROP_READY)  ## what `make interop` needs from npm
 wheel: $(DEV_READY)  ## the package, in dist/
 	$(BIN)/python -m build --wheel --outdir dist .
 
+npm-package: $(INTEROP_READY)  ## clients/js as a package for npm, in dist
+	@mkdir -p dist
+	@ln -sfn ../../$(INTEROP)/node_modules clients/js/node_modules
+	@cd clients/js && npm pack --silent --pack-destination ../../dist
+
 clean:               ## remove what was made here
-	rm -rf $(VENV) $(INTEROP)/node_modules dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(INTEROP)/node_modules clients/js/node_modules clients/js/dist dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt

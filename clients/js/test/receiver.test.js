@@ -1,0 +1,59 @@
+// The receiver, without a simulator.
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { test } from "node:test";
+import { ExpectationFailed, Receiver, verifyWebhook } from "reseller-sim";
+
+const secret = "5f".repeat(32);
+
+/** @param {string} body */
+function signed(body, timestamp = Math.floor(Date.now() / 1000)) {
+  const mac = createHmac("sha256", Buffer.from(secret, "hex")).update(`evt-1.${timestamp}.${body}`).digest("base64");
+  return { "webhook-id": "evt-1", "webhook-timestamp": `${timestamp}`, "webhook-signature": `v1,bad v1,${mac}` };
+}
+
+test("it answers as told, in order, the last answer again and again", async () => {
+  const receiver = (await Receiver.start()).reply(500).reply(201, { delayS: 0.01, body: "yes" });
+  const statuses = [];
+  for (let n = 0; n < 3; n += 1) statuses.push((await fetch(`${receiver.url}/hook?n=${n}`, { method: "POST" })).status);
+  receiver.reply(204);
+  statuses.push((await fetch(receiver.url)).status, (await fetch(receiver.url)).status);
+  assert.deepEqual(statuses, [500, 201, 201, 204, 204]);
+  assert.equal(receiver.received[1]?.path, "/hook?n=1");
+  await receiver.close();
+});
+
+test("it closes the connection instead of answering", async () => {
+  const receiver = (await Receiver.start()).reply({ disconnect: true });
+  await assert.rejects(fetch(receiver.url, { method: "POST", body: "{}" }));
+  assert.deepEqual(receiver.received[0]?.json(), {});
+  await receiver.close();
+});
+
+test("it waits for what is to come, and says what came when that is too little", async () => {
+  const receiver = await Receiver.start();
+  const waiting = receiver.waitFor(2);
+  await Promise.all([fetch(receiver.url), fetch(receiver.url)]);
+  assert.equal((await waiting).length, 2);
+  const more = receiver.waitFor(3, { timeoutS: 0.02 });
+  await assert.rejects(more, (error) => error instanceof ExpectationFailed && /2 requests came in 0.02 s/.test(error.message));
+  await receiver.close();
+});
+
+test("it judges signatures by the secrets that it is told, also of what came before", async () => {
+  const receiver = await Receiver.start();
+  const body = '{"id": "evt-1"}';
+  await fetch(receiver.url, { method: "POST", body, headers: signed(body) });
+  await fetch(receiver.url, { method: "POST", body: `${body} `, headers: signed(body) });
+  await fetch(receiver.url, { method: "POST", body });
+  assert.deepEqual(receiver.received.map(({ verified }) => verified), [false, false, false]);
+  receiver.verify("00".repeat(32)).verify(secret);
+  assert.deepEqual(receiver.received.map(({ verified }) => verified), [true, false, false]);
+  await receiver.close();
+});
+
+test("an old webhook is not genuine, nor one of tomorrow", () => {
+  const now = Math.floor(Date.now() / 1000);
+  const verdicts = [now, now - 200, now - 400, now + 400].map((at) => verifyWebhook(secret, signed("{}", at), "{}"));
+  assert.deepEqual(verdicts, [true, true, false, false]);
+});
