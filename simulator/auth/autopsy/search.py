@@ -18,7 +18,7 @@ from simulator.auth.autopsy.signatures import Reading
 from simulator.auth.canonical import canonical_queries
 
 MISTAKES_MAX = 2
-HMACS_MAX = 60_000
+HMACS_MAX = 40_000
 """HMACs of one whole search."""
 HASHED_BYTES_MAX = 32 * 1024 * 1024
 """The bytes that they hash together, so that those of a long query or body are fewer."""
@@ -145,7 +145,7 @@ def whole_search(facts: Facts) -> tuple[Match | None, bool]:
         for count in range(MISTAKES_MAX + 1):
             for reading in read:
                 depth = count - len(reading.found)
-                if depth >= 0 and (match := _first(reading, space.choices(depth), budget)):
+                if depth >= 0 and (match := _first(reading, space.choices(depth, is_usual=not reading.found), budget)):
                     return match, True
     except Spent:
         return None, False
@@ -172,14 +172,14 @@ class _Space:
         self._rights = _rights(facts)
         self._usual: list[list[_Applied]] = []
 
-    def choices(self, depth: int) -> Iterator[_Choice]:
-        """Those with so many mistakes."""
+    def choices(self, depth: int, *, is_usual: bool) -> Iterator[_Choice]:
+        """Those with so many mistakes; what is dear only if the header `is_usual`, so that they are the only ones."""
         if depth == 0:
             return iter(self._rights)
         self._usual = self._usual or _places(self._facts)
-        return self._singles() if depth == 1 else self._pairs()
+        return self._singles(has_dear=is_usual) if depth == 1 else self._pairs()
 
-    def _singles(self) -> Iterator[_Choice]:
+    def _singles(self, *, has_dear: bool) -> Iterator[_Choice]:
         facts = self._facts
         others = list(keys.other_keys(facts))
         dear = (
@@ -187,7 +187,7 @@ class _Space:
             map(_joined, strings.dear_joinings(facts)),
             (_with_part(0, one) for one in parts.dear_timestamps(facts)),
         )
-        for change in chain(*self._usual, *dear):
+        for change in chain(*self._usual, *(dear if has_dear else dear[:1])):
             for right in self._rights:
                 yield change(right)
 
