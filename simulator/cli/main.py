@@ -20,6 +20,7 @@ VERBS = {
     "serve": "Run the simulator.",
     "exec": "Run a command against a simulator of its own.",
     "call": "Send one signed request and print the response.",
+    "explain": "Say why a signature or another credential is refused.",
     "sign": "Print a request's canonical string, headers and curl command.",
     "import": "Print a scenario that serves a real account's catalog.",
     "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
