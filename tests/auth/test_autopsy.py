@@ -1,12 +1,14 @@
 """Clients that make a known mistake, or two: the autopsy names each, the header those that show who owns the key."""
 
 from base64 import b64decode, b64encode
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simulator.auth.autopsy import search, signatures
 from simulator.auth.autopsy.facts import Facts, Other
 from simulator.auth.autopsy.mistakes import BY_ID, MISTAKES, Place
 from simulator.auth.autopsy.report import IS_RIGHT, autopsy
@@ -169,6 +171,30 @@ def test_any_request_can_be_looked_at(sent: bytes, query: bytes, body: bytes) ->
 )
 def test_any_body_can_be_looked_at(body: bytes) -> None:
     assert not autopsy(facts(Request(body=body), "v1=" + "A" * 43 + "=")).is_right
+
+
+@pytest.mark.parametrize("timestamp", ["", "soon", "9" * 5000, "9" * 18, "0", "-5"])
+def test_any_timestamp_can_be_looked_at(timestamp: str) -> None:
+    assert not autopsy(replace(facts(BARE, "v1=" + "A" * 43 + "="), timestamp=timestamp.encode())).is_right
+
+
+def test_a_search_is_bounded_by_the_bytes_that_it_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed = []
+
+    def counted(key: bytes, text: bytes) -> bytes:
+        hashed.append(len(text))
+        return bytes(32)
+
+    reading = signatures.Reading((), counted, b"x" * 32)
+    monkeypatch.setattr(signatures, "readings", lambda _: [reading])
+    found, is_complete = search.whole_search(facts(Request(query="a=" + "b" * 60_000), ""))
+    assert found is None
+    assert not is_complete
+    assert sum(hashed) <= search.HASHED_BYTES_MAX
+    hashed.clear()
+    found, is_complete = search.whole_search(facts(Request(), ""))
+    assert is_complete
+    assert 10_000 < len(hashed) <= search.HMACS_MAX
 
 
 def test_the_places_of_mistakes_are_those_of_the_contract() -> None:

@@ -11,7 +11,13 @@ _METHODS = (b"PUT", b"PATCH", b"DELETE", b"HEAD", b"OPTIONS")
 _NEAR_S = 1
 _FAR_S = 300
 _HALF_HOURS = 28  # half hours in the largest offset of a time zone
-_TIMESTAMP_MAX = 2**35
+_DIGITS_MAX = 11  # the year 5138
+
+
+def _second(timestamp: bytes) -> int:
+    """The number, 0 when it is none of this age."""
+    is_number = timestamp.isdigit() and len(timestamp) <= _DIGITS_MAX
+    return int(timestamp) if is_number else 0
 
 
 def timestamps(facts: Facts) -> Iterator[Variant]:
@@ -19,27 +25,26 @@ def timestamps(facts: Facts) -> Iterator[Variant]:
     sent = facts.timestamp
     yield variant("timestamp-in-milliseconds", sent + b"000")
     yield variant("timestamp-missing", b"")
-    for off in range(-_NEAR_S, _NEAR_S + 1):
-        yield variant("timestamp-another", b"%d" % (int(sent) + off) if sent.isdigit() else sent)
+    second = _second(sent)
+    for off in range(-_NEAR_S, _NEAR_S + 1) if second else ():
+        yield variant("timestamp-another", b"%d" % (second + off))
 
 
 def rare_timestamps(facts: Facts) -> Iterator[Variant]:
     """Dates and fractions."""
     sent = facts.timestamp
-    if not sent.isdigit() or int(sent) > _TIMESTAMP_MAX:
+    if not (second := _second(sent)):
         return
     yield variant("timestamp-with-fraction", sent + b".0")
-    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=int(sent))
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
     for pattern in ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S+00:00", "%Y-%m-%dT%H:%M:%S.000Z", "%Y-%m-%d %H:%M:%S"):
         yield variant("timestamp-as-date", moment.strftime(pattern).encode())
 
 
 def dear_timestamps(facts: Facts) -> Iterator[Variant]:
     """Each millisecond of the second and of those beside it, each second of ten minutes, and time zones."""
-    sent = facts.timestamp
-    if not sent.isdigit() or int(sent) > _TIMESTAMP_MAX:
+    if not (second := _second(facts.timestamp)):
         return
-    second = int(sent)
     for millisecond in range(-1000, 2000):
         yield variant("timestamp-in-milliseconds", b"%d" % (second * 1000 + millisecond))
     for off in range(-_FAR_S, _FAR_S + 1):

@@ -23,9 +23,11 @@ HMACS_MAX = 40_000
 HASHED_BYTES_MAX = 32 * 1024 * 1024
 """The bytes that they hash together, so that those of a long query or body are fewer."""
 SHORT_HMACS_MAX = 150
-SHORT_BYTES_MAX = 256 * 1024
+SHORT_BYTES_MAX = 512 * 1024
 """The same of the short search."""
 _HMAC_BYTES = 128  # two blocks, which each HMAC hashes beside its text
+REFUSED_MAX = 500
+"""So many texts may be too long for what is left of the bytes before the search ends."""
 PAIRED_SECRETS_MAX = 20
 """So many other secrets are tried together with another mistake; each of them alone."""
 
@@ -62,14 +64,15 @@ class Spent(Exception):
 
 class _Budget:
     def __init__(self, hmacs: int, hashed_bytes: int) -> None:
-        self.hmacs, self.hashed_bytes = hmacs, hashed_bytes
+        self.hmacs, self.hashed_bytes, self.refused = hmacs, hashed_bytes, 0
 
     def pays(self, text: bytes) -> bool:
         """False for a text that is too long for what is left; a shorter one may still be tried. Raises `Spent`."""
-        if self.hmacs <= 0:
-            raise Spent
         size = len(text) + _HMAC_BYTES
+        if self.hmacs <= 0 or self.refused >= REFUSED_MAX:
+            raise Spent
         if size > self.hashed_bytes:
+            self.refused += 1
             return False
         self.hmacs -= 1
         self.hashed_bytes -= size
@@ -149,17 +152,17 @@ def whole_search(facts: Facts) -> tuple[Match | None, bool]:
                     return match, True
     except Spent:
         return None, False
-    return None, True
+    return None, not budget.refused
 
 
 def _first(reading: Reading, choices: Iterator[_Choice], budget: _Budget) -> Match | None:
     seen: set[tuple[bytes, bytes]] = set()
     for choice in choices:
         text = choice.join(choice.parts)
-        if (choice.key, text) in seen:
+        if (choice.key, text) in seen or not budget.pays(text):
             continue
-        seen.add((choice.key, text))
-        if budget.pays(text) and hmac.compare_digest(reading.algorithm(choice.key, text), reading.digest):
+        seen.add((choice.key, text))  # no more bytes than the budget has
+        if hmac.compare_digest(reading.algorithm(choice.key, text), reading.digest):
             return Match((*choice.found, *reading.found), choice.parts, text)
     return None
 
