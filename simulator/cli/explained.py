@@ -22,6 +22,8 @@ from simulator.upstream.signing import CannotSign, secret_bytes
 
 TOLERANCE_S = 300.0
 LINE_CHARS_MAX = 300
+MILLISECONDS_DIGITS = 13  # from the year 2001 to 2286; of seconds they would be the year 33658 and later
+_OF_SIGNATURE = ("invalid_signature", "invalid_signature_format")
 
 Known = Mapping[str, tuple[str, str]]  # secrets, in Base64, and codes of resellers, by keys
 
@@ -34,7 +36,7 @@ class _Key(NamedTuple):
 @dataclass(frozen=True)
 class Explained:
     """What is wrong with a request: `problems` of its headers as codes and sentences, and the autopsy of its signature
-    with the right signature, if it has one to look at. `compared` tells how a given string differs."""
+    with the right signature, if nothing else is wrong. `compared` tells how a given string differs."""
 
     method: str
     target: str
@@ -96,7 +98,7 @@ def explained(request: Pasted, known: Known, secret: str | None, now_s: float, s
     made = Explained(request.method, request.target)
     checked = check_headers(headers, held, now_s, TOLERANCE_S)
     if isinstance(checked, Denied):
-        made.problems.append((checked.code, _reason(checked, key, known, secret_given=secret is not None)))
+        made.problems.append((checked.code, _reason(checked, headers, known, secret_given=secret is not None)))
     if len(request.body) > BODY_BYTES_MAX:
         made.problems.append(("body_too_large", "the body is over 10 MB"))
     if held is None or not all(headers.get(name) for name in names.SIGNATURE_HEADERS):
@@ -105,21 +107,25 @@ def explained(request: Pasted, known: Known, secret: str | None, now_s: float, s
     found = autopsy(facts)
     if not found.is_right and "invalid_signature_format" not in dict(made.problems):
         made.problems.append(("invalid_signature", found.sentence))
+    is_sendable = all(code in _OF_SIGNATURE for code, _ in made.problems)
     return Explained(
         made.method,
         made.target,
         made.problems,
         found,
-        signature(held.secret_bytes, right(found.expected)),
+        signature(held.secret_bytes, right(found.expected)) if is_sendable else "",
         None if signed is None else (signed, first_difference(found.string, signed.encode())),
     )
 
 
-def _reason(denied: Denied, key: str, known: Known, *, secret_given: bool) -> str:
+def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, secret_given: bool) -> str:
     if denied.code == "invalid_api_key" and not secret_given:
+        key = headers[names.API_KEY].decode("utf-8", "replace")
         near = get_close_matches(key, known, 1)
         return f"no secret is known for the key {key}" + (f"; did you mean {near[0]}?" if near else "; give --secret")
-    if denied.code == "timestamp_expired" and "milliseconds" not in denied.diagnosis:
+    if denied.code == "timestamp_expired":
+        if len(headers[names.TIMESTAMP]) == MILLISECONDS_DIGITS:
+            return "the timestamp is in milliseconds; send seconds"
         return f"{denied.diagnosis}; --at says when it was sent, if that was not now"
     return denied.diagnosis or denied.message
 
@@ -156,13 +162,12 @@ def _facts(request: Pasted, headers: Mapping[bytes, bytes], secret: bytes, key: 
 def lines_of(made: Explained) -> Iterator[str]:
     """The same for people."""
     yield f"{made.method} {made.target}"
-    signature_problems = ("invalid_signature", "invalid_signature_format")
     for code, text in made.problems:
-        if made.autopsy is None or code not in signature_problems:
+        if made.autopsy is None or code not in _OF_SIGNATURE:
             yield f"{code}: {text}"
     if made.autopsy is None:
         return
-    code = next((code for code, _ in made.problems if code in signature_problems), "")
+    code = next((code for code, _ in made.problems if code in _OF_SIGNATURE), "")
     yield from lines_of_autopsy(code, rendered(made.autopsy))
     if made.compared is not None:
         text, at = made.compared
@@ -170,7 +175,7 @@ def lines_of(made: Explained) -> Iterator[str]:
             yield "your string is the expected one: the key, the algorithm or the encoding is wrong"
         else:
             yield from _difference("yours", text, made.autopsy.string.decode("utf-8", "replace"), at)
-    if not made.is_right:
+    if made.signature and not made.is_right:
         yield f"signature  {made.signature}"
 
 
