@@ -10,7 +10,7 @@ import click
 
 from simulator.cli import values
 from simulator.cli.control import get, sandbox_path
-from simulator.cli.flags import option, verb
+from simulator.cli.flags import CannotStart, option, verb
 from simulator.cli.output import echo, echo_json, one_line
 from simulator.cli.pasted_curl import NotCurl, Pasted, read_curl, words_of
 from simulator.cli.request import DEFAULT_URL, read_body
@@ -67,24 +67,34 @@ def command(
     """
     from simulator.cli.explained import explained, key_of, known_locally, read_time
 
-    ask = partial(get, TITLE, url, token=control_token)
+    ask = partial(_ask, url, control_token)
     if last or (len(words) == 1 and words[0].isdigit()):
         number = _last(ask, sandbox) if last else int(words[0])
-        return 0 if number is None else _of_journal(ask(f"{sandbox_path(sandbox)}/requests/{number}"), as_json)
+        return (
+            0 if number is None else _of_journal(ask(f"{sandbox_path(sandbox)}/requests/{number}", "autopsy"), as_json)
+        )
     request = _request(words, header, data)
     now_s = time.time() if at is None else read_time(at)
     key = key_of(request)
     known = known_locally() if url is None and sandbox == "default" else {}
     if secret is None and key and key not in known:
-        shown = ask(sandbox_path(sandbox))
+        shown = ask(sandbox_path(sandbox), "resellers")
         known = {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}
     made = explained(request, known, secret, now_s, string)
     _print(made, as_json)
     return 0 if made.is_right else 1
 
 
+def _ask(url: str | None, token: str | None, path: str, member: str) -> dict[str, Any]:
+    """The answer of the control API, which has this member. Raises `CannotStart`."""
+    answer = get(TITLE, url, path, token)
+    if not isinstance(answer, dict) or member not in answer:
+        raise CannotStart(f"{TITLE}: {one_line(url or DEFAULT_URL)} does not answer as a simulator does")
+    return answer
+
+
 def _last(ask: Any, sandbox: str) -> int | None:
-    rows = ask(f"{sandbox_path(sandbox)}/requests?status=401&limit=1")["requests"]
+    rows = ask(f"{sandbox_path(sandbox)}/requests?status=401&limit=1", "requests")["requests"]
     if not rows:
         echo("the journal has no request that was answered with 401")
         return None
