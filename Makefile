@@ -48,7 +48,7 @@ campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promi
 fuzz: $(DEV_READY)   ## ten minutes of Schemathesis over both documents: what was tried, what was refused and why, what was found
 	$(BIN)/python -m tests.support.fuzzing $(ARGS)
 
-docs: $(DEV_READY)   ## write what follows from contracts/ and the audit: the schema's `assume` section, three pages, tables of docs/service.md
+docs: $(DEV_READY)   ## write what follows from contracts/, the audit and the known mistakes: the schema's `assume` section, three pages, tables of two
 	$(BIN)/python -m tests.support.generated
 
 interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, clients and a fuzzer, on the served documents

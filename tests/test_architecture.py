@@ -85,9 +85,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "audit", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "parameters",
-        "probes",
-        "render", "requests",
+        "api_docs", "app", "audit", "autopsies", "clock", "fired", "guard", "http", "masked_send", "masking", "meta",
+        "parameters", "probes", "render", "requests",
         "sandboxes",
     },
     "runtime": {

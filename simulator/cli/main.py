@@ -20,6 +20,7 @@ VERBS = {
     "serve": "Run the simulator.",
     "exec": "Run a command against a simulator of its own.",
     "call": "Send one signed request and print the response.",
+    "explain": "Say why a signature or another credential is refused.",
     "sign": "Print a request's canonical string, headers and curl command.",
     "advance": "Move the clock, and print what happened.",
     "requests": "Print the requests that a sandbox received.",

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
+from simulator.control.autopsies import autopsy_of
 from simulator.control.http import (
     DIGITS_MAX,
     error,
@@ -100,7 +101,10 @@ async def show(request: Request) -> Response:
     exchange = live.journal.find(int(number)) if is_number else None
     if exchange is None:
         return error(404, "unknown_request", "the journal has no such request, or has evicted it")
-    return reply(whole(live.id, exchange, _masks(request, live)(exchange.owner)))
+    mask = _masks(request, live)(exchange.owner)
+    owner = sandboxes_of(request).find(exchange.owner) or live
+    found = await autopsy_of(live, owner, exchange, mask)
+    return reply(whole(live.id, exchange, mask) | {"autopsy": found})
 
 
 def whole(sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[str, Any]:

@@ -264,6 +264,25 @@ def test_audit_refuses_an_answer_that_is_none(body: bytes) -> None:
         assert refusal(invoke("audit", "--url", url), 3)
 
 
+def test_explain_escapes_what_the_server_and_the_client_sent() -> None:
+    names = ("path", "query", "error", "diagnosis")
+    exchange = {"n": 1, "method": "GET", "status": 401, "autopsy": None} | dict.fromkeys(names, UNSAFE)
+    for flags in ((), ("--json",)):
+        with answering(b"HTTP/1.0 200 OK\r\n", json.dumps(exchange).encode()) as url:
+            done = invoke("explain", "1", "--url", url, *flags)
+        assert done.exit_code == 1
+        assert_harmless(done.stdout)
+    hostile = UNSAFE.replace(chr(0), "")
+    assert_harmless(invoke("explain", "GET", f"/{hostile}", "-H", f"X-Nonce: {hostile}").stdout)
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'"\x1b"', b"7"])
+def test_explain_refuses_an_answer_that_is_none(body: bytes) -> None:
+    for words in (("1",), ("--last",), ("GET", "/v2/balance", "-H", "X-Api-Key: unknown")):
+        with answering(b"HTTP/1.0 200 OK\r\n", body) as url:
+            assert refusal(invoke("explain", *words, "--url", url), 3)
+
+
 def test_every_verb_is_in_this_module() -> None:
     source = Path(__file__).read_text()
     assert [verb for verb in VERBS if f'"{verb}"' not in source] == []

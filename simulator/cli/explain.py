@@ -1,0 +1,149 @@
+"""`reseller-sim explain`: why a request is refused for its credentials, and how to mend it."""
+
+import json
+import sys
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simulator.cli import values
+from simulator.cli.control import get, sandbox_path
+from simulator.cli.flags import CannotStart, option, verb
+from simulator.cli.output import echo, echo_json, one_line
+from simulator.cli.pasted_curl import NotCurl, Pasted, read_curl, words_of
+from simulator.cli.request import DEFAULT_URL, read_body
+
+if TYPE_CHECKING:
+    from simulator.cli.explained import Explained
+
+TITLE = "reseller-sim explain"
+# Without a variable: they belong to one request.
+own_option = partial(click.option, allow_from_autoenv=False)
+
+
+@verb("explain")
+@click.argument("words", nargs=-1, metavar="METHOD PATH | N | -- curl ... | -")
+@own_option("--header", "-H", metavar="'NAME: VALUE'", multiple=True, help="A header of the request.")
+@own_option("--data", "-d", metavar="BODY|@FILE|-", help="Its body: literal, from a file, or from stdin.")
+@option("--secret", metavar="SECRET", help="The key's secret, in Base64.  [default: as the simulator knows it]")
+@own_option("--string", metavar="TEXT", help="The string that your client signed, to compare it with the right one.")
+@own_option("--at", metavar="TIME", help="When it was sent: Unix seconds or ISO 8601.  [default: now]")
+@own_option("--last", is_flag=True, help="Explain the last request of the journal that was answered with 401.")
+@option("--url", metavar="URL", help=f"The simulator's address.  [default: {DEFAULT_URL}]")
+@option("--sandbox", metavar="ID", default="default", show_default=True, help="The sandbox.")
+@option(
+    "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
+)
+@own_option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(
+    words: tuple[str, ...],
+    header: tuple[str, ...],
+    data: str | None,
+    secret: str | None,
+    string: str | None,
+    at: str | None,
+    last: bool,
+    url: str | None,
+    sandbox: str,
+    control_token: str | None,
+    as_json: bool,
+) -> int:
+    """Say why a signature or another credential is refused.
+
+    Give a request as METHOD and PATH with the headers and the body that your client sends, or as a curl command, in the
+    arguments or on stdin (-); or the number of a request in the journal of a running simulator (its X-Sim-Request-Id).
+    Nothing is sent. It looks for one mistake, or two together, that lead to the signature, and prints the string that
+    should have been signed. Without --secret, it is the default scenario's, or the one that a running simulator has
+    for the key. Exit code 0 means that the signature is right, 1 that it is not, 3 that no simulator answered.
+
+    \b
+    Examples:
+      reseller-sim explain --last
+      reseller-sim explain 17 --sandbox mine
+      reseller-sim explain -- curl -X POST http://127.0.0.1:8080/v2/topup -H 'X-Api-Key: ...' -d @body.json
+      reseller-sim explain GET '/v2/catalog?is_active=true' -H 'X-Api-Key: ...' -H 'X-Timestamp: ...' --secret SECRET
+    """
+    from simulator.cli.explained import explained, key_of, known_locally, read_time
+
+    ask = partial(_ask, url, control_token)
+    if last or (len(words) == 1 and words[0].isdigit()):
+        number = _last(ask, sandbox) if last else int(words[0])
+        return (
+            0 if number is None else _of_journal(ask(f"{sandbox_path(sandbox)}/requests/{number}", "autopsy"), as_json)
+        )
+    request = _request(words, header, data)
+    now_s = time.time() if at is None else read_time(at)
+    key = key_of(request)
+    known = known_locally() if url is None and sandbox == "default" else {}
+    if secret is None and key and key not in known:
+        shown = ask(sandbox_path(sandbox), "resellers")
+        known = {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}
+    made = explained(request, known, secret, now_s, string)
+    _print(made, as_json)
+    return 0 if made.is_right else 1
+
+
+def _ask(url: str | None, token: str | None, path: str, member: str) -> dict[str, Any]:
+    """The answer of the control API, which has this member. Raises `CannotStart`."""
+    answer = get(TITLE, url, path, token)
+    if not isinstance(answer, dict) or member not in answer:
+        raise CannotStart(f"{TITLE}: {one_line(url or DEFAULT_URL)} does not answer as a simulator does")
+    return answer
+
+
+def _last(ask: Any, sandbox: str) -> int | None:
+    rows = ask(f"{sandbox_path(sandbox)}/requests?status=401&limit=1", "requests")["requests"]
+    if not rows:
+        echo("the journal has no request that was answered with 401")
+        return None
+    return int(rows[0]["n"])
+
+
+def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) -> Pasted:
+    try:
+        if words == ("-",):
+            return read_curl(words_of(sys.stdin.read()))
+        if len(words) == 1 and " " in words[0]:
+            return read_curl(words_of(words[0]))
+        if words and words[0].endswith("curl"):
+            return read_curl(list(words))
+    except NotCurl as wrong:
+        raise click.UsageError(str(wrong), click.get_current_context()) from None
+    if len(words) != 2:
+        text = "give METHOD and PATH, the number of a request, a curl command behind --, or --last"
+        raise click.UsageError(text, click.get_current_context())
+    return Pasted(words[0], words[1], header, read_body(data))
+
+
+def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
+    from simulator.cli.explained import lines_of_autopsy
+
+    found = exchange.get("autopsy")
+    is_right = not exchange["error"] if found is None else found["is_right"]
+    if as_json:
+        names = ("n", "method", "path", "status", "error", "diagnosis")
+        echo_json(
+            json.dumps({name: exchange[name] for name in names} | {"is_right": is_right, "autopsy": found}, indent=2)
+        )
+        return 0 if is_right else 1
+    query = f"?{exchange['query']}" if exchange["query"] else ""
+    lines = [f"request {exchange['n']}: {exchange['method']} {exchange['path']}{query}, {exchange['status']}"]
+    if found is not None:
+        lines += lines_of_autopsy(exchange["error"], found)
+    elif exchange["error"]:
+        lines.append(f"{exchange['error']}: {exchange['diagnosis']}")
+    else:
+        lines.append("it was not refused" + (f": {exchange['diagnosis']}" if exchange["diagnosis"] else ""))
+    echo("\n".join(map(one_line, lines)))
+    return 0 if is_right else 1
+
+
+def _print(made: "Explained", as_json: bool) -> None:
+    from simulator.cli.explained import lines_of
+
+    if as_json:
+        echo_json(json.dumps(made.as_json(), indent=2))
+    else:
+        echo("\n".join(map(one_line, lines_of(made))))
