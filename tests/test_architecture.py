@@ -83,13 +83,15 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "audit", "clock", "event_rows", "events", "fired", "guard", "http", "masked_send", "masking", "meta", "parameters",
+        "api_docs", "app", "audit", "clock", "event_rows", "events", "fired", "guard", "http", "masked_send",
+        "masking", "meta", "parameters",
         "probes",
         "render", "requests",
         "sandboxes",
     },
     "runtime": {
-        "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "events", "evicted", "facts",
+        "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "events",
+        "evicted", "facts",
         "inbox_budget", "journal", "known_secrets", "lanes", "live_sandbox", "near_misses", "probes", "ring",
         "rule_names", "sandboxes", "seen", "sent", "unexpected", "upcoming", "value_counts", "waiting", "watch",
     },

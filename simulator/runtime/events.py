@@ -257,11 +257,10 @@ class EventReader(Generic[Shown]):
         if not self.rescued:
             self.rescued = self._take(RESCUED_MAX)
 
-    def skip(self) -> int:
-        """Go to the end without rendering; answers how many events were passed."""
-        before, self.place = self.place, Place(self._hub.latest, 0)
+    def skip(self) -> None:
+        """Go to the end without rendering anything."""
+        self.place = Place(self._hub.latest, self.only.count if self.only else 0)
         self.rescued = []
-        return self.place.serial - before.serial
 
     def _take(self, count_max: int) -> list[Shown]:
         shown: list[Shown] = []

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from simulator.control.masking import MASKED
 from simulator.runtime import events
+from simulator.wire.secrets import MASKED
 from tests.support.client import Client, Response, running
 
 PATH = "/sandboxes/default/events"
@@ -81,7 +81,7 @@ def test_a_webhook_is_told_with_what_was_sent_when_that_is_asked_for() -> None:
     assert json.loads(sent["body"]) == received["json"]
     names = {name.lower(): value for name, value in sent["headers"]}
     assert MASKED not in names.values()
-    assert names.items() <= {name: value for name, value in received["headers"]}.items()
+    assert names.items() <= dict(received["headers"]).items()
 
 
 def test_an_attempt_that_fails_says_when_the_next_is_due() -> None:
@@ -108,7 +108,7 @@ def test_what_is_done_to_a_sandbox_is_told(client: Client) -> None:
     assert added.status == 201, added.body
     client.sim("DELETE", f"/sandboxes/default/rules/{added.json['id']}")
     client.sim("PUT", "/sandboxes/default/clock", {"mode": "real"})
-    client.sim("PUT", "/sandboxes/default/network/RELOAD", {"status": "DOWN"})
+    client.sim("PUT", "/sandboxes/default/network/RELOAD", {"status": "Interruption"})
     client.sim("POST", "/sandboxes/default/deliveries/unknown/replay")
     done = [event["action"] for event in told(client)]
     assert done == ["created", "rule_added", "rule_removed", "clock_set", "network_set"]
