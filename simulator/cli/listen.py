@@ -62,7 +62,7 @@ def command(
     wanted = CHOICES[only] if only else ",".join(CHOICES.values())
     lines = Lines(coloured=is_coloured(sys.stdout))
     stream = Stream(TITLE, url, control_token, sandbox, {"only": wanted, "with": "bodies"})
-    for event in stream.events():
+    for event in stream.events(f"{TITLE}: passing on to {one_line(target)}"):
         click.echo(lines.line(event))
         if sent := event.get("sent"):
             click.echo(f"  -> {_forwarded(target, sent, timeout)}")

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import click
 
 from simulator.cli.flags import CannotStart
-from simulator.cli.output import one_line
+from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.request import DEFAULT_URL
 from simulator.options import CONTROL_PATH
 
@@ -41,11 +41,14 @@ class Stream:
         self._last_id = ""
         self._is_over = False
 
-    def events(self) -> Iterator[Event]:
+    def events(self, greeting: str = "") -> Iterator[Event]:
         """The events from now on. A stream that was interrupted goes on where it ended. It ends with the sandbox.
 
-        Raises `CannotStart` when there is no simulator, or no more, and for what it refuses."""
+        `greeting` is printed to stderr once the first has begun. Raises `CannotStart` when there is no simulator, or no
+        more, and for what it refuses."""
         response = self._open()
+        if greeting:
+            print_to_stderr(greeting)
         while True:
             with response:
                 yield from self._read(response)

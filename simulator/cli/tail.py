@@ -31,9 +31,16 @@ own_option = partial(click.option, allow_from_autoenv=False)
     callback=values.event_kinds,
     help="Only these kinds of events, with commas: request, status, entry, callback, webhook, notification, action.",
 )
+@own_option("--history", is_flag=True, help="Begin with what the simulator still has.")
 @own_option("--json", "as_json", is_flag=True, help="Print each event as the control API has it, one on a line.")
 def command(
-    url: str | None, sandbox: str | None, control_token: str | None, refid: str | None, only: str, as_json: bool
+    url: str | None,
+    sandbox: str | None,
+    control_token: str | None,
+    refid: str | None,
+    only: str,
+    history: bool,
+    as_json: bool,
 ) -> None:
     """Print what happens in a running simulator, as it happens.
 
@@ -44,10 +51,10 @@ def command(
     Examples:
       reseller-sim tail
       reseller-sim tail --sandbox mine --only callbacks,webhooks
-      reseller-sim tail --refid order-17
+      reseller-sim tail --refid order-17 --history
       reseller-sim tail --json | jq 'select(.kind == "request" and .status >= 400)'
     """
-    query = {name: value for name, value in (("refid", refid), ("only", only)) if value}
+    query = {name: value for name, value in (("refid", refid), ("only", only), ("after", "0" * history)) if value}
     lines = Lines(coloured=is_coloured(sys.stdout))
     for event in Stream(TITLE, url, control_token, sandbox, query).events():
         click.echo(printable_json(json.dumps(event, ensure_ascii=False)) if as_json else lines.line(event))

@@ -136,6 +136,7 @@ class EventLog:
 
     def end_life(self) -> None:
         """Let every reader take what it has not read yet, as far as it may, and forget the rest."""
+        self.hub.wake()
         for reader in self.hub.readers_of(self):
             reader.rescue()
         for each in (self._items, self._walls, self._serials):
@@ -171,10 +172,11 @@ class EventHub:
     def touch(self, log: EventLog) -> None:
         """Wake the readers of a log, at the end of this turn."""
         if not self._touched:
-            asyncio.get_running_loop().call_soon(self._wake)
+            asyncio.get_running_loop().call_soon(self.wake)
         self._touched.add(log)
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Tell the readers which logs have something new."""
         touched, self._touched = self._touched, set()
         for reader in self.readers:
             news = [log for log in touched if reader.reads(log)]

@@ -1,5 +1,6 @@
 """`/_sim/events` and `/_sim/sandboxes/{id}/events`: what is told, filters, places, gaps, ends."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -209,3 +210,162 @@ def test_only_so_many_streams_are_open_at_once(client: Client, monkeypatch: pyte
     answer = client.sim("GET", f"{PATH}?timeout=0")
     assert (answer.status, answer.json["error"]) == (429, "too_many_waiting")
     assert client.app.sandboxes.events.readers == []
+
+
+class Following:
+    """A stream that is open while other things happen; `may_read` is cleared while its client does not read."""
+
+    def __init__(self, client: Client, path: str, query: str = "") -> None:
+        self._client, self._path, self._query = client, path, query
+        self.may_read = asyncio.Event()
+        self.may_read.set()
+        self.body = b""
+        self.has_come = asyncio.Event()
+
+    async def __aenter__(self) -> "Following":
+        self.task = asyncio.create_task(self._run())
+        await self.until(": events of")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
+
+    async def until(self, text: str) -> None:
+        """Wait until this has come."""
+        while text not in self.body.decode():
+            assert not self.task.done(), self.body
+            self.has_come.clear()
+            await asyncio.wait_for(self.has_come.wait(), 10)
+
+    @property
+    def events(self) -> list[Any]:
+        return told_in(Response(200, {"content-type": "text/event-stream"}, self.body))
+
+    async def _run(self) -> None:
+        scope: dict[str, Any] = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "http",
+            "path": "/_sim" + self._path,
+        }
+        scope |= {"raw_path": b"", "query_string": self._query.encode(), "headers": [(b"host", b"localhost")]}
+        scope |= {"client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8080), "root_path": "", "extensions": {}}
+        await self._client.app(scope, self._receive, self._send)
+
+    async def _receive(self) -> Any:
+        return await asyncio.Event().wait()
+
+    async def _send(self, message: Any) -> None:
+        await self.may_read.wait()
+        self.body += message.get("body", b"")
+        self.has_come.set()
+
+
+def test_events_come_as_they_happen_and_the_stream_ends_with_the_sandbox(client: Client) -> None:
+    client.sandbox(PLAIN, "live")
+
+    async def follow() -> list[Any]:
+        async with Following(client, "/sandboxes/live/events", "only=request") as stream:
+            await client.acall("GET", "/v2/balance", sandbox="live")
+            await stream.until('"kind":"request"')
+            await client.asim("POST", "/sandboxes/live/reset")
+            await client.acall("GET", "/v2/balance", sandbox="live")
+            await client.acall("GET", "/v2/balance", sandbox="live")
+            await client.asim("DELETE", "/sandboxes/live")
+            await stream.task
+            return stream.events
+
+    found = client.run(follow())
+    assert [event.get("action") or event["n"] for event in found] == [1, "reset", 1, 2, "deleted"]
+    assert client.app.sandboxes.events.readers == []
+
+
+def test_what_was_not_read_before_a_reset_is_told_before_it(client: Client) -> None:
+    async def follow() -> list[Any]:
+        async with Following(client, PATH, "only=request") as stream:
+            stream.may_read.clear()
+            for _ in range(5):
+                await client.acall("GET", "/v2/balance")
+            await client.asim("POST", "/sandboxes/default/reset")
+            stream.may_read.set()
+            await stream.until('"reset"')
+            return stream.events
+
+    assert [event.get("n") or event["action"] for event in client.run(follow())] == [1, 2, 3, 4, 5, "reset"]
+
+
+def test_a_reader_that_does_not_read_holds_nothing_and_learns_how_much_it_missed(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "EVENTS_MAX", 10)
+    client.sandbox(PLAIN, "busy")
+
+    async def follow() -> list[Any]:
+        async with Following(client, "/sandboxes/busy/events") as stream:
+            stream.may_read.clear()
+            for _ in range(100):
+                await client.acall("GET", "/v2/balance", sandbox="busy")
+            (reader,) = client.app.sandboxes.events.readers
+            assert reader.rescued == []
+            stream.may_read.set()
+            await stream.until('"number":101')
+            return stream.events
+
+    found = client.run(follow())
+    read = [event["number"] for event in found if event["kind"] == "request"]
+    (gap,) = [event for event in found if event["kind"] == "gap"]
+    assert read[-10:] == list(range(92, 102))
+    assert gap["missing"] + len(read) == 100
+
+
+def test_a_stream_of_all_sandboxes_has_those_that_come_and_ends_with_the_server(client: Client) -> None:
+    async def follow() -> list[Any]:
+        async with Following(client, "/events", "only=action,request") as stream:
+            await client.asim("POST", "/sandboxes", {"id": "later"})
+            await client.acall("GET", "/v2/balance", sandbox="later")
+            await client.asim("DELETE", "/sandboxes/later")
+            await stream.until('"deleted"')
+            client.app.sandboxes.end_waits()
+            await stream.task
+            return stream.events
+
+    found = client.run(follow())
+    assert [event.get("action") or event["path"] for event in found] == ["created", "/v2/balance", "deleted"]
+
+
+def test_a_sandbox_whose_events_are_read_is_not_idle(client: Client) -> None:
+    client.sandbox(PLAIN, "watched")
+
+    async def follow() -> list[bool]:
+        live = client.app.sandboxes.get("watched")
+        async with Following(client, "/events"):
+            alone = live.is_busy
+        async with Following(client, "/sandboxes/watched/events"):
+            return [alone, live.is_busy]
+
+    assert client.run(follow()) == [False, True]
+
+
+def test_a_long_history_is_sent_in_turns_between_which_others_go_on(client: Client) -> None:
+    for _ in range(100):
+        client.call("GET", "/v2/balance")
+
+    async def follow() -> tuple[int, int]:
+        turns = 0
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        counting = asyncio.create_task(count())
+        answer = await client.asim("GET", f"{PATH}?after=0&timeout=0")
+        counting.cancel()
+        return turns, len(told_in(answer))
+
+    turns, count = client.run(follow())
+    assert count == 101
+    assert turns > count / events.TAKEN_MAX
