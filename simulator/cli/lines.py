@@ -7,14 +7,16 @@ from typing import Any, Final, TextIO
 import click
 
 from simulator.cli.output import one_line
+from simulator.domain.model.transactions import Status
 from simulator.shortened import shortened
+from simulator.wire.payments import STATUS_NAMES
 
 Event = dict[str, Any]
 
 FIELD_CHARS_MAX: Final = 300
 _KIND_CHARS: Final = 7
-_GOOD: Final = frozenset({"Succesful", "delivered", "success"})
-_BAD: Final = frozenset({"Failed", "Refunded", "failed"})
+_GOOD: Final = frozenset({STATUS_NAMES[Status.SUCCESSFUL], "delivered", "success"})
+_BAD: Final = frozenset({STATUS_NAMES[Status.FAILED], STATUS_NAMES[Status.REFUNDED], "failed"})
 
 
 def is_coloured(stream: TextIO) -> bool:
@@ -32,8 +34,8 @@ class Lines:
         """The line of an event, without its end; also of one with a kind that nobody knows yet."""
         kind = event["kind"]
         if kind == "gap":
-            return self._styled(_gap(event), "yellow")
-        when = self._styled(str(event.get("at") or "")[11:23], "bright_black")
+            return self._styled(one_line(_gap(event)), "yellow")
+        when = self._styled(one_line(str(event.get("at") or "")[11:23]), "bright_black")
         try:
             parts = _TEXTS.get(kind, _other)(event)
         except (KeyError, TypeError, ValueError):  # of another version

@@ -47,10 +47,11 @@ own_option = partial(click.option, allow_from_autoenv=False)
 def command(
     target: str, url: str | None, sandbox: str | None, control_token: str | None, only: str | None, timeout: float
 ) -> None:
-    """Pass the callbacks and webhooks of a running simulator on to an address of yours, and print what it answers.
+    """Pass callbacks and webhooks on to an address of yours.
 
-    Each attempt is sent again, in order, with the same method, query, headers and body, to the path of --forward-to, or
-    to its own path when that has none. What it answers changes nothing in the simulator, where the receiver of the
+    They are those of a running simulator, and what your address answers is printed. Each attempt is sent again, in
+    order, with the same method, query, headers and body, to the path of --forward-to, or to its own path when that has
+    none. What it answers changes nothing in the simulator, where the receiver of the
     scenario, such as the built-in inbox, has answered already. It ends with Ctrl-C (exit code 130), with the sandbox
     (0), or when the simulator is gone (3).
 

@@ -18,9 +18,9 @@ UNWRITABLE = 3
 
 VERBS = {
     "serve": "Run the simulator.",
+    "exec": "Run a command against a simulator of its own.",
     "tail": "Print what happens in a running simulator, as it happens.",
     "listen": "Pass callbacks and webhooks on to an address of yours.",
-    "exec": "Run a command against a simulator of its own.",
     "call": "Send one signed request and print the response.",
     "sign": "Print a request's canonical string, headers and curl command.",
     "import": "Print a scenario that serves a real account's catalog.",

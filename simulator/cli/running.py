@@ -58,8 +58,8 @@ class Running:
 def prepare(
     flags: ServerFlags,
     on_ready: Callable[[Running], None],
-    *,
     on_stop: Callable[[], object] = lambda: None,
+    *,
     keeps_coverage: bool = False,
 ) -> Running:
     """Load the scenario and bind the port; `on_ready` is called once the server answers, `on_stop` when it is about to

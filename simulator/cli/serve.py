@@ -67,7 +67,7 @@ def command(json: bool, watch: bool, quiet: bool, log: str | None, **flags: Any)
             each.end()
 
     files = Watch(flags["scenario"], lambda scenario: running.app.load(scenario), _print_lines) if watch else None
-    running = prepare(ServerFlags(**flags), on_ready, on_stop=on_stop)
+    running = prepare(ServerFlags(**flags), on_ready, on_stop)
     running.server.run()
     if unwritable:
         raise CannotStart(f"reseller-sim serve: stdout cannot be written: {unwritable[0].strerror}")

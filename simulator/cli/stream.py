@@ -54,6 +54,7 @@ class Stream:
                 yield from self._read(response)
             if self._is_over:
                 return
+            sleep(PAUSE_S)
             response = self._open_again()
 
     def _read(self, response: HTTPResponse) -> Iterator[Event]:

@@ -10,7 +10,8 @@ from typing import IO, Any
 import pytest
 
 from tests.support.on_the_wire import WiredSandbox
-from tests.support.processes import Serving, ask, run, serving
+from tests.support.pages import blocks, empty_folder, follow
+from tests.support.processes import ROOT, Serving, ask, run, serving
 from tests.support.watchers import target, watching
 
 pytestmark = pytest.mark.slow
@@ -169,6 +170,14 @@ def test_listen_passes_on_what_was_sent_and_prints_what_was_answered(server: Ser
     assert received.items() <= hook.headers.items()
     assert (callback.method, callback.body) == ("GET", b"")
     assert callback.path.startswith("/paid?shop=1&refid=l1&status=2&price=9.75&message=")
+
+
+def test_the_page_shows_what_its_commands_print(tmp_path: Path) -> None:
+    page = [one for one in blocks((ROOT / "docs" / "watching.md").read_text()) if not one.text.startswith("$")]
+    assert page[0].text == "reseller-sim serve --clock manual\n"
+    folder = empty_folder(tmp_path)
+    with serving("--clock", "manual", "--port", "0", "--json") as server:
+        assert follow(page[1:], folder, server)
 
 
 def test_a_watcher_without_a_simulator_says_so() -> None:
