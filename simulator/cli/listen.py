@@ -14,10 +14,9 @@ import click
 
 from simulator.cli import values
 from simulator.cli.flags import option, verb
-from simulator.cli.lines import Event, Lines, is_coloured
 from simulator.cli.output import one_line
 from simulator.cli.request import DEFAULT_URL
-from simulator.cli.stream import Stream
+from simulator.cli.stream import Event, Stream
 
 TITLE = "reseller-sim listen"
 CHOICES = {"callbacks": "callback", "webhooks": "webhook"}
@@ -60,6 +59,8 @@ def command(
       reseller-sim listen --forward-to http://localhost:3000/callbacks
       reseller-sim listen --forward-to http://localhost:3000/hooks --only webhooks
     """
+    from simulator.cli.lines import Lines, is_coloured
+
     wanted = CHOICES[only] if only else ",".join(CHOICES.values())
     lines = Lines(coloured=is_coloured(sys.stdout))
     stream = Stream(TITLE, url, control_token, sandbox, {"only": wanted, "with": "bodies"})

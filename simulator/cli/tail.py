@@ -8,7 +8,6 @@ import click
 
 from simulator.cli import values
 from simulator.cli.flags import option, verb
-from simulator.cli.lines import Lines, is_coloured
 from simulator.cli.output import printable_json
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.stream import Stream
@@ -54,6 +53,8 @@ def command(
       reseller-sim tail --refid order-17 --history
       reseller-sim tail --json | jq 'select(.kind == "request" and .status >= 400)'
     """
+    from simulator.cli.lines import Lines, is_coloured
+
     query = {name: value for name, value in (("refid", refid), ("only", only), ("after", "0" * history)) if value}
     lines = Lines(coloured=is_coloured(sys.stdout))
     for event in Stream(TITLE, url, control_token, sandbox, query).events():
