@@ -13,6 +13,85 @@ from tests.support.client import Client, Response, running
 
 PATH = "/sandboxes/default/events"
 PLAIN = {"scenario": "plain", "extends": "default", "clock": "manual"}
+MEMBERS = {
+    "gap": ["missing"],
+    "request": [
+        "sandbox",
+        "number",
+        "at",
+        "wall",
+        "refid",
+        "trxid",
+        "reseller",
+        "n",
+        "method",
+        "path",
+        "query",
+        "client",
+        "status",
+        "rule",
+        "fault",
+        "error",
+        "diagnosis",
+        "duration_us",
+    ],
+    "status": [
+        "sandbox",
+        "number",
+        "at",
+        "wall",
+        "refid",
+        "trxid",
+        "reseller",
+        "product",
+        "status",
+        "status_code",
+        "cause",
+        "rule",
+    ],
+    "entry": ["sandbox", "number", "at", "wall", "refid", "trxid", "reseller", "entry"],
+    "callback": [
+        "sandbox",
+        "number",
+        "at",
+        "wall",
+        "refid",
+        "trxid",
+        "reseller",
+        "callback",
+        "status",
+        "method",
+        "url",
+        "attempt",
+        "attempts_max",
+        "state",
+        "ending",
+        "answered",
+        "error",
+        "next_due",
+    ],
+    "webhook": [
+        "sandbox",
+        "number",
+        "at",
+        "wall",
+        "reseller",
+        "delivery",
+        "event",
+        "type",
+        "method",
+        "url",
+        "attempt",
+        "attempts_max",
+        "state",
+        "ending",
+        "answered",
+        "error",
+        "next_due",
+    ],
+    "notification": ["sandbox", "number", "at", "wall", "refid", "trxid", "reseller", "notification"],
+    "action": ["sandbox", "number", "at", "wall", "action", "about"],
+}
 PAID_KINDS = ["action", "entry", "status", "request"]
 
 
@@ -37,6 +116,7 @@ def told_in(answer: Response) -> list[Any]:
         if "data" in fields:
             event = json.loads(fields["data"])
             assert (fields["id"], fields["event"]) == (event["id"], event["kind"])
+            assert set(event) - {"sent"} == {"id", "kind", *MEMBERS[event["kind"]]}
             found.append(event)
     return found
 
