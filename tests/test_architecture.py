@@ -85,14 +85,15 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "audit", "autopsies", "clock", "fired", "guard", "http", "masked_send", "masking", "meta",
-        "parameters", "probes", "render", "requests",
+        "api_docs", "app", "audit", "autopsies", "clock", "event_rows", "events", "fired", "guard", "http", "masked_send",
+        "masking", "meta", "parameters", "probes", "render", "requests",
         "sandboxes",
     },
     "runtime": {
-        "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "evicted", "facts",
+        "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "events",
+        "evicted", "facts",
         "inbox_budget", "journal", "known_secrets", "lanes", "live_sandbox", "near_misses", "probes", "ring",
-        "rule_names", "sandboxes", "seen", "unexpected", "upcoming", "value_counts", "waiting", "watch",
+        "rule_names", "sandboxes", "seen", "sent", "unexpected", "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {

@@ -109,6 +109,7 @@ class Pipeline:
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not sandbox.is_deleted:
             sandbox.journal.add(exchange)
+            sandbox.events.note(exchange.n)
             if counters is sandbox.counters:  # those of a life that has ended are being read beside the event loop
                 counters.count(exchange, "" if reply.ending is None else reply.ending.name, self._documented)
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending

@@ -19,6 +19,8 @@ UNWRITABLE = 3
 VERBS = {
     "serve": "Run the simulator.",
     "exec": "Run a command against a simulator of its own.",
+    "tail": "Print what happens in a running simulator, as it happens.",
+    "listen": "Pass callbacks and webhooks on to an address of yours.",
     "call": "Send one signed request and print the response.",
     "explain": "Say why a signature or another credential is refused.",
     "sign": "Print a request's canonical string, headers and curl command.",

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -150,3 +151,33 @@ def account_numbers(ctx: click.Context, param: click.Parameter, texts: tuple[str
         if number not in numbers:
             numbers.append(number)
     return found
+
+
+def http_url(ctx: click.Context, param: click.Parameter, text: str) -> str:
+    """A URL with a host, of http or https."""
+    try:
+        parts = urlsplit(text)
+        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_usable = False
+    if not is_usable:
+        raise click.BadParameter(f"{text!r} is no http or https URL, such as http://localhost:3000", ctx, param)
+    return text
+
+
+def event_kinds(ctx: click.Context, param: click.Parameter, text: str | None) -> str:
+    """Kinds of events with commas between them, each in the singular or the plural; empty for all."""
+    if text is None:
+        return ""
+    kinds = [_KINDS.get(part.strip().lower()) for part in text.split(",")]
+    if None in kinds:
+        raise click.BadParameter(f"{text!r} is not made of {', '.join(dict.fromkeys(_KINDS.values()))}", ctx, param)
+    return ",".join(filter(None, kinds))
+
+
+_PLURALS = {"status": "statuses", "entry": "entries"}
+_KINDS = {
+    spelling: kind
+    for kind in ("request", "status", "entry", "callback", "webhook", "notification", "action")
+    for spelling in (kind, _PLURALS.get(kind, kind + "s"))
+}

@@ -23,6 +23,9 @@ UNKNOWN_TIMES = 10
 MISTAKE = 500
 """The status of a mistake of ours, which any request may meet."""
 
+EVENT_STREAM = "text/event-stream"
+"""The media type of server-sent events; the schema is that of each event's data, in JSON."""
+
 # Statuses of checks that precede routing, and so apply to unknown paths and methods.
 _BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden"}
 
@@ -71,7 +74,8 @@ def response_problems(
     content = media.get(_media_type(content_type))
     if content is None:
         return [*problems, f"the content type should be {' or '.join(media)}, not {content_type!r}"]
-    return problems + _body_problems(content["schema"], body)
+    bodies = _data_of_events(body) if _media_type(content_type) == EVENT_STREAM else [body]
+    return problems + [problem for each in bodies for problem in _body_problems(content["schema"], each)]
 
 
 def departures(
@@ -91,6 +95,12 @@ def departures(
         yield Departure("the header Content-Type", " or ".join(media), content_type or "absent")
     else:
         yield from body_departures(content["schema"], body)
+
+
+def _data_of_events(stream: bytes) -> list[bytes]:
+    """What each event of a stream says; a stream that was cut off may end with a part of one."""
+    whole = stream[: stream.rfind(b"\n\n") + 1]
+    return [line.removeprefix(b"data: ") for line in whole.split(b"\n") if line.startswith(b"data:")]
 
 
 def _media_type(content_type: str) -> str:

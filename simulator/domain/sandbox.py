@@ -60,6 +60,7 @@ from simulator.domain.handlers import (
     webhooks,
 )
 from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.happenings import Happening
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.schedule import due
 from simulator.domain.model.webhooks import Delivery
@@ -87,6 +88,10 @@ class Sandbox:
         they do, nothing here depends on it."""
         self.state.callbacks.on_evicted = callbacks
         self.state.deliveries.on_evicted = deliveries
+
+    def watch(self, tell: Callable[[Happening], None]) -> None:
+        """Tell this of all that happens from now on. Whatever it does, nothing here depends on it."""
+        self.state.tell = tell
 
     @property
     def next_due(self) -> datetime | None:

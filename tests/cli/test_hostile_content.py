@@ -283,6 +283,18 @@ def test_explain_refuses_an_answer_that_is_none(body: bytes) -> None:
             assert refusal(invoke("explain", *words, "--url", url), 3)
 
 
+def test_watchers_escape_what_the_server_sent() -> None:
+    event = {"id": UNSAFE, "kind": "status", "sandbox": UNSAFE, "at": UNSAFE, "refid": UNSAFE, "status": UNSAFE}
+    unknown = {"kind": UNSAFE, "sandbox": UNSAFE, "sent": {}}
+    last = {"kind": "action", "action": "deleted", "sandbox": UNSAFE, "about": UNSAFE}
+    body = "".join(f"data: {json.dumps(one)}\n\n" for one in (event | {"rule": UNSAFE}, unknown, last))
+    for words in (("tail",), ("tail", "--json"), ("listen", "--forward-to", "http://127.0.0.1:9")):
+        with answering(b"HTTP/1.0 200 OK\r\n", body.encode()) as url:
+            done = invoke(*words, "--url", url, "--sandbox", UNSAFE.replace("\0", ""))
+        assert done.exit_code == 0
+        assert_harmless(done.stdout + done.stderr)
+
+
 def test_every_verb_is_in_this_module() -> None:
     source = Path(__file__).read_text()
     assert [verb for verb in VERBS if f'"{verb}"' not in source] == []

@@ -74,10 +74,15 @@ def write_claims(folder: Path) -> None:
         for each in operations(folder, name):
             for status, schema in each.success.items():
                 if schema is not None:
-                    content = f'operations["{each.id}"]["responses"][{status}]["content"]["application/json"]'
+                    content = f'operations["{each.id}"]["responses"][{status}]["content"]["{media_of(each.id)}"]'
                     function = f"functions.{each.id[0].upper()}{each.id[1:]}Responses[{status}]"
                     lines += [f"true satisfies Typed<{one}>;" for one in (content, function)]
         (folder / f"claims-{name}.ts").write_text("\n".join(lines) + "\n")
+
+
+def media_of(operation: str) -> str:
+    """The media type of an operation's answer."""
+    return "text/event-stream" if operation in ("streamEvents", "streamSandboxEvents") else "application/json"
 
 
 def printed(folder: Path) -> dict[str, str]:

@@ -11,6 +11,8 @@ QUERIES = {
     ("get", f"{_ONE}/callbacks"): "callbacks-query",
     ("get", f"{_ONE}/notifications"): "notifications-query",
     ("get", f"{_ONE}/deliveries"): "sandbox-deliveries-query",
+    ("get", f"{_ONE}/events"): "events-query",
+    ("get", "/_sim/events"): "events-query",
     ("get", f"{_ONE}/inbox/{{name}}"): "inbox-query",
 }
 

@@ -54,6 +54,9 @@ def payments(p: Player) -> None:
     p.sim("GET", f"{DEFAULT}/inbox/callbacks?limit=1")
     p.sim("GET", f"{DEFAULT}/notifications?kind=void")
     p.sim("GET", f"{DEFAULT}/notifications?limit=1")
+    kinds = "only=request,callback&refid=order-1001&with=bodies"
+    p.sim("GET", f"{DEFAULT}/events?{kinds}&heartbeat=15&timeout=0&after=0")
+    p.sim("GET", f"/events?{kinds}&heartbeat=15&timeout=0&after=0")
     p.sim("GET", f"{DEFAULT}/transactions?limit=1")
     p.sim("GET", f"{DEFAULT}/requests?path=/v2/topup&limit=2")
     p.sim("GET", f"{DEFAULT}/requests/2")

@@ -14,6 +14,7 @@ from simulator.domain.model.effects import (
     Send,
     is_accepted,
 )
+from simulator.domain.model.happenings import Attempted
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.transactions import Result, Status, Transaction
 from simulator.domain.state import State
@@ -118,3 +119,5 @@ def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: At
         callback.state = CallbackState.FAILED
         state.noted[Noted.CALLBACK_FAILED] += 1
     attempt.state = callback.state
+    next_due = now + policy.after if callback.state is CallbackState.PENDING else None
+    state.tell(Attempted(callback.id, attempt.number, now, next_due))

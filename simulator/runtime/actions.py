@@ -1,0 +1,45 @@
+"""What the control API does to a sandbox, as those see it who watch its events."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from simulator.domain.commands import (
+    AddApiKey,
+    AddReseller,
+    AddRule,
+    ChangeProduct,
+    ChangeSettings,
+    ChangeTree,
+    Command,
+    Credit,
+    LoadScenario,
+    RemoveRule,
+    ReplayDelivery,
+    RevokeApiKey,
+    SetNetwork,
+)
+from simulator.domain.model.webhooks import ReplayRefused
+from simulator.runtime.events import Action, EventLog
+
+_ACTIONS: dict[type, tuple[str, Callable[[Any], str]]] = {
+    AddRule: ("rule_added", lambda command: command.section),
+    RemoveRule: ("rule_removed", lambda command: command.rule),
+    LoadScenario: ("scenario_loaded", lambda command: command.name),
+    SetNetwork: ("network_set", lambda command: f"{command.product} {command.status.value}"),
+    ChangeProduct: ("product_changed", lambda command: command.code),
+    ChangeTree: ("catalog_changed", lambda command: f"{command.kind.value} {command.id}"),
+    AddReseller: ("reseller_added", lambda command: command.start.code),
+    ChangeSettings: ("settings_changed", lambda command: command.reseller),
+    AddApiKey: ("api_key_added", lambda command: command.reseller),
+    RevokeApiKey: ("api_key_revoked", lambda command: command.reseller),
+    ReplayDelivery: ("delivery_replayed", lambda command: command.job),
+    Credit: ("deposited", lambda command: command.reseller),
+}
+
+
+def note_command(log: EventLog, command: Command, answer: Any, at: datetime) -> None:
+    """Add the action of a command that the control API submitted, unless it was refused."""
+    if not isinstance(answer, ReplayRefused):
+        name, about = _ACTIONS[type(command)]
+        log.note(Action(name, at, about(command)))
