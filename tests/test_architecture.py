@@ -83,8 +83,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "audit", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "parameters",
-        "probes",
+        "api_docs", "app", "audit", "clock", "filters", "fired", "guard", "http", "masked_send", "masking", "meta",
+        "parameters", "probes",
         "render", "requests",
         "sandboxes",
     },
