@@ -41,7 +41,7 @@ ERRORS: Final = OWN_ERRORS.union(MESSAGES, *(map(str, each) for each in (Reason,
 """The codes of every refusal, but for the texts with which rules of `bills` refuse."""
 
 SHOWN_CHARS_MAX = 60
-_TRXID: Final = re.compile("[0-9]{24}")
+_TRXID: Final = re.compile("[0-9]{22}")
 _CLASS: Final = re.compile("([1-5])[xX*]{1,2}")
 _BOUND: Final = re.compile("(<|>)=?([0-9]{3})")
 _RANGE: Final = re.compile("([0-9]{3})(?:-|[.]{2,3})([0-9]{3})")
@@ -144,7 +144,7 @@ def _path_problem(text: str) -> str:
 
 
 def _trxid_problem(text: str) -> str:
-    return "" if _TRXID.fullmatch(text) else "must be a trxid, which has 24 digits; refid= finds by refid"
+    return "" if _TRXID.fullmatch(text) else "must be a trxid, which has 22 digits; refid= finds by refid"
 
 
 _PROBLEMS: Final[Mapping[str, Callable[[str], str]]] = {

@@ -122,7 +122,7 @@ IMPOSSIBLE = {
     "path=/v2/options?page=2": "path is compared without the query; write /v2/options",
     "path=/_sim/health": "path must be a path of the reseller API: the journal has no requests of the control API",
     "path_not=!/v2": "path_not must be a path that begins with /, such as /v2/topup",
-    "trxid=my-refid": "trxid must be a trxid, which has 24 digits; refid= finds by refid",
+    "trxid=my-refid": "trxid must be a trxid, which has 22 digits; refid= finds by refid",
     "reseller=RS002": "reseller must be a reseller of this sandbox; did you mean RS001[?]",
     "reseller=zzzzzzz": "reseller must be a reseller of this sandbox; it has RS001",
     "rule=slow-relaod": "rule must be a rule that this sandbox has, or had; did you mean slow-reload[?]",
@@ -173,7 +173,7 @@ def test_other_lists_refuse_a_reseller_that_the_sandbox_does_not_have(client: Cl
 
 def test_callbacks_refuse_a_trxid_that_is_none(client: Client) -> None:
     refused = client.sim("GET", "/sandboxes/default/callbacks?trxid=b")
-    assert (refused.status, refused.json["message"]) == (400, "trxid must be a trxid, which has 24 digits")
+    assert (refused.status, refused.json["message"]) == (400, "trxid must be a trxid, which has 22 digits")
 
 
 def test_the_methods_are_those_that_the_http_parser_reads() -> None:
