@@ -83,8 +83,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "audit", "clock", "filters", "fired", "guard", "http", "masked_send", "masking", "meta",
-        "parameters", "probes",
+        "api_docs", "app", "audit", "clock", "exports", "filters", "fired", "guard", "har", "http", "masked_send",
+        "masking", "meta", "parameters", "probes",
         "render", "requests",
         "sandboxes",
     },
@@ -95,8 +95,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
-        "billers", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets", "outbound", "paging", "secrets",
-        "signing", "timestamps", "tokens", "unescaped",
+        "billers", "curl", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets", "outbound", "paging",
+        "secrets", "signing", "timestamps", "tokens", "unescaped",
     },
 }  # fmt: skip
 LINES_MAX = 300

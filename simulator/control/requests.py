@@ -57,7 +57,7 @@ def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
     }
 
 
-def _masks(request: Request, live: LiveSandbox) -> Callable[[str], Mask]:
+def masks(request: Request, live: LiveSandbox) -> Callable[[str], Mask]:
     """The mask of an exchange by its `owner`: it hides the secrets of the journal's sandbox and of that one."""
 
     sandboxes = sandboxes_of(request)
@@ -67,7 +67,7 @@ def _masks(request: Request, live: LiveSandbox) -> Callable[[str], Mask]:
 async def list_all(request: Request) -> Response:
     """The filtered journal; with `wait_for`, once that many match or the timeout passes."""
     live = sandbox_of(request)
-    query = _query_of(request, live, "requests-query")
+    query = filters_of(request, live, "requests-query")
     asked = page_of(query)
     wait_for, timeout_s = wait_of(query)
 
@@ -75,15 +75,19 @@ async def list_all(request: Request) -> Response:
     if wait_for:
         found = Tally(live.journal, matcher(_FILTERS, query))
         complete = await live.wait_until(lambda: found.count() >= wait_for, timeout_s, live.journal.notifier)
-    matching = filtered(_FILTERS, query, reversed(live.journal))
-    earlier = (one for one in matching if not asked.cursor or one.n < asked.cursor)
-    mask_of = _masks(request, live)
+    earlier = matching(live, query, asked.cursor)
+    mask_of = masks(request, live)
     left_out = live.journal.left_out
     answer = await page("requests", asked, earlier, lambda one: row(one, mask_of(one.owner)), lambda one: one.n)
     return reply(answer | {"left_out": left_out, "complete": complete})
 
 
-def _query_of(request: Request, live: LiveSandbox, schema: str) -> dict[str, Any]:
+def matching(live: LiveSandbox, query: Mapping[str, Any], cursor: int) -> Iterable[Exchange]:
+    """What the filters of a query match, newest first, before the one with the number `cursor`; 0 is all of it."""
+    return (one for one in filtered(_FILTERS, query, reversed(live.journal)) if not cursor or one.n < cursor)
+
+
+def filters_of(request: Request, live: LiveSandbox, schema: str) -> dict[str, Any]:
     """The query of a list with the journal's filters, which something can match. Raises `InvalidInput`."""
     refuse_impossible(request, _FILTERS)
     query = query_of(request, schema)
@@ -95,12 +99,22 @@ def _query_of(request: Request, live: LiveSandbox, schema: str) -> dict[str, Any
 async def show(request: Request) -> Response:
     """One complete exchange: request, answer, rule, diagnosis."""
     live = sandbox_of(request)
+    exchange = exchange_of(request, live)
+    if exchange is None:
+        return unknown_request()
+    return reply(whole(live.id, exchange, masks(request, live)(exchange.owner)))
+
+
+def exchange_of(request: Request, live: LiveSandbox) -> Exchange | None:
+    """The exchange whose number is in the path; None when the journal does not have it."""
     number = request.path_params["n"]
     is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
-    exchange = live.journal.find(int(number)) if is_number else None
-    if exchange is None:
-        return error(404, "unknown_request", "the journal has no such request, or has evicted it")
-    return reply(whole(live.id, exchange, _masks(request, live)(exchange.owner)))
+    return live.journal.find(int(number)) if is_number else None
+
+
+def unknown_request() -> Response:
+    """404."""
+    return error(404, "unknown_request", "the journal has no such request, or has evicted it")
 
 
 def whole(sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[str, Any]:
