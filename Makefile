@@ -10,16 +10,16 @@ INTEROP_READY := $(INTEROP)/node_modules/.ready
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-fast check lint types audit docs bench bench-history campaign fuzz interop-tools wheel clean
+.PHONY: run test test-fast interop check lint types audit docs bench bench-history campaign fuzz interop-tools wheel clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
 
 test: $(DEV_READY)   ## the test suite, on all cores
-	$(BIN)/python -m pytest -n auto $(ARGS)
+	$(BIN)/python -m pytest -n auto --ignore $(INTEROP) $(ARGS)
 
 test-fast: $(DEV_READY)  ## without slow tests and most rows of long tables, in well under a minute
-	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" --hypothesis-profile fast $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --ignore $(INTEROP) -m "not slow" --hypothesis-profile fast $(ARGS)
 
 check: lint types audit test  ## what has to pass before a commit
 
@@ -48,7 +48,10 @@ fuzz: $(DEV_READY)   ## ten minutes of Schemathesis over both documents: what wa
 docs: $(DEV_READY)   ## write what follows from contracts/ and the audit: the schema's `assume` section, three pages, tables of docs/service.md
 	$(BIN)/python -m tests.support.generated
 
-interop-tools: $(INTEROP_READY)  ## linters, generators and clients from npm that tests/interop runs
+interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, clients and a fuzzer, on the served documents
+	$(BIN)/python -m pytest -n auto $(INTEROP) $(ARGS)
+
+interop-tools: $(INTEROP_READY)  ## what `make interop` needs from npm
 
 wheel: $(DEV_READY)
 	$(BIN)/python -m build --wheel --outdir dist .

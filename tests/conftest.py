@@ -53,8 +53,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for rows in tables.values():
         for item in slow_rows(rows):
             item.add_marker("slow")
-    # Those that wait for other programs begin first, so that none of them is left when all others are done.
-    items.sort(key=lambda item: "interop" not in item.path.parts)
 
 
 def pytest_collection_finish() -> None:
