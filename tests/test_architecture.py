@@ -85,8 +85,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "audit", "autopsies", "clock", "event_rows", "events", "fired", "guard", "http", "masked_send",
-        "masking", "meta", "parameters", "probes", "render", "requests",
+        "api_docs", "app", "audit", "autopsies", "clock", "event_rows", "events", "exports", "filters", "fired",
+        "guard", "har", "http", "masked_send", "masking", "meta", "parameters", "probes", "render", "requests",
         "sandboxes",
     },
     "runtime": {
@@ -97,8 +97,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
-        "billers", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets", "outbound", "paging", "secrets",
-        "signing", "timestamps", "tokens", "unescaped",
+        "billers", "curl", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets", "outbound", "paging",
+        "secrets", "signing", "timestamps", "tokens", "unescaped",
     },
 }  # fmt: skip
 LINES_MAX = 300

@@ -8,7 +8,6 @@ from shlex import quote
 from typing import Any
 
 from simulator import __version__
-from simulator.cli.curl import curl_command
 from simulator.cli.output import one_line, printable_json
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.running import Running
@@ -17,6 +16,7 @@ from simulator.control.render import moment
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.upstream.signing import Credentials, sign
+from simulator.wire.curl import curl_command
 from simulator.wire.json import encode
 
 # The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.
@@ -93,7 +93,7 @@ def _first_steps(running: Running) -> list[str]:
     return [
         "Paste this; its signature is valid for 5 minutes and one use:",
         "",
-        curl_command(request),
+        curl_command(request.method, request.url, request.headers, request.body),
         "",
         "Sign and send the next one:",
         "",

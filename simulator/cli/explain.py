@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.cli import values
-from simulator.cli.control import get, sandbox_path
-from simulator.cli.flags import CannotStart, option, verb
+from simulator.cli.control import Control
+from simulator.cli.flags import option, running_flags, verb
 from simulator.cli.output import echo, echo_json, one_line
 from simulator.cli.pasted_curl import NotCurl, Pasted, read_curl, words_of
-from simulator.cli.request import DEFAULT_URL, read_body
+from simulator.cli.request import read_body
 
 if TYPE_CHECKING:
     from simulator.cli.explained import Explained
@@ -31,11 +30,7 @@ own_option = partial(click.option, allow_from_autoenv=False)
 @own_option("--string", metavar="TEXT", help="The string that your client signed, to compare it with the right one.")
 @own_option("--at", metavar="TIME", help="When it was sent: Unix seconds or ISO 8601.  [default: now]")
 @own_option("--last", is_flag=True, help="Explain the last request of the journal that was answered with 401.")
-@option("--url", metavar="URL", help=f"The simulator's address.  [default: {DEFAULT_URL}]")
-@option("--sandbox", metavar="ID", default="default", show_default=True, help="The sandbox.")
-@option(
-    "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
-)
+@running_flags
 @own_option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     words: tuple[str, ...],
@@ -67,34 +62,24 @@ def command(
     """
     from simulator.cli.explained import explained, key_of, known_locally, read_time
 
-    ask = partial(_ask, url, control_token)
+    control = Control(TITLE, url, sandbox, control_token)
     if last or (len(words) == 1 and words[0].isdigit()):
-        number = _last(ask, sandbox) if last else int(words[0])
-        return (
-            0 if number is None else _of_journal(ask(f"{sandbox_path(sandbox)}/requests/{number}", "autopsy"), as_json)
-        )
+        number = _last(control) if last else int(words[0])
+        return 0 if number is None else _of_journal(control.get(f"/requests/{number}", "exchange-answer"), as_json)
     request = _request(words, header, data)
     now_s = time.time() if at is None else read_time(at)
     key = key_of(request)
     known = known_locally() if url is None and sandbox == "default" else {}
     if secret is None and key and key not in known:
-        shown = ask(sandbox_path(sandbox), "resellers")
+        shown = control.get("", "sandbox-answer")
         known = {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}
     made = explained(request, known, secret, now_s, string)
     _print(made, as_json)
     return 0 if made.is_right else 1
 
 
-def _ask(url: str | None, token: str | None, path: str, member: str) -> dict[str, Any]:
-    """The answer of the control API, which has this member. Raises `CannotStart`."""
-    answer = get(TITLE, url, path, token)
-    if not isinstance(answer, dict) or member not in answer:
-        raise CannotStart(f"{TITLE}: {one_line(url or DEFAULT_URL)} does not answer as a simulator does")
-    return answer
-
-
-def _last(ask: Any, sandbox: str) -> int | None:
-    rows = ask(f"{sandbox_path(sandbox)}/requests?status=401&limit=1", "requests")["requests"]
+def _last(control: Control) -> int | None:
+    rows = control.get("/requests", "requests-answer", query={"status": 401, "limit": 1})["requests"]
     if not rows:
         echo("the journal has no request that was answered with 401")
         return None

@@ -4,11 +4,11 @@ import json as json_module
 
 import click
 
-from simulator.cli.curl import curl_command
 from simulator.cli.flags import json_flag, option, request_flags, verb
 from simulator.cli.output import echo, echo_json
 from simulator.cli.request import signed_request
 from simulator.upstream.signing import SignedRequest
+from simulator.wire.curl import curl_command
 
 
 @verb("sign")
@@ -49,7 +49,9 @@ def command(
 
 def _readable(request: SignedRequest) -> str:
     headers = [f"{name}: {value}" for name, value in request.headers.items()]
-    return "\n".join([request.canonical, "", *headers, "", curl_command(request)])
+    return "\n".join(
+        [request.canonical, "", *headers, "", curl_command(request.method, request.url, request.headers, request.body)]
+    )
 
 
 def _as_json(request: SignedRequest) -> str:
@@ -59,6 +61,6 @@ def _as_json(request: SignedRequest) -> str:
             "url": request.url,
             "canonical_string": request.canonical,
             "headers": request.headers,
-            "curl": curl_command(request),
+            "curl": curl_command(request.method, request.url, request.headers, request.body),
         }
     )

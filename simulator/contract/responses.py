@@ -74,8 +74,11 @@ def response_problems(
     content = media.get(_media_type(content_type))
     if content is None:
         return [*problems, f"the content type should be {' or '.join(media)}, not {content_type!r}"]
-    bodies = _data_of_events(body) if _media_type(content_type) == EVENT_STREAM else [body]
-    return problems + [problem for each in bodies for problem in _body_problems(content["schema"], each)]
+    kind = _media_type(content_type)
+    bodies = _data_of_events(body) if kind == EVENT_STREAM else [body]
+    return problems + [
+        problem for each in bodies for problem in _body_problems(content["schema"], each, is_text=kind == "text/plain")
+    ]
 
 
 def departures(
@@ -159,11 +162,13 @@ def _described(whole: dict[str, Any], method: str, path: str, status: int) -> di
 
 
 def path_item(whole: dict[str, Any], path: str) -> dict[str, Any] | None:
-    """The path item of a concrete path; literal paths take precedence over templates."""
+    """The path item of a concrete path; literal paths take precedence over templates, and of two templates that match
+    the longer one, as `{n}.curl` over `{n}`."""
     paths: dict[str, dict[str, Any]] = whole["paths"]
     if path in paths:
         return paths[path]
-    return next((item for template, item in paths.items() if _pattern(template).fullmatch(path)), None)
+    found = [template for template in paths if _pattern(template).fullmatch(path)]
+    return paths[max(found, key=len)] if found else None
 
 
 @cache
@@ -203,14 +208,14 @@ def _explainer(wanted: Schema) -> Validator:
     return found[1]
 
 
-def _body_problems(wanted: Schema, body: bytes) -> list[str]:
+def _body_problems(wanted: Schema, body: bytes, is_text: bool) -> list[str]:
     """Cached: half of the answers in a run of all tests have the body of an earlier one."""
     found = _judged.get((id(wanted), body))
     if found is None:
         checker = _validator(wanted)  # which keeps the schema alive, and so its id is its own
         try:
-            found = _value_problems(checker, decode_any(body, outline_max=len(body)))
-        except BadJson as bad:
+            found = _value_problems(checker, body.decode() if is_text else decode_any(body, outline_max=len(body)))
+        except (BadJson, UnicodeDecodeError) as bad:
             found = [str(bad)]
         _judged[id(wanted), body] = found
     return found

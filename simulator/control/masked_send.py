@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from simulator.control import events, meta, resellers, sandboxes
+from simulator.control import events, exports, meta, resellers, sandboxes
 from simulator.control.masking import Mask, mask_of
 from simulator.runtime.sandboxes import Sandboxes
 
@@ -25,6 +25,7 @@ WHOLE = frozenset(
         resellers.add_api_key,
         events.of_sandbox,
         events.of_all,
+        exports.as_curl,
     }
 )
 ERRORS_FROM = 400

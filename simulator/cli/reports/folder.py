@@ -9,11 +9,11 @@ from typing import Any
 from simulator.cli.coverage import text as coverage_text
 from simulator.cli.reports.cases import Case
 from simulator.cli.reports.earlier import FILES, INDEX
-from simulator.cli.reports.har import har
 from simulator.cli.reports.page import ROWS_MAX, Rows, page, section
 from simulator.control.callbacks import callback as rendered_callback
 from simulator.control.coverage import rendered as rendered_coverage
 from simulator.control.expectations import rendered as rendered_verdicts
+from simulator.control.har import har
 from simulator.control.masking import Mask, mask_of
 from simulator.control.requests import row, whole
 from simulator.control.transactions import SHOWN_MAX, story

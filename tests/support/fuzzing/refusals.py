@@ -123,8 +123,53 @@ CONTROL: list[Row] = [
         *("Resellers", "catalog/groups/{id}", "not in the catalog"),
     ),
     (
-        *("getRequest", 404, "unknown_request: the journal has no such request, or has evicted it"),
+        *("getRequest(AsCurl)?", 404, "unknown_request: the journal has no such request, or has evicted it"),
         *("What happened", "requests/{n}", "unknown, or evicted"),
+    ),
+    (
+        *("(list|export)Requests", 400, "bad_request: (method|method_not): method(_not)? must be a method of HTTP .*"),
+        *("Filters of the journal", "A filter that cannot match", "no such method"),
+    ),
+    (
+        *("(list|export)Requests", 400, "bad_request: path(_not)?: path(_not)? must be a path of the reseller API.*"),
+        *("Filters of the journal", "of the control API", "the journal has none of the control API"),
+    ),
+    (
+        *(
+            "(list|export)Requests",
+            400,
+            "bad_request: status(_not)?: status(_not)? must be one status from .*",
+        ),
+        *("Filters of the journal", "A filter that cannot match", "no such status"),
+    ),
+    (
+        *(
+            "(list|export)Requests",
+            400,
+            "bad_request: status(_min|_not)?: status.* is (above|not from|the only) .*",
+        ),
+        *("Filters of the journal", "filters that contradict each\nother", "one filter depends on another"),
+    ),
+    (
+        *("(list|export)Requests", 400, "bad_request: [a-z_]+: [a-z]+ and [a-z_]+ have the same value, .*"),
+        *("Filters of the journal", "filters that contradict each\nother", "one filter depends on another"),
+    ),
+    (
+        *("(exportRequests|list(Requests|Transactions|SandboxDeliveries|Notifications))", 400),
+        *("bad_request: reseller: reseller must be a reseller of this sandbox.*", "Filters of the journal"),
+        *("an unknown reseller", "no such reseller"),
+    ),
+    (
+        *(
+            "(list|export)Requests",
+            400,
+            "bad_request: (rule|fault): (rule|fault) must be a rule that this .*",
+        ),
+        *("Filters of the journal", "A rule, reseller or code of an error is refused", "no such rule"),
+    ),
+    (
+        *("(list|export)Requests", 400, "bad_request: error: error must be the code of a refusal.*"),
+        *("Filters of the journal", "A rule, reseller or code of an error is refused", "no such code"),
     ),
     (
         *("getTransaction", 404, "unknown_transaction: this sandbox has no such transaction; [?]refid= finds by refid"),

@@ -1,6 +1,6 @@
 """The journal as HAR 1.2, which browsers and proxies open."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, quote
@@ -9,13 +9,13 @@ from simulator import __version__
 from simulator.wire.json import encode
 
 HAR_VERSION = "1.2"
-_SAFE_IN_PATH = "/:@!$&'()*+,;=~%"
+SAFE_IN_PATH = "/:@!$&'()*+,;=~%"
 
 
-def har(base_url: str, exchanges: Iterator[Mapping[str, Any]]) -> Iterator[bytes]:
+def har(base_url: str, exchanges: Iterable[Mapping[str, Any]], comment: str = "") -> Iterator[bytes]:
     """The parts of the document, one for each exchange as the control API shows it. Times are the sandbox's."""
-    creator = encode({"name": "reseller-sim", "version": __version__})
-    yield b'{"log":{"version":"%b","creator":%b,"pages":[],"entries":[' % (HAR_VERSION.encode(), creator)
+    head = {"version": HAR_VERSION, "creator": {"name": "reseller-sim", "version": __version__}, "pages": []}
+    yield b'{"log":%b,"entries":[' % encode(head | ({"comment": comment} if comment else {}))[:-1]
     for number, one in enumerate(exchanges):
         yield (b",\n" if number else b"\n") + encode(_entry(base_url, one))
     yield b"\n]}}\n"
@@ -37,7 +37,7 @@ def _entry(base_url: str, one: Mapping[str, Any]) -> dict[str, Any]:
 
 def _request(base_url: str, one: Mapping[str, Any]) -> dict[str, Any]:
     message, query = one["request"], one["query"]
-    url = base_url + quote(one["path"], safe=_SAFE_IN_PATH) + (f"?{query}" if query else "")
+    url = base_url + quote(one["path"], safe=SAFE_IN_PATH) + (f"?{query}" if query else "")
     pairs = parse_qsl(query, keep_blank_values=True)
     found = {
         "method": one["method"],
