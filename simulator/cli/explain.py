@@ -79,7 +79,7 @@ def command(
 
 
 def _last(control: Control) -> int | None:
-    rows = control.get("/requests", "requests-answer", query={"status": 401, "limit": 1})["requests"]
+    rows = control.get("/requests", "journal-answer", query={"status": 401, "limit": 1})["requests"]
     if not rows:
         echo("the journal has no request that was answered with 401")
         return None

@@ -17,12 +17,13 @@ from simulator.domain.commands import (
     RemoveRule,
     ReplayDelivery,
     RevokeApiKey,
+    SendCallback,
     SetNetwork,
 )
 from simulator.domain.model.webhooks import ReplayRefused
 from simulator.runtime.events import Action, EventLog
 
-_ACTIONS: dict[type, tuple[str, Callable[[Any], str]]] = {
+ACTIONS: dict[type, tuple[str, Callable[[Any], str]]] = {
     AddRule: ("rule_added", lambda command: command.section),
     RemoveRule: ("rule_removed", lambda command: command.rule),
     LoadScenario: ("scenario_loaded", lambda command: command.name),
@@ -34,6 +35,7 @@ _ACTIONS: dict[type, tuple[str, Callable[[Any], str]]] = {
     AddApiKey: ("api_key_added", lambda command: command.reseller),
     RevokeApiKey: ("api_key_revoked", lambda command: command.reseller),
     ReplayDelivery: ("delivery_replayed", lambda command: command.job),
+    SendCallback: ("callback_sent", lambda command: command.trxid),
     Credit: ("deposited", lambda command: command.reseller),
 }
 
@@ -41,5 +43,5 @@ _ACTIONS: dict[type, tuple[str, Callable[[Any], str]]] = {
 def note_command(log: EventLog, command: Command, answer: Any, at: datetime) -> None:
     """Add the action of a command that the control API submitted, unless it was refused."""
     if not isinstance(answer, ReplayRefused):
-        name, about = _ACTIONS[type(command)]
+        name, about = ACTIONS[type(command)]
         log.note(Action(name, at, about(command)))
