@@ -78,7 +78,7 @@ def clone(folder: Path) -> None:
     folder.mkdir()
     for name in ("Makefile", "README.md", "LICENSE", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, folder)
-    for name in ("simulator", "contracts", "scenarios"):
+    for name in ("simulator", "reseller_sim", "contracts", "scenarios"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
