@@ -5,11 +5,12 @@ import shlex
 from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from click.testing import CliRunner, Result
 
-from simulator.cli import explain
+from simulator.cli.control import Control
 from simulator.cli.main import cli
 from simulator.cli.request import defaultcredentials
 from tests.support.mistaken_clients import NONCE, NOW, POST, Request, Signer
@@ -170,10 +171,11 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], None]
     """What the control API answers, by the ends of paths."""
 
     def answer(by_path: dict[str, Any]) -> None:
-        def get(verb: str, url: str | None, path: str, token: str | None) -> Any:
-            return next(value for end, value in by_path.items() if path.endswith(end))
+        def get(control: Control, path: str, schema: str, query: dict[str, Any] | None = None) -> Any:
+            target = f"/sandboxes/{control.sandbox}{path}" + (f"?{urlencode(query)}" if query else "")
+            return next(value for end, value in by_path.items() if target.endswith(end))
 
-        monkeypatch.setattr(explain, "get", get)
+        monkeypatch.setattr(Control, "get", get)
 
     return answer
 

@@ -21,6 +21,7 @@ from simulator.cli.output import one_line, printable, printable_body, printable_
 from simulator.control.coverage import rendered
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
+from tests.support.processes import ROOT
 from tests.support.runner import invoke, refusal
 
 C0 = "".join(map(chr, range(0x20)))
@@ -265,8 +266,10 @@ def test_audit_refuses_an_answer_that_is_none(body: bytes) -> None:
 
 
 def test_explain_escapes_what_the_server_and_the_client_sent() -> None:
+    examples = json.loads((ROOT / "contracts" / "examples.json").read_text("utf-8"))
+    example = examples["control"]["operations"]["getRequest"]["responses"]["200"]
     names = ("path", "query", "error", "diagnosis")
-    exchange = {"n": 1, "method": "GET", "status": 401, "autopsy": None} | dict.fromkeys(names, UNSAFE)
+    exchange = example | {"status": 401, "autopsy": None} | dict.fromkeys(names, UNSAFE)
     for flags in ((), ("--json",)):
         with answering(b"HTTP/1.0 200 OK\r\n", json.dumps(exchange).encode()) as url:
             done = invoke("explain", "1", "--url", url, *flags)
