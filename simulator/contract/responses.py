@@ -74,11 +74,13 @@ def response_problems(
     content = media.get(_media_type(content_type))
     if content is None:
         return [*problems, f"the content type should be {' or '.join(media)}, not {content_type!r}"]
-    kind = _media_type(content_type)
-    bodies = _data_of_events(body) if kind == EVENT_STREAM else [body]
-    return problems + [
-        problem for each in bodies for problem in _body_problems(content["schema"], each, is_text=kind == "text/plain")
-    ]
+    kind, schema = _media_type(content_type), content["schema"]
+    if kind == EVENT_STREAM:
+        events = _data_of_events(body)
+        return problems + [
+            problem for each in events for problem in _body_problems(schema["contentSchema"], each, is_text=False)
+        ]
+    return problems + _body_problems(schema, body, is_text=kind == "text/plain")
 
 
 def departures(

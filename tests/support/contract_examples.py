@@ -44,7 +44,7 @@ class Examples:
             if one.body is not None:
                 found.setdefault("yaml" if isinstance(one.body, str) else "body", one.body)
         if one.answer is not None and not is_shared:
-            found.setdefault("responses", {}).setdefault(str(one.status), shown(one))
+            found.setdefault("responses", {}).setdefault(str(one.status), _written(one))
 
     def _parameters(self, one: Exchange) -> list[tuple[str, Any]]:
         """Those of the operation; what is written once for several operations gets its example there."""
@@ -75,6 +75,14 @@ class Examples:
             if name in (*_WEBHOOK_HEADERS, "x-forwarded-for"):
                 component = "".join(word.capitalize() for word in name.removeprefix("x-").split("-"))
                 found["parameters"].setdefault(component, value)
+
+
+def _written(one: Exchange) -> Any:
+    """The body as an example has it: of a stream its first event, as it is sent."""
+    value = shown(one)
+    if not one.template.endswith("/events"):
+        return value
+    return f"id: {value['id']}\nevent: {value['kind']}\ndata: {json.dumps(value, separators=(',', ':'))}\n\n"
 
 
 def _typed(document: str, text: str, name: str) -> Any:

@@ -193,9 +193,9 @@ CONTROL: list[Row] = [
         *(
             "createSandbox",
             400,
-            "bad_request: (id|seed|credentials): there is no parameter '.*'; this endpoint has none",
+            "bad_request: (id|seed|credentials|clock|start): there is no parameter '.*'; this endpoint has none",
         ),
-        *("Sandboxes", "`id`, `seed`\nand `credentials` are query parameters", "beside YAML only"),
+        *("Sandboxes", "`id`, `seed`,\n`credentials`, `clock`", "beside YAML only"),
     ),
     (
         *(
