@@ -9,10 +9,10 @@ from simulator.cli import complete, values
 from simulator.cli.control import TIMEOUT_S, Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo_value
-from simulator.cli.tables import clock_time, print_line, print_table, wants_json
+from simulator.cli.tables import print_line, print_table, times_of_day, wants_json
 
 TITLE = "reseller-sim inbox"
-COLUMNS = ("n", "at", "method", "answered", "refid", "status", "body")
+COLUMNS = ("method", "answered", "refid", "status", "body")
 WAIT_MAX_S = 300.0
 MESSAGES_MAX = 10_000
 
@@ -97,7 +97,9 @@ def _answer(one: dict[str, Any]) -> str:
 
 def _print(name: str, items: list[dict[str, Any]], missing: int | None) -> None:
     if items:
-        print_table(COLUMNS, [_row(one) for one in items])
+        heading, times = times_of_day([one["at"] for one in items])
+        cells = [(one["n"], at, *_row(one)) for one, at in zip(items, times, strict=True)]
+        print_table(("n", heading, *COLUMNS), cells)
     else:
         print_line(f"{name}: nothing yet")
     if missing is not None:
@@ -111,4 +113,4 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
     told = fields if isinstance(fields, dict) and fields else one.get("query") or {}
     status = told.get("status") or (body.get("type") if isinstance(body, dict) else "") or ""
     sent = one["body"] or " ".join(f"{key}={value}" for key, value in (one.get("query") or {}).items())
-    return one["n"], clock_time(one["at"]), one["method"], one["status"], told.get("refid", ""), status, sent
+    return one["method"], one["status"], told.get("refid", ""), status, sent

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.answers_by_path import answering_by_path, sends
 from tests.support.asking import Asking
 from tests.support.processes import ask
 from tests.support.runner import invoke, refusal
@@ -50,9 +51,9 @@ def test_an_advance_into_the_past_is_refused_in_a_line(asking: Asking) -> None:
 def test_an_advance_shows_people_what_happened(asking: Asking) -> None:
     asking.pay("order-1")
     lines = shown(asking, "advance", "idle").splitlines()
-    assert lines[0].split() == ["at", "what", "refid", "status", "to", "answered"]
-    assert re.fullmatch(r"\S+ \S+ +status +order-1 +Processing 2", lines[1])
-    assert re.fullmatch(r"\S+ \S+ +callback +order-1 +Succesful +inbox:callbacks +200", lines[4])
+    assert re.sub(r"at \S+ ", "at ", lines[0]).split() == ["at", "what", "refid", "status", "to", "answered"]
+    assert re.fullmatch(r"[\d:]{8}\.\d{3} +status +order-1 +Processing 2", lines[1])
+    assert re.fullmatch(r"[\d:]{8}\.\d{3} +callback +order-1 +Succesful +inbox:callbacks +200", lines[4])
     assert re.fullmatch(r"It is \S+ \S+ UTC; nothing more is due\.", lines[-1])
     assert re.fullmatch(r"It is \S+ \S+ UTC\.\n", shown(asking, "advance", "1s"))
 
@@ -85,9 +86,9 @@ def test_requests_are_a_table_for_people_with_the_diagnosis(asking: Asking) -> N
     asking.pay("order-1")
     asking.pay("order-2", "1")
     head, first, second = shown(asking, "requests").splitlines()
-    assert head.split() == ["n", "at", "method", "path", "status", "refid", "rule", "diagnosis"]
-    assert re.fullmatch(r"1 .* POST +/v2/topup +200 +order-1 +ordinary", first)
-    assert re.fullmatch(r"2 .* POST +/v2/topup +400 +account must match .*", second)
+    assert re.fullmatch(r"n +at \d{4}-\d\d-\d\d +method +path +status +refid +rule +diagnosis", head)
+    assert re.fullmatch(r"1 +[\d:]{8}\.\d{3} +POST +/v2/topup +200 +order-1 +ordinary", first)
+    assert re.fullmatch(r"2 +[\d:]{8}\.\d{3} +POST +/v2/topup +400 +(order-2 +)?account must match .*", second)
     whole = shown(asking, "requests", "2")
     assert "\nPOST /v2/topup\n" in whole
     assert "\nx-api-key: " in whole
@@ -104,6 +105,32 @@ def test_a_story_is_found_by_refid_and_by_trxid(asking: Asking) -> None:
     assert asking.json("story", "order-1", "--reseller", "RS001") == story
     for absent in ("order-9", "12345"):
         assert "no" in refusal(asking.verb("story", absent), 1)
+
+
+def test_a_story_of_a_refused_payment_says_which_request_was_refused_and_why(asking: Asking) -> None:
+    asking.pay("order-3", "12")
+    at = f"/_sim/sandboxes/{asking.sandbox}"
+    journal = ask(f"{asking.url}{at}/requests").json
+    journal["requests"][0] |= {"n": 3, "refid": "order-3"}
+    why = journal["requests"][0]["diagnosis"]
+    payments = ask(f"{asking.url}{at}/transactions").body
+    answers = {f"{at}/transactions": sends(payments), f"{at}/requests": sends(json.dumps(journal).encode())}
+    with answering_by_path(answers) as url:
+        for verb in (("story", "order-3"), ("trigger", "callback", "order-3"), ("story", "17")):
+            line = refusal(Asking(url, asking.sandbox).verb(*verb), 1)
+            assert line.endswith(f": no payment was made; request 3 with this refid was refused: {why}")
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_request_without_an_answer_says_so_and_names_rule_and_fault(asking: Asking) -> None:
+    asking.verb("rule", "add", "faults", "--path", "/v2/topup", "--disconnect", "--after-commit", "--name", "cut")
+    asking.pay("order-1")
+    asking.verb("call", "GET", "/v2/balance")
+    for flags in ((), ("--refused",)):
+        _, first, *others = shown(asking, "requests", *flags).splitlines()
+        assert re.fullmatch(r"1 .* POST +/v2/topup +no answer +order-1 +rule ordinary, fault cut.*", first)
+        assert len(others) == (0 if flags else 1)
+    assert [one["status"] for one in asking.json("requests", "--refused", "--json")["requests"]] == [0]
 
 
 @pytest.mark.usefixtures("terminal")
@@ -155,7 +182,7 @@ def test_an_inbox_shows_people_which_payment_and_status_a_callback_told(asking: 
     asking.pay("order-1")
     asking.json("advance", "2s", "--json")
     head, first = shown(asking, "inbox").splitlines()
-    assert head.split() == ["n", "at", "method", "answered", "refid", "status", "body"]
+    assert re.fullmatch(r"n +at \d{4}-\d\d-\d\d +method +answered +refid +status +body", head)
     assert re.fullmatch(r'1 .* POST +200 +order-1 +Processing +\{"data".*', first)
     assert "1 of 2 came in time" in shown(asking, "inbox", "--wait-for", "2", "--timeout", "0", status=1)
 
