@@ -31,7 +31,7 @@ def command() -> None:
     Examples:
       reseller-sim rule add payments --account 0123456789 --status Failed
       reseller-sim rule list
-      reseller-sim rule rm payments-2
+      reseller-sim rule rm added-1
     """
 
 
@@ -106,8 +106,8 @@ def remove(ids: tuple[str, ...], **running: Any) -> None:
 
     \b
     Examples:
-      reseller-sim rule rm payments-2
-      reseller-sim rule rm payments-2 faults-1
+      reseller-sim rule rm added-1
+      reseller-sim rule rm added-1 added-2
     """
     for one in ids:
         Control(f"{TITLE} rm", **running).delete(f"/rules/{path_part(one)}")

@@ -327,3 +327,24 @@ def test_a_new_sandbox_tells_people_how_to_use_it(simulator_url: str) -> None:
 def test_health_names_the_simulator_that_answers(simulator_url: str) -> None:
     assert invoke("health", "--url", f"{simulator_url}/_sim/").stdout.endswith(f" answers at {simulator_url}\n")
     assert json.loads(invoke("health", "--json", "--url", simulator_url).stdout)["status"] == "ok"
+
+
+@pytest.mark.usefixtures("terminal")
+def test_an_audit_shows_people_violations_first_and_counts_what_was_not_exercised(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simulator.cli.audit.is_terminal", lambda: True)
+    assert len(shown(asking, "audit").splitlines()) == 1
+    asking.pay("order-1")
+    for _ in range(2):
+        asking.verb("call", "POST", "/v2/token", "-d", '{"username": "a", "password": "wrong"}')
+    short = shown(asking, "audit", status=1).splitlines()
+    whole = shown(asking, "audit", "--all", status=1).splitlines()
+    marks = [line.split()[0] for line in short if line[:1].strip()]
+    assert marks[0] == "VIOLATED"
+    assert "ok" in marks[1:-1]
+    assert "-" not in marks
+    assert short[-1] == whole[-1]
+    assert sum(line.startswith("- ") for line in whole) == int(short[-1].split()[4])
+    monkeypatch.setattr("simulator.cli.audit.is_terminal", lambda: False)
+    assert shown(asking, "audit", status=1).splitlines() == whole
