@@ -7,13 +7,14 @@ import click
 
 from simulator.cli import values
 from simulator.cli.control import Control
+from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, running_flags, verb
 from simulator.cli.output import echo_value
 from simulator.cli.tables import clock_time, print_line, print_table, times_of_day, wants_json
 
 TITLE = "reseller-sim advance"
 TIMEOUT_S = 3600.0
-USAGE = "write a duration such as 90s, 5m or 2h, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
+USAGE = "write a duration such as 250ms, 90s, 5m or 2h, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
 COLUMNS = ("what", "refid", "status", "to", "answered")
 
 
@@ -36,7 +37,11 @@ def command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: 
       reseller-sim advance to 2027-01-10T23:59:00+08:00
       reseller-sim advance 5m | jq '.fired[] | select(.kind == "callback")'
     """
-    done = Control(TITLE, **running).post("/clock/advance", _asked(ctx, how), "advance-answer", timeout_s=TIMEOUT_S)
+    control = Control(TITLE, **running)
+    try:
+        done = control.post("/clock/advance", _asked(ctx, how), "advance-answer", timeout_s=TIMEOUT_S)
+    except Refused as refused:  # it names the field of the request
+        raise Refused(refused.message.replace(f"{TITLE}: to ", f"{TITLE}: {how[-1]} ", 1), refused.code) from None
     if wants_json(json):
         echo_value(done)
     else:

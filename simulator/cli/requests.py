@@ -29,7 +29,7 @@ FILTERS = ("method", "path", "status", "refid", "rule")
 @own_option("--refused", is_flag=True, help="Only those that were refused or failed: statuses from 400, and none.")
 @own_option("--method", metavar="METHOD", help="Only those with this method.")
 @own_option("--path", metavar="PATH", help="Only those to this path.")
-@own_option("--status", metavar="STATUS", type=click.IntRange(0, 999), help="Only those with this HTTP status.")
+@own_option("--status", metavar="STATUS", help="Only those with this HTTP status; 0 for none.")
 @own_option("--refid", metavar="REFID", help="Only those of this payment.")
 @own_option("--rule", metavar="NAME", help="Only those that this rule decided.")
 @own_option(

@@ -44,7 +44,23 @@ def test_a_clock_advances_by_a_duration_to_a_time_and_until_nothing_is_due(askin
 
 
 def test_an_advance_into_the_past_is_refused_in_a_line(asking: Asking) -> None:
-    assert "is in the past" in refusal(asking.verb("advance", "to", "2001-01-10T23:59:00+08:00"), 1)
+    assert "advance: 2001-01-10T23:59:00+08:00 is in the past" in refusal(
+        asking.verb("advance", "to", "2001-01-10T23:59:00+08:00"), 1
+    )
+
+
+@pytest.mark.parametrize("reason", [None, "it took too long"])
+def test_an_advance_that_stopped_before_its_end_exits_with_1(
+    asking: Asking, reason: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"/_sim/sandboxes/{asking.sandbox}/clock/advance"
+    done = ask(f"{asking.url}{path}", "POST", b'{"seconds": 1}').json | ({"reason": reason} if reason else {})
+    with answering_by_path({path: sends(json.dumps(done).encode())}) as url:
+        stopped = Asking(url, asking.sandbox)
+        assert stopped.json("advance", "1s", status=1 if reason else 0) == done
+        monkeypatch.setattr("simulator.cli.tables.is_terminal", lambda: True)
+        last = shown(stopped, "advance", "1s", status=1 if reason else 0).splitlines()[-1]
+    assert (last == f"It stopped here: {reason}") == bool(reason)
 
 
 @pytest.mark.usefixtures("terminal")
@@ -78,6 +94,7 @@ def test_one_request_is_printed_whole(asking: Asking) -> None:
     assert asking.json("requests", "--last")["n"] == 2
     assert asking.json("requests", "--last", "--refused")["n"] == 1
     assert "no such request" in refusal(asking.verb("requests", "99"), 1)
+    assert "instead of 2xx write status_min=200" in refusal(asking.verb("requests", "--status", "2xx"), 1)
     assert "has received no such request" in refusal(asking.verb("requests", "--last", "--method", "PUT"), 1)
 
 
@@ -162,16 +179,21 @@ def test_what_clients_sent_never_controls_the_terminal(asking: Asking) -> None:
 
 
 def test_an_inbox_is_read_programmed_waited_for_and_cleared(asking: Asking) -> None:
-    assert "500, then always 200" in asking.verb("inbox", "callbacks", "--reply", "500,200").stdout
+    assert asking.json("inbox", "callbacks", "--reply", "500,200") == {
+        "name": "callbacks",
+        "complete": True,
+        "items": [],
+    }
     asking.pay("order-1")
     asking.json("advance", "2s")
     assert [one["status"] for one in asking.json("inbox")["items"]] == [500]
-    late = asking.json("inbox", "callbacks", "--wait-for", "2", "--timeout", "0", status=1)
-    assert not late["complete"]
+    late = asking.verb("inbox", "callbacks", "--wait-for", "2", "--timeout", "0")
+    assert (late.exit_code, late.stderr) == (1, "reseller-sim inbox: callbacks: 1 of 2 came in time\n")
+    assert not json.loads(late.stdout)["complete"]
     asking.json("advance", "idle")
     found = asking.json("inbox", "--wait-for", "3", "--timeout", "0")
     assert [one["status"] for one in found["items"]] == [500, 200, 200]
-    assert "deleted" in asking.verb("inbox", "--clear").stdout
+    assert asking.json("inbox", "--clear")["items"] == []
     assert asking.json("inbox")["items"] == []
     assert asking.json("inbox", "--reply", "200:0.5,disconnect", "--json")["complete"]
 
@@ -184,7 +206,10 @@ def test_an_inbox_shows_people_which_payment_and_status_a_callback_told(asking: 
     head, first = shown(asking, "inbox").splitlines()
     assert re.fullmatch(r"n +at \d{4}-\d\d-\d\d +method +answered +refid +status +body", head)
     assert re.fullmatch(r'1 .* POST +200 +order-1 +Processing +\{"data".*', first)
-    assert "1 of 2 came in time" in shown(asking, "inbox", "--wait-for", "2", "--timeout", "0", status=1)
+    late = asking.verb("inbox", "--wait-for", "2", "--timeout", "0")
+    assert (late.exit_code, late.stderr) == (1, "reseller-sim inbox: callbacks: 1 of 2 came in time\n")
+    assert "500, then always 200" in shown(asking, "inbox", "--reply", "500,200")
+    assert shown(asking, "inbox", "--clear") == "callbacks: its messages are deleted\n"
 
 
 @pytest.mark.usefixtures("terminal")
@@ -269,6 +294,8 @@ def test_rules_are_a_table_for_people(asking: Asking) -> None:
     head, added, ordinary, *_ = shown(asking, "rule", "list").splitlines()
     assert head.split() == ["section", "id", "fallback", "matched", "chosen", "name"]
     assert added.split() == ["payments", "added-1", "0", "0"]
+    shown(asking, "rule", "add", "faults", "--path", "/v2/balance", "--status", "503")
+    assert shown(asking, "rule", "rm", "added-1", "added-2") == ""
     assert ordinary.split() == ["payments", "payments-1", "yes", "0", "0", "ordinary"]
 
 
@@ -299,7 +326,9 @@ def test_a_file_that_is_no_scenario_is_reported_as_check_does(simulator_url: str
     done = invoke("sandbox", "new", str(bad), "--url", simulator_url)
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.splitlines()[0].startswith(f"{bad}:2:1: unknown_key ")
-    assert "defualt" in refusal(invoke("sandbox", "new", "defualt", "--url", simulator_url), 1)
+    wrong = refusal(invoke("sandbox", "new", "bad-dya", "--url", simulator_url), 1)
+    assert "'bad-dya'" in wrong
+    assert wrong.endswith("; did you mean 'bad-day'?")
 
 
 def test_exported_variables_make_all_verbs_use_the_sandbox(simulator_url: str) -> None:
