@@ -7,14 +7,15 @@ import click
 
 from simulator.cli import values
 from simulator.cli.control import Control
+from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, running_flags, verb
 from simulator.cli.output import echo_value
-from simulator.cli.tables import clock_time, print_line, print_table, wants_json
+from simulator.cli.tables import clock_time, print_line, print_table, times_of_day, wants_json
 
 TITLE = "reseller-sim advance"
 TIMEOUT_S = 3600.0
-USAGE = "write a duration such as 90s, 5m or 2h, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
-COLUMNS = ("at", "what", "refid", "status", "to", "answered")
+USAGE = "write a duration such as 250ms, 90s, 5m or 2h, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
+COLUMNS = ("what", "refid", "status", "to", "answered")
 
 
 @verb("advance")
@@ -36,7 +37,11 @@ def command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: 
       reseller-sim advance to 2027-01-10T23:59:00+08:00
       reseller-sim advance 5m | jq '.fired[] | select(.kind == "callback")'
     """
-    done = Control(TITLE, **running).post("/clock/advance", _asked(ctx, how), "advance-answer", timeout_s=TIMEOUT_S)
+    control = Control(TITLE, **running)
+    try:
+        done = control.post("/clock/advance", _asked(ctx, how), "advance-answer", timeout_s=TIMEOUT_S)
+    except Refused as refused:  # it names the field of the request
+        raise Refused(refused.message.replace(f"{TITLE}: to ", f"{TITLE}: {how[-1]} ", 1), refused.code) from None
     if wants_json(json):
         echo_value(done)
     else:
@@ -68,9 +73,10 @@ def _seconds(text: str) -> float | None:
 
 
 def _print(done: dict[str, Any]) -> None:
-    rows = [_row(one) for one in done["fired"]]
+    heading, times = times_of_day([one["at"] for one in done["fired"]])
+    rows = [(at, *_row(one)) for one, at in zip(done["fired"], times, strict=True)]
     if rows:
-        print_table(COLUMNS, rows)
+        print_table((heading, *COLUMNS), rows)
         print_line("")
     if done["left_out"]:
         print_line(f"and {done['left_out']} more before these")
@@ -86,4 +92,4 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
     status = one.get("status") or what
     code = f" {one['status_code']}" if "status_code" in one else ""
     answered = one.get("answered") or one.get("ending") or ""
-    return clock_time(one["at"]), one["kind"], one.get("refid", ""), f"{status}{code}", one.get("url", ""), answered
+    return one["kind"], one.get("refid", ""), f"{status}{code}", one.get("url", ""), answered

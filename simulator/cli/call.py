@@ -111,7 +111,8 @@ def _connect(connection: HTTPConnection, address: str) -> None:
 
 def _print_body(body: bytes) -> None:
     stdout = sys.stdout.buffer
-    stdout.write(printable_body(_indented(body) if stdout.isatty() else body))
+    shown = printable_body(_indented(body) if stdout.isatty() else body)
+    stdout.write(shown if shown.endswith(b"\n") or not shown else shown + b"\n")
     stdout.flush()
 
 
@@ -120,7 +121,6 @@ def _indented(body: bytes) -> bytes:
     import msgspec
 
     try:
-        body = msgspec.json.format(body, indent=2)
+        return msgspec.json.format(body, indent=2)
     except msgspec.DecodeError:
         return body
-    return body + b"\n"

@@ -52,6 +52,26 @@ def assumptions(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     return _beginning((one.id for one in register()), incomplete)
 
 
+def clock_modes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The words of `--clock`, with one rate as an example."""
+    return _beginning(("real", "manual", "x60"), incomplete)
+
+
+def methods(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Methods of the service."""
+    from simulator.contract.endpoints import endpoints
+
+    return _beginning(dict.fromkeys(one.method for one in endpoints()), incomplete)
+
+
+def paths(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Paths of the service that have this method."""
+    from simulator.contract.endpoints import endpoints
+
+    method = str(ctx.params.get("method") or "").upper()
+    return _beginning((one.path for one in endpoints() if one.method == method), incomplete)
+
+
 def sandboxes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Ids of the running simulator's sandboxes."""
     found = _asked(ctx, "/sandboxes", "sandboxes-answer", is_root=True)

@@ -7,6 +7,7 @@ from simulator.cli.flags import verb
 from simulator.cli.output import echo
 
 VARIABLE = "_RESELLER_SIM_COMPLETE"
+ZSH_SECOND_LINE = "\n(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }\n"
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -38,4 +39,7 @@ def command(ctx: click.Context, /, shell: str) -> None:
     made = Bash if shell == "bash" else get_completion_class(shell)
     assert made is not None, shell
     program = ctx.find_root()
-    echo(made(program.command, {}, str(program.info_name), VARIABLE).source(), nl=False)
+    script = made(program.command, {}, str(program.info_name), VARIABLE).source()
+    if shell == "zsh":
+        script = script.replace("\n", ZSH_SECOND_LINE, 1)  # the first is for files that compinit finds
+    echo(script, nl=False)

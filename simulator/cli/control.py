@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import click
+from click.core import ParameterSource
 
 from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.output import one_line
@@ -21,6 +22,7 @@ TIMEOUT_S = 60.0
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 LOCKED = (401, 403)
 NO_SANDBOX = "unknown_sandbox"
+NO_PATH = "unknown_path"
 JSON_TYPE = "application/json"
 PAGE_ROWS = 1000
 PROBLEMS_MAX = 3
@@ -124,10 +126,16 @@ class Control:
         """Why a simulator did not do it: a simulator or a sandbox that cannot be used is as if there were none."""
         fields = answer if isinstance(answer, dict) else {}
         code, said = str(fields.get("error", "")), str(fields.get("message", ""))
-        if status in LOCKED or status >= 500 or code == NO_SANDBOX or not (code and said):
+        if code == NO_SANDBOX or (code == NO_PATH and self._is_odd()):
+            return self._useless(f"answered {status}: there is no sandbox {self.sandbox!r}{_where_named()}")
+        if status in LOCKED or status >= 500 or not (code and said):
             hint = "; give the control API's token with --token" if status == 401 else ""
             return self._useless(f"answered {status}: {said}{hint}")
         return Refused(one_line(f"{self.verb}: {_problems(fields) or said}"), code)
+
+    def _is_odd(self) -> bool:
+        """True for an id that no sandbox can have: a path with it is none of the control API's."""
+        return path_part(self.sandbox) != self.sandbox
 
     def _useless(self, what: str) -> CannotStart:
         return CannotStart(one_line(f"{self.verb}: {self.base} {what}"))
@@ -184,6 +192,14 @@ def sandbox_path(sandbox: str) -> str:
 def path_part(text: str) -> str:
     """A text as one segment of a path."""
     return quote(text, safe="", errors="surrogateescape")
+
+
+def _where_named() -> str:
+    """Which variable named the sandbox, if one did, and how to find those that exist."""
+    context = click.get_current_context()
+    is_variable = context.get_parameter_source("sandbox") is ParameterSource.ENVIRONMENT
+    variable = ", which RESELLER_SIM_SANDBOX names" if is_variable and "ids" not in context.params else ""
+    return f"{variable}: `reseller-sim sandbox list` lists them"
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:

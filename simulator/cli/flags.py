@@ -11,6 +11,7 @@ import click
 
 from simulator.cli import complete, values
 from simulator.cli.errors import CannotStart as CannotStart  # where the verbs import it from
+from simulator.cli.hints import Actions
 from simulator.options import DEFAULT_PORT, LOOPBACK
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -20,7 +21,7 @@ SEED_MAX = 2**63 - 1
 
 _SETTINGS = {"auto_envvar_prefix": VARIABLES, "max_content_width": 100}
 verb = partial(click.command, context_settings=_SETTINGS)
-verb_group = partial(click.group, context_settings=_SETTINGS)
+verb_group = partial(click.group, cls=Actions, context_settings=_SETTINGS)
 option = partial(click.option, show_envvar=True)
 # Without a variable: the flag of another verb has the same name and another meaning.
 own_option = partial(click.option, allow_from_autoenv=False)
@@ -58,6 +59,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             "--clock",
             metavar="real|manual|xN",
             callback=values.clock_mode,
+            shell_complete=complete.clock_modes,
             help="Follow the wall clock, move only when advanced, or run N times as fast.",
         ),
         option(
@@ -166,8 +168,8 @@ def running_flags(function: Decorated) -> Decorated:
 def request_flags(function: Decorated) -> Decorated:
     """METHOD, PATH and the flags of one signed request: `method`, `path`, `data`, `url`, `sandbox`, `key`, `secret`."""
     decorators = [
-        click.argument("method"),
-        click.argument("path"),
+        click.argument("method", shell_complete=complete.methods),
+        click.argument("path", shell_complete=complete.paths),
         option("--data", "-d", metavar="BODY|@FILE|-", help="The body: literal, from a file, or from stdin."),
         option("--url", metavar="URL", help=f"The service's address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"),
         option(

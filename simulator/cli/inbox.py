@@ -8,11 +8,11 @@ import click
 from simulator.cli import complete, values
 from simulator.cli.control import TIMEOUT_S, Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
-from simulator.cli.output import echo_value
-from simulator.cli.tables import clock_time, print_line, print_table, wants_json
+from simulator.cli.output import echo_value, one_line, print_to_stderr
+from simulator.cli.tables import print_line, print_table, times_of_day, wants_json
 
 TITLE = "reseller-sim inbox"
-COLUMNS = ("n", "at", "method", "answered", "refid", "status", "body")
+COLUMNS = ("method", "answered", "refid", "status", "body")
 WAIT_MAX_S = 300.0
 MESSAGES_MAX = 10_000
 
@@ -69,14 +69,16 @@ def command(
     if wait_for is not None:
         query = {"wait_for": wait_for, "timeout": timeout}
         complete_ = control.get(path, "inbox-answer", query=query, timeout_s=timeout + TIMEOUT_S)["complete"]
-    if (clear or replies is not None) and wait_for is None and not json:
+    if (clear or replies is not None) and wait_for is None and not wants_json(json):
         print_line(f"{name}: {_said(replies, clear)}")
         return 0
     items = list(islice(control.rows(path, "items", "inbox-answer"), MESSAGES_MAX))
     if wants_json(json):
         echo_value({"name": name, "complete": complete_, "items": items})
     else:
-        _print(name, items, wait_for if not complete_ else None)
+        _print(name, items)
+    if not complete_:
+        print_to_stderr(one_line(f"{TITLE}: {name}: {len(items)} of {wait_for} came in time"))
     return 0 if complete_ else 1
 
 
@@ -95,13 +97,13 @@ def _answer(one: dict[str, Any]) -> str:
     return f"{one['status']} after {one['delay']:g} s" if "delay" in one else str(one["status"])
 
 
-def _print(name: str, items: list[dict[str, Any]], missing: int | None) -> None:
+def _print(name: str, items: list[dict[str, Any]]) -> None:
     if items:
-        print_table(COLUMNS, [_row(one) for one in items])
+        heading, times = times_of_day([one["at"] for one in items])
+        cells = [(one["n"], at, *_row(one)) for one, at in zip(items, times, strict=True)]
+        print_table(("n", heading, *COLUMNS), cells)
     else:
         print_line(f"{name}: nothing yet")
-    if missing is not None:
-        print_line(f"{name}: {len(items)} of {missing} came in time", red=True)
 
 
 def _row(one: dict[str, Any]) -> tuple[object, ...]:
@@ -111,4 +113,4 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
     told = fields if isinstance(fields, dict) and fields else one.get("query") or {}
     status = told.get("status") or (body.get("type") if isinstance(body, dict) else "") or ""
     sent = one["body"] or " ".join(f"{key}={value}" for key, value in (one.get("query") or {}).items())
-    return one["n"], clock_time(one["at"]), one["method"], one["status"], told.get("refid", ""), status, sent
+    return one["method"], one["status"], told.get("refid", ""), status, sent

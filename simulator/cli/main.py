@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from simulator import __version__
+from simulator.cli.hints import SWITCHES, of_unknown_flag
 from simulator.cli.output import give_up, print_to_stderr
 
 PROGRAM = "reseller-sim"
@@ -65,7 +66,7 @@ class Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest the nearest verb for an unknown name."""
         if args[0] not in VERBS and not args[0].startswith("-"):
-            near = get_close_matches(args[0], VERBS, 1)
+            near = [SWITCHES[args[0]]] if args[0] in SWITCHES else get_close_matches(args[0], VERBS, 1)
             hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(VERBS)}"
             raise click.UsageError(f"there is no verb {args[0]!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)
@@ -93,7 +94,7 @@ class Verbs(click.Group):
             return missing.exit_code
         except click.UsageError as wrong:
             path = wrong.ctx.command_path if wrong.ctx else prog_name
-            text = " ".join(wrong.format_message().split())
+            text = of_unknown_flag(wrong) or " ".join(wrong.format_message().split())
             print_to_stderr(f"{path}: {text} (see {path} --help)")
             return wrong.exit_code
         except click.ClickException as refused:
@@ -111,7 +112,7 @@ class Verbs(click.Group):
     cls=Verbs,
     options_metavar="",
     subcommand_metavar="VERB [OPTIONS]",
-    epilog="An environment variable can set every flag of a verb: RESELLER_SIM_PORT for --port. "
+    epilog="An environment variable can set the flags whose help names one: RESELLER_SIM_PORT for --port. "
     "Exit codes: 0 success, 1 a negative result, 2 wrong usage, 3 could not start.",
 )
 @click.version_option(__version__, "--version", "-V", prog_name=PROGRAM, message="%(prog)s %(version)s")

@@ -10,10 +10,12 @@ from simulator.cli.control import Control
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo, echo_value
-from simulator.cli.tables import clock_time, print_line, print_table, wants_json
+from simulator.cli.tables import clock_time, cut, print_line, print_table, times_of_day, wants_json
 
 TITLE = "reseller-sim requests"
-COLUMNS = ("n", "at", "method", "path", "status", "refid", "rule", "diagnosis")
+COLUMNS = ("method", "path", "status", "refid", "rule", "diagnosis")
+NO_ANSWER = "no answer"
+PATH_CHARS_MAX = 30
 REFUSED_FROM = 400
 SHOWN = 20
 SHOWN_MAX = 10_000
@@ -27,7 +29,7 @@ FILTERS = ("method", "path", "status", "refid", "rule")
 @own_option("--refused", is_flag=True, help="Only those that were refused or failed: statuses from 400, and none.")
 @own_option("--method", metavar="METHOD", help="Only those with this method.")
 @own_option("--path", metavar="PATH", help="Only those to this path.")
-@own_option("--status", metavar="STATUS", type=click.IntRange(0, 999), help="Only those with this HTTP status.")
+@own_option("--status", metavar="STATUS", help="Only those with this HTTP status; 0 for none.")
 @own_option("--refid", metavar="REFID", help="Only those of this payment.")
 @own_option("--rule", metavar="NAME", help="Only those that this rule decided.")
 @own_option(
@@ -64,7 +66,9 @@ def command(n: int | None, last: bool, refused: bool, limit: int, json: bool, **
         echo_value({"requests": found})
     else:
         rows = found[::-1]
-        print_table(COLUMNS, [_row(one) for one in rows], reds=[_is_refused(one) for one in rows])
+        heading, times = times_of_day([one["at"] for one in rows])
+        cells = [(one["n"], at, *_row(one)) for one, at in zip(rows, times, strict=True)]
+        print_table(("n", heading, *COLUMNS), cells, reds=[_is_refused(one) for one in rows], wraps=True)
 
 
 def _found(control: Control, wanted: dict[str, Any], refused: bool, count: int) -> list[dict[str, Any]]:
@@ -82,25 +86,28 @@ def _is_refused(one: dict[str, Any]) -> bool:
 
 
 def _row(one: dict[str, Any]) -> tuple[object, ...]:
-    rule = " ".join(filter(None, (one["rule"], one.get("fault"))))
-    path = f"{one['path']}?{one['query']}" if one["query"] else one["path"]
-    refid = one.get("refid", "")
-    return one["n"], clock_time(one["at"]), one["method"], path, one["status"], refid, rule, one["diagnosis"]
+    path = cut(_target(one), PATH_CHARS_MAX)
+    decided = f"rule {one['rule']}, fault {one['fault']}" if one["rule"] and one.get("fault") else one["rule"]
+    rule = decided or one.get("fault") or ""
+    return one["method"], path, one["status"] or NO_ANSWER, one.get("refid", ""), rule, one["diagnosis"]
+
+
+def _target(one: dict[str, Any]) -> str:
+    return f"{one['path']}?{one['query']}" if one["query"] else str(one["path"])
 
 
 def _print_whole(one: dict[str, Any], json: bool) -> None:
     if wants_json(json):
         echo_value(one)
         return
-    target = f"{one['path']}?{one['query']}" if one["query"] else one["path"]
     print_line(f"{one['n']}  {clock_time(one['at'])} UTC  from {one.get('client') or 'an unknown address'}", bold=True)
     for name in ("reseller", "rule", "fault", "error", "diagnosis"):
         if one.get(name):
             _print_unshortened(f"{name}: {one[name]}")
     print_line("")
-    _print_message(f"{one['method']} {target}", one["request"])
+    _print_message(f"{one['method']} {_target(one)}", one["request"])
     print_line("")
-    _print_message(str(one["status"] or "no answer"), one["response"])
+    _print_message(str(one["status"] or NO_ANSWER), one["response"])
 
 
 def _print_message(first: str, message: dict[str, Any]) -> None:

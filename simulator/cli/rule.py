@@ -15,9 +15,11 @@ from simulator.cli.tables import print_line, print_table, wants_json
 
 TITLE = "reseller-sim rule"
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
+BY_FLAGS = ("payments", "faults")
 COLUMNS = ("section", "id", "fallback", "matched", "chosen", "name")
 BYTES_MAX = 2 * 1024 * 1024
 EITHER = "write the rule as text, or give it with --file, or by flags such as --account and --status"
+BOTH = "write the rule as text, or give it with --file, or by flags, not both"
 
 
 @verb_group("rule")
@@ -31,7 +33,7 @@ def command() -> None:
     Examples:
       reseller-sim rule add payments --account 0123456789 --status Failed
       reseller-sim rule list
-      reseller-sim rule rm payments-2
+      reseller-sim rule rm added-1
     """
 
 
@@ -55,8 +57,8 @@ def command() -> None:
 def add(section: str, text: str | None, file: str | None, json: bool, **flags: Any) -> None:
     """Add a rule, and print its id.
 
-    RULE is YAML or JSON, as an item of this section in a scenario file. For what is wanted most, flags do. Exit code 1
-    means that the rule cannot be used, and says why.
+    RULE is YAML or JSON, as an item of this section in a scenario file. For payments and faults flags do, too. Exit
+    code 1 means that the rule cannot be used, and says why.
 
     \b
     Examples:
@@ -67,7 +69,10 @@ def add(section: str, text: str | None, file: str | None, json: bool, **flags: A
     """
     running = {name: flags.pop(name) for name in ("url", "sandbox", "control_token")}
     control = Control(f"{TITLE} add", **running)
-    rule = _read(text, file, _from_flags(section, flags))
+    given = {name: value for name, value in flags.items() if value not in (None, False)}
+    rule = _read(text, file, given)
+    if given:
+        rule = _from_flags(section, given)
     answer = control.post("/rules", {"section": section, "rule": rule}, "rule-answer")
     if wants_json(json):
         echo_value(answer)
@@ -106,8 +111,8 @@ def remove(ids: tuple[str, ...], **running: Any) -> None:
 
     \b
     Examples:
-      reseller-sim rule rm payments-2
-      reseller-sim rule rm payments-2 faults-1
+      reseller-sim rule rm added-1
+      reseller-sim rule rm added-1 added-2
     """
     for one in ids:
         Control(f"{TITLE} rm", **running).delete(f"/rules/{path_part(one)}")
@@ -117,11 +122,13 @@ for each in (add, list_all, remove):
     command.add_command(each)
 
 
-def _from_flags(section: str, flags: dict[str, Any]) -> dict[str, Any]:
-    """The rule that the flags make; empty without any."""
-    given = {name: value for name, value in flags.items() if value not in (None, False)}
-    if not given:
-        return {}
+def _from_flags(section: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The rule that the flags make."""
+    if section not in BY_FLAGS:
+        text = (
+            f"flags make rules of {' and '.join(BY_FLAGS)}; write one of {section} as text, as a scenario file has it"
+        )
+        raise click.UsageError(text, click.get_current_context())
     when = {name: given[name] for name in ("product", "account", "path") if name in given}
     rule: dict[str, Any] = {name: given[name] for name in ("name", "times") if name in given} | {"when": when}
     rule["then"] = _fault(given) if section == "faults" else _steps(given)
@@ -147,8 +154,9 @@ def _steps(given: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _read(text: str | None, file: str | None, from_flags: dict[str, Any]) -> Any:
     """The rule as data, from one of the three."""
-    if sum((text is not None, file is not None, bool(from_flags))) != 1:
-        raise click.UsageError(EITHER, click.get_current_context())
+    ways = sum((text is not None, file is not None, bool(from_flags)))
+    if ways != 1:
+        raise click.UsageError(BOTH if ways else EITHER, click.get_current_context())
     if from_flags:
         return from_flags
     from simulator.scenario.reading.document import ScenarioError

@@ -1,6 +1,7 @@
 """`reseller-sim sandbox`: makes, lists and deletes sandboxes of a running simulator."""
 
 from datetime import datetime
+from difflib import get_close_matches
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -37,7 +38,13 @@ def command() -> None:
 @verb("new")
 @click.argument("scenario", required=False, shell_complete=complete.scenarios)
 @own_option("--id", "sandbox_id", metavar="ID", help="Its id; by default a new one.")
-@own_option("--clock", metavar="real|manual|xN", callback=values.clock_mode, help="By default the scenario's.")
+@own_option(
+    "--clock",
+    metavar="real|manual|xN",
+    callback=values.clock_mode,
+    shell_complete=complete.clock_modes,
+    help="By default the scenario's.",
+)
 @own_option("--start", metavar="ISO", callback=values.time, help="Its time when it starts; by default the present.")
 @own_option("--seed", metavar="N", type=click.IntRange(0, SEED_MAX), help="The seed of all its randomness.")
 @own_option("--unique", is_flag=True, help="Give it keys that no other sandbox has, which reach it without its URL.")
@@ -77,7 +84,10 @@ def new(
         "credentials": "unique" if unique else None,
     }
     asked = {name: value for name, value in wanted.items() if value is not None}
-    made = control.post("/sandboxes", asked, "sandbox-answer", is_root=True)
+    try:
+        made = control.post("/sandboxes", asked, "sandbox-answer", is_root=True)
+    except Refused as refused:
+        raise Refused(refused.message + _similar(scenario, refused.message), refused.code) from None
     if export:
         echo("\n".join(f"export {name}={quote(one_line(value))}" for name, value in _variables(control, made).items()))
     elif wants_json(json):
@@ -140,6 +150,14 @@ def _scenario(wanted: str) -> Any:
         return load_scenario(wanted).document
     except ScenarioError as error:
         raise Refused("\n".join(map(one_line, error.problems))) from None
+
+
+def _similar(wanted: str | None, said: str) -> str:
+    """The bundled scenario that was meant by a name that the simulator does not know."""
+    from simulator.scenario.reading.bundled import names
+
+    near = get_close_matches(wanted, names(), 1) if wanted and repr(wanted) in said else []
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _clock(mode: values.ClockMode | None, start: datetime | None) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from simulator.cli.reports.story import lines_of
 from simulator.cli.tables import wants_json
 
 TITLE = "reseller-sim story"
+REFUSED_FROM = 400
 
 
 @verb("story")
@@ -24,7 +25,8 @@ def command(refid: str, reseller: str | None, json: bool, **running: Any) -> Non
     """Print all that happened to a payment.
 
     Requests, statuses, the wallet, callbacks with what the receiver answered, disputes and voids, in the order of time.
-    A trxid does as well as a refid. Exit code 1 means that there is no such payment.
+    A trxid does as well as a refid. Exit code 1 means that there is no such payment; when its request
+    was refused, the line says why.
 
     \b
     Examples:
@@ -46,6 +48,18 @@ def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
     found = control.get("/transactions", "transactions-answer", query=query)["transactions"]
     if found:
         return str(found[0]["trxid"])
+    why = _refusal(control, refid)
+    if why is not None:
+        raise Refused(one_line(f"{control.verb}: no payment was made; {why}"))
     if refid.isascii() and refid.isdigit():
         return refid
     raise Refused(one_line(f"{control.verb}: the sandbox {control.sandbox} has no payment {refid!r}"))
+
+
+def _refusal(control: Control, refid: str) -> str | None:
+    """Which request with this refid was refused last, and why; None when none was."""
+    query = {"refid": refid, "status_min": REFUSED_FROM, "limit": 1}
+    for one in control.get("/requests", "journal-answer", query=query)["requests"]:
+        why = one["diagnosis"] or one.get("error") or f"status {one['status']}"
+        return f"request {one['n']} with this refid was refused: {why}"
+    return None

@@ -39,6 +39,12 @@ def completed(*words: str, url: str = NO_SIMULATOR, sandbox: str = "default") ->
         (("trigger", "product.updated", "ELEC"), "ELECTRIC"),
         (("inbox", "call"), "callbacks"),
         (("completion", "z"), "zsh"),
+        (("exec", "bad-d"), "bad-day"),
+        (("exec", "--cov"), "--coverage"),
+        (("serve", "--clock", "man"), "manual"),
+        (("call", "P"), "POST"),
+        (("call", "GET", "/v2/bal"), "/v2/balance"),
+        (("call", "GET", "/v2/top"), None),
         (("rule", "rm", ""), None),
         (("story", ""), None),
         (("audit", "--sandbox", ""), None),
@@ -65,6 +71,8 @@ def test_what_a_running_simulator_has_is_offered_but_for_what_a_shell_would_run(
 def test_each_shell_gets_a_script_of_its_own(shell: str) -> None:
     script = invoke("completion", shell).stdout
     assert f"_RESELLER_SIM_COMPLETE={shell}_complete" in script
+    is_zsh = shell == "zsh"
+    assert script.startswith("#compdef reseller-sim\n(( $+functions[compdef] )) || { autoload -Uz compinit") == is_zsh
     program = shutil.which(shell)
     if program is not None:
         subprocess.run([program, "-n"], input=script.encode(), check=True)

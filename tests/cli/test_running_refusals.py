@@ -52,7 +52,8 @@ def test_an_answer_that_no_simulator_gives_ends_in_a_line(arguments: tuple[str, 
     [
         (401, b'{"error": "unauthorized", "message": "a token is needed"}', 3, "--token"),
         (403, b'{"error": "forbidden", "message": "not from there"}', 3, "not from there"),
-        (404, b'{"error": "unknown_sandbox", "message": "there is no sandbox"}', 3, "there is no sandbox"),
+        (404, b'{"error": "unknown_sandbox", "message": "x"}', 3, "no sandbox 'default': `reseller-sim sandbox list`"),
+        (404, b'{"error": "unknown_path", "message": "there is no such path"}', 1, "there is no such path"),
         (404, b'{"message": "Not Found"}', 3, "answered 404"),
         (409, b'{"error": "conflict", "message": "it is busy"}', 1, "it is busy"),
         (400, b'{"error": "x", "message": "m", "problems": [{"path": "a", "message": "b"}, 7]}', 1, "a: b"),
@@ -66,6 +67,18 @@ def test_a_refusal_is_told_in_a_line(status: int, body: bytes, code: int, said: 
         line = refusal(invoke("advance", "1s", "--url", url), code)
     assert said in line
     assert "\x1b" not in line
+
+
+def test_a_sandbox_that_does_not_exist_is_told_with_where_its_name_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    with answering_by_path({"*": sends(b'{"error": "unknown_sandbox", "message": "x"}', 404)}) as url:
+        by_flag = refusal(invoke("requests", "--sandbox", "gone", "--url", url), 3)
+        by_variable = refusal(invoke("requests", "--url", url, RESELLER_SIM_SANDBOX="gone"), 3)
+        removed = refusal(invoke("sandbox", "rm", "gone", "--url", url, RESELLER_SIM_SANDBOX="mine"), 3)
+    assert by_flag.endswith("there is no sandbox 'gone': `reseller-sim sandbox list` lists them")
+    assert "'gone', which RESELLER_SIM_SANDBOX names: " in by_variable
+    assert removed == by_flag.replace("requests", "sandbox rm")
+    with answering_by_path({"*": sends(b'{"error": "unknown_path", "message": "x"}', 404)}) as url:
+        assert "404: there is no sandbox 'no/such'" in refusal(invoke("audit", "--sandbox", "no/such", "--url", url), 3)
 
 
 def test_an_answer_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +135,7 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
     [
         (("advance",), "DURATION"),
         (("advance", "soon"), "90s, 5m or 2h"),
-        (("advance", "-5s"), "-5"),
+        (("advance", "-5s"), "-5 is below 0: write a number or a duration above 0"),
         (("advance", "0s"), "90s, 5m or 2h"),
         (("advance", "nan1"), "90s, 5m or 2h"),
         (("advance", "1e999"), "90s, 5m or 2h"),
@@ -132,7 +145,15 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
         (("advance", "idle", "now"), "90s, 5m or 2h"),
         (("requests", "0"), "[N]"),
         (("requests", "last"), "[N]"),
-        (("requests", "--status", "2xx"), "--status"),
+        (("requests", "--port", "8080"), "--url http://127.0.0.1:8080"),
+        (("deposit", "-5"), "above 0"),
+        (("help",), "did you mean --help?"),
+        (("version",), "did you mean --version?"),
+        (("rule", "remove", "added-1"), "there is no verb 'rule remove'; did you mean rule rm?"),
+        (("sandbox", "create"), "did you mean sandbox new?"),
+        (("sandbox", "delete", "mine"), "did you mean sandbox rm?"),
+        (("sandbox", "lst"), "did you mean sandbox list?"),
+        (("rule", "add", "bills", "--status", "Failed"), "write one of bills as text"),
         (("requests", "--limit", "0"), "--limit"),
         (("story",), "REFID"),
         (("inbox", "--reply", "many"), "500,500,200"),
@@ -157,7 +178,7 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
         (("trigger", "callback", "order-1", "--amount", "5"), "is for balance.added"),
         (("rule", "add", "payment", "{}"), "payments"),
         (("rule", "add", "payments"), "--status"),
-        (("rule", "add", "payments", "{}", "--status", "Failed"), "or by flags"),
+        (("rule", "add", "payments", "{}", "--status", "Failed"), "or by flags, not both"),
         (("rule", "add", "payments", "--account", "1"), "--status is missing"),
         (("rule", "add", "payments", "--status", "Failed", "--disconnect"), "is for faults"),
         (("rule", "add", "faults", "-f", "no-such-file"), "cannot be read: No such file"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.answers_by_path import answering_by_path, sends
 from tests.support.asking import Asking
 from tests.support.processes import ask
 from tests.support.runner import invoke, refusal
@@ -43,16 +44,32 @@ def test_a_clock_advances_by_a_duration_to_a_time_and_until_nothing_is_due(askin
 
 
 def test_an_advance_into_the_past_is_refused_in_a_line(asking: Asking) -> None:
-    assert "is in the past" in refusal(asking.verb("advance", "to", "2001-01-10T23:59:00+08:00"), 1)
+    assert "advance: 2001-01-10T23:59:00+08:00 is in the past" in refusal(
+        asking.verb("advance", "to", "2001-01-10T23:59:00+08:00"), 1
+    )
+
+
+@pytest.mark.parametrize("reason", [None, "it took too long"])
+def test_an_advance_that_stopped_before_its_end_exits_with_1(
+    asking: Asking, reason: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"/_sim/sandboxes/{asking.sandbox}/clock/advance"
+    done = ask(f"{asking.url}{path}", "POST", b'{"seconds": 1}').json | ({"reason": reason} if reason else {})
+    with answering_by_path({path: sends(json.dumps(done).encode())}) as url:
+        stopped = Asking(url, asking.sandbox)
+        assert stopped.json("advance", "1s", status=1 if reason else 0) == done
+        monkeypatch.setattr("simulator.cli.tables.is_terminal", lambda: True)
+        last = shown(stopped, "advance", "1s", status=1 if reason else 0).splitlines()[-1]
+    assert (last == f"It stopped here: {reason}") == bool(reason)
 
 
 @pytest.mark.usefixtures("terminal")
 def test_an_advance_shows_people_what_happened(asking: Asking) -> None:
     asking.pay("order-1")
     lines = shown(asking, "advance", "idle").splitlines()
-    assert lines[0].split() == ["at", "what", "refid", "status", "to", "answered"]
-    assert re.fullmatch(r"\S+ \S+ +status +order-1 +Processing 2", lines[1])
-    assert re.fullmatch(r"\S+ \S+ +callback +order-1 +Succesful +inbox:callbacks +200", lines[4])
+    assert re.sub(r"at \S+ ", "at ", lines[0]).split() == ["at", "what", "refid", "status", "to", "answered"]
+    assert re.fullmatch(r"[\d:]{8}\.\d{3} +status +order-1 +Processing 2", lines[1])
+    assert re.fullmatch(r"[\d:]{8}\.\d{3} +callback +order-1 +Succesful +inbox:callbacks +200", lines[4])
     assert re.fullmatch(r"It is \S+ \S+ UTC; nothing more is due\.", lines[-1])
     assert re.fullmatch(r"It is \S+ \S+ UTC\.\n", shown(asking, "advance", "1s"))
 
@@ -77,6 +94,7 @@ def test_one_request_is_printed_whole(asking: Asking) -> None:
     assert asking.json("requests", "--last")["n"] == 2
     assert asking.json("requests", "--last", "--refused")["n"] == 1
     assert "no such request" in refusal(asking.verb("requests", "99"), 1)
+    assert "instead of 2xx write status_min=200" in refusal(asking.verb("requests", "--status", "2xx"), 1)
     assert "has received no such request" in refusal(asking.verb("requests", "--last", "--method", "PUT"), 1)
 
 
@@ -85,9 +103,9 @@ def test_requests_are_a_table_for_people_with_the_diagnosis(asking: Asking) -> N
     asking.pay("order-1")
     asking.pay("order-2", "1")
     head, first, second = shown(asking, "requests").splitlines()
-    assert head.split() == ["n", "at", "method", "path", "status", "refid", "rule", "diagnosis"]
-    assert re.fullmatch(r"1 .* POST +/v2/topup +200 +order-1 +ordinary", first)
-    assert re.fullmatch(r"2 .* POST +/v2/topup +400 +account must match .*", second)
+    assert re.fullmatch(r"n +at \d{4}-\d\d-\d\d +method +path +status +refid +rule +diagnosis", head)
+    assert re.fullmatch(r"1 +[\d:]{8}\.\d{3} +POST +/v2/topup +200 +order-1 +ordinary", first)
+    assert re.fullmatch(r"2 +[\d:]{8}\.\d{3} +POST +/v2/topup +400 +(order-2 +)?account must match .*", second)
     whole = shown(asking, "requests", "2")
     assert "\nPOST /v2/topup\n" in whole
     assert "\nx-api-key: " in whole
@@ -104,6 +122,32 @@ def test_a_story_is_found_by_refid_and_by_trxid(asking: Asking) -> None:
     assert asking.json("story", "order-1", "--reseller", "RS001") == story
     for absent in ("order-9", "12345"):
         assert "no" in refusal(asking.verb("story", absent), 1)
+
+
+def test_a_story_of_a_refused_payment_says_which_request_was_refused_and_why(asking: Asking) -> None:
+    asking.pay("order-3", "12")
+    at = f"/_sim/sandboxes/{asking.sandbox}"
+    journal = ask(f"{asking.url}{at}/requests").json
+    journal["requests"][0] |= {"n": 3, "refid": "order-3"}
+    why = journal["requests"][0]["diagnosis"]
+    payments = ask(f"{asking.url}{at}/transactions").body
+    answers = {f"{at}/transactions": sends(payments), f"{at}/requests": sends(json.dumps(journal).encode())}
+    with answering_by_path(answers) as url:
+        for verb in (("story", "order-3"), ("trigger", "callback", "order-3"), ("story", "17")):
+            line = refusal(Asking(url, asking.sandbox).verb(*verb), 1)
+            assert line.endswith(f": no payment was made; request 3 with this refid was refused: {why}")
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_request_without_an_answer_says_so_and_names_rule_and_fault(asking: Asking) -> None:
+    asking.verb("rule", "add", "faults", "--path", "/v2/topup", "--disconnect", "--after-commit", "--name", "cut")
+    asking.pay("order-1")
+    asking.verb("call", "GET", "/v2/balance")
+    for flags in ((), ("--refused",)):
+        _, first, *others = shown(asking, "requests", *flags).splitlines()
+        assert re.fullmatch(r"1 .* POST +/v2/topup +no answer +order-1 +rule ordinary, fault cut.*", first)
+        assert len(others) == (0 if flags else 1)
+    assert [one["status"] for one in asking.json("requests", "--refused", "--json")["requests"]] == [0]
 
 
 @pytest.mark.usefixtures("terminal")
@@ -135,16 +179,21 @@ def test_what_clients_sent_never_controls_the_terminal(asking: Asking) -> None:
 
 
 def test_an_inbox_is_read_programmed_waited_for_and_cleared(asking: Asking) -> None:
-    assert "500, then always 200" in asking.verb("inbox", "callbacks", "--reply", "500,200").stdout
+    assert asking.json("inbox", "callbacks", "--reply", "500,200") == {
+        "name": "callbacks",
+        "complete": True,
+        "items": [],
+    }
     asking.pay("order-1")
     asking.json("advance", "2s")
     assert [one["status"] for one in asking.json("inbox")["items"]] == [500]
-    late = asking.json("inbox", "callbacks", "--wait-for", "2", "--timeout", "0", status=1)
-    assert not late["complete"]
+    late = asking.verb("inbox", "callbacks", "--wait-for", "2", "--timeout", "0")
+    assert (late.exit_code, late.stderr) == (1, "reseller-sim inbox: callbacks: 1 of 2 came in time\n")
+    assert not json.loads(late.stdout)["complete"]
     asking.json("advance", "idle")
     found = asking.json("inbox", "--wait-for", "3", "--timeout", "0")
     assert [one["status"] for one in found["items"]] == [500, 200, 200]
-    assert "deleted" in asking.verb("inbox", "--clear").stdout
+    assert asking.json("inbox", "--clear")["items"] == []
     assert asking.json("inbox")["items"] == []
     assert asking.json("inbox", "--reply", "200:0.5,disconnect", "--json")["complete"]
 
@@ -155,9 +204,12 @@ def test_an_inbox_shows_people_which_payment_and_status_a_callback_told(asking: 
     asking.pay("order-1")
     asking.json("advance", "2s", "--json")
     head, first = shown(asking, "inbox").splitlines()
-    assert head.split() == ["n", "at", "method", "answered", "refid", "status", "body"]
+    assert re.fullmatch(r"n +at \d{4}-\d\d-\d\d +method +answered +refid +status +body", head)
     assert re.fullmatch(r'1 .* POST +200 +order-1 +Processing +\{"data".*', first)
-    assert "1 of 2 came in time" in shown(asking, "inbox", "--wait-for", "2", "--timeout", "0", status=1)
+    late = asking.verb("inbox", "--wait-for", "2", "--timeout", "0")
+    assert (late.exit_code, late.stderr) == (1, "reseller-sim inbox: callbacks: 1 of 2 came in time\n")
+    assert "500, then always 200" in shown(asking, "inbox", "--reply", "500,200")
+    assert shown(asking, "inbox", "--clear") == "callbacks: its messages are deleted\n"
 
 
 @pytest.mark.usefixtures("terminal")
@@ -242,6 +294,8 @@ def test_rules_are_a_table_for_people(asking: Asking) -> None:
     head, added, ordinary, *_ = shown(asking, "rule", "list").splitlines()
     assert head.split() == ["section", "id", "fallback", "matched", "chosen", "name"]
     assert added.split() == ["payments", "added-1", "0", "0"]
+    shown(asking, "rule", "add", "faults", "--path", "/v2/balance", "--status", "503")
+    assert shown(asking, "rule", "rm", "added-1", "added-2") == ""
     assert ordinary.split() == ["payments", "payments-1", "yes", "0", "0", "ordinary"]
 
 
@@ -272,7 +326,9 @@ def test_a_file_that_is_no_scenario_is_reported_as_check_does(simulator_url: str
     done = invoke("sandbox", "new", str(bad), "--url", simulator_url)
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.splitlines()[0].startswith(f"{bad}:2:1: unknown_key ")
-    assert "defualt" in refusal(invoke("sandbox", "new", "defualt", "--url", simulator_url), 1)
+    wrong = refusal(invoke("sandbox", "new", "bad-dya", "--url", simulator_url), 1)
+    assert "'bad-dya'" in wrong
+    assert wrong.endswith("; did you mean 'bad-day'?")
 
 
 def test_exported_variables_make_all_verbs_use_the_sandbox(simulator_url: str) -> None:
@@ -300,3 +356,24 @@ def test_a_new_sandbox_tells_people_how_to_use_it(simulator_url: str) -> None:
 def test_health_names_the_simulator_that_answers(simulator_url: str) -> None:
     assert invoke("health", "--url", f"{simulator_url}/_sim/").stdout.endswith(f" answers at {simulator_url}\n")
     assert json.loads(invoke("health", "--json", "--url", simulator_url).stdout)["status"] == "ok"
+
+
+@pytest.mark.usefixtures("terminal")
+def test_an_audit_shows_people_violations_first_and_counts_what_was_not_exercised(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simulator.cli.audit.is_terminal", lambda: True)
+    assert len(shown(asking, "audit").splitlines()) == 1
+    asking.pay("order-1")
+    for _ in range(2):
+        asking.verb("call", "POST", "/v2/token", "-d", '{"username": "a", "password": "wrong"}')
+    short = shown(asking, "audit", status=1).splitlines()
+    whole = shown(asking, "audit", "--all", status=1).splitlines()
+    marks = [line.split()[0] for line in short if line[:1].strip()]
+    assert marks[0] == "VIOLATED"
+    assert "ok" in marks[1:-1]
+    assert "-" not in marks
+    assert short[-1] == whole[-1]
+    assert sum(line.startswith("- ") for line in whole) == int(short[-1].split()[4])
+    monkeypatch.setattr("simulator.cli.audit.is_terminal", lambda: False)
+    assert shown(asking, "audit", status=1).splitlines() == whole

@@ -159,8 +159,8 @@ def test_the_banner_has_addresses_sandbox_clock_credentials_and_callbacks(page: 
     assert reseller["username"] in fact(page, "user")
     assert reseller["password"] in fact(page, "user")
     assert fact(page, "callbacks") == "POST inbox:callbacks"
-    inbox = next(line.split()[1] for line in page if line.startswith("              curl "))
-    assert ask(inbox).json["name"] == "callbacks"
+    inbox = next(shlex.split(line) for line in page if line.startswith(" ") and " inbox " in line)
+    assert json.loads(run(*inbox[inbox.index("inbox") :]).out)["name"] == "callbacks"
 
 
 def test_the_banner_has_no_page_without_what_draws_it(tmp_path: Path) -> None:
@@ -198,7 +198,9 @@ def test_a_scenario_without_keys_has_no_request_to_paste(tmp_path: Path) -> None
         while "no active API key" not in lines[-1]:
             lines.append(server.out.readline())
             assert lines[-1], lines
-        assert any("manual" in line for line in lines)
+        hint = next(line.split("it moves with ")[1] for line in lines if "manual" in line)
+        words = shlex.split(hint)
+        assert json.loads(run(*words[words.index("advance") :]).out)["idle"]
 
 
 def test_the_banner_signs_for_a_scenario_whose_time_is_not_ours(tmp_path: Path) -> None:
