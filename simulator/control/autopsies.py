@@ -94,8 +94,7 @@ def _masked_query(mask: Mask, exchange: Exchange) -> str | None:
 def _facts(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange) -> Facts | None:
     headers = joined(exchange.headers)
     named = owner.core.state.keys.get(headers.get(names.API_KEY, b"").decode("latin-1"))
-    was_read = exchange.body or (headers.get(b"content-length", b"0") == b"0" and b"transfer-encoding" not in headers)
-    if exchange.error not in _REFUSED or named is None or not was_read:
+    if exchange.error not in _REFUSED or named is None or exchange.unread:
         return None
     assume = owner.scenario.assume
     return Facts(
