@@ -80,7 +80,7 @@ def _pasted(base: str, sandbox_id: str, exchange: Exchange, mask: Mask) -> str:
         lines.append(f"# Not shown, so that you must fill it in: {', '.join(dict.fromkeys(hidden))}.")
     if exchange.unread:
         lines.append(one_line(f"# {exchange.unread} Both commands are without it."))
-    other_form = b"" if sent == target else sent
+    other_form = sent if sent != target or b"#" in sent else b""  # curl drops what follows a #
     command = exact_curl_command(exchange.method, base.encode() + target, headers, body, other_form)
     return "\n".join([*lines, command]) + "\n"
 
