@@ -93,7 +93,7 @@ class Folder:
             ),
             callbacks=_latest_attempts(state, mask),
             exchanges=(
-                [_masked(mask, row(one, mask)) for one in islice(reversed(journal), ROWS_MAX)][::-1],
+                [_masked(mask, _request(row(one, mask))) for one in islice(reversed(journal), ROWS_MAX)][::-1],
                 journal.last_n,
             ),
             coverage=mask.text(coverage_text(coverage, shown=str)),
@@ -163,6 +163,11 @@ def _left_out(journal: Journal, written: int, payments: int) -> list[str]:
     if payments > written:
         notes.append(f"the first {payments - written} of {payments} payments are left out")
     return notes
+
+
+def _request(one: dict[str, Any]) -> dict[str, Any]:
+    """A row of the journal; where the connection was closed instead of an answer, that in place of the status 0."""
+    return one | {"status": one["status"] or "no answer"}
 
 
 def _payment(one: dict[str, Any]) -> dict[str, Any]:
