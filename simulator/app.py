@@ -70,6 +70,7 @@ class App:
                 client=address,
                 body=None,
                 receive=receive,
+                target=_unusual_target(scope),
             )
             answer = await self._answer(scope["path"], request)
             await _deliver(scope, send, answer)
@@ -155,6 +156,16 @@ class App:
 def _is_ours(path: str) -> bool:
     """True for what is not the service's: the control API, and the contract as a document."""
     return path.startswith(CONTROL_PREFIX) or path in (CONTROL_PATH, DOCUMENT_PATH)
+
+
+def _unusual_target(scope: Any) -> bytes:
+    """The request target as it was sent, where ASGI's decoded path and query do not tell it, else empty."""
+    query = b"?" + scope["query_string"] if scope["query_string"] else b""
+    responder = responder_of(scope)
+    sent: bytes = responder.request.as_sent if responder is not None else scope.get("raw_path") or b""
+    if responder is None and sent:
+        sent += query
+    return sent if sent != scope["path"].encode("utf-8", "surrogatepass") + query else b""
 
 
 async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:

@@ -74,7 +74,14 @@ class Pipeline:
             client = client_address(client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
         head = packed(pairs)
         exchange = Exchange(
-            at=now, wall=wall, method=request.method, path=path, query=request.query, packed_headers=head, client=client
+            at=now,
+            wall=wall,
+            method=request.method,
+            path=path,
+            query=request.query,
+            packed_headers=head,
+            client=client,
+            target=request.target,
         )
         call = Call(
             sandbox=sandbox,

@@ -4,9 +4,11 @@ The search takes a tenth of a second and more, so it is made beside the event lo
 of it is a signature: that of the expected string would be accepted.
 """
 
+import asyncio
 from base64 import b64decode
 from binascii import Error
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
@@ -39,13 +41,31 @@ async def autopsy_of(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange, 
     facts = _facts(live, owner, exchange)
     if facts is None:
         return None
-    search = _cached if len(facts.body) <= BODY_BYTES_MAX else autopsy
-    with place(len(facts.body)):
-        made = await in_background(search, facts)
+    found = _SEARCHES.get(id(exchange))
+    if found is None:
+        found = _SEARCHES[id(exchange)] = asyncio.ensure_future(_search(facts))
+        found.add_done_callback(lambda _: _SEARCHES.pop(id(exchange)))  # it keeps the object, and so its id
+    made = await asyncio.shield(found)
     return rendered(made, lambda text: mask.body(exchange.path, text), _masked_query(mask, exchange))
 
 
-_cached = lru_cache(maxsize=_CACHED)(autopsy)
+# Those that wait and run, by the exchange: who asks for the same one takes no place of its own.
+_SEARCHES: Final[dict[int, asyncio.Future[Autopsy]]] = {}
+
+
+async def _search(facts: Facts) -> Autopsy:
+    """The autopsy, made in the background. Raises `Busy`."""
+    search = _cached if len(facts.body) <= BODY_BYTES_MAX else _hashed_first
+    with place(len(facts.body)):
+        return await in_background(search, facts)
+
+
+def _hashed_first(facts: Facts) -> Autopsy:
+    """Hashing a body of megabytes takes too long for the event loop, too."""
+    return autopsy(replace(facts, hashed=body_hash(facts.body)))
+
+
+_cached = lru_cache(maxsize=_CACHED)(_hashed_first)
 
 
 def rendered(
@@ -94,8 +114,7 @@ def _masked_query(mask: Mask, exchange: Exchange) -> str | None:
 def _facts(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange) -> Facts | None:
     headers = joined(exchange.headers)
     named = owner.core.state.keys.get(headers.get(names.API_KEY, b"").decode("latin-1"))
-    was_read = exchange.body or (headers.get(b"content-length", b"0") == b"0" and b"transfer-encoding" not in headers)
-    if exchange.error not in _REFUSED or named is None or not was_read:
+    if exchange.error not in _REFUSED or named is None or exchange.unread:
         return None
     assume = owner.scenario.assume
     return Facts(
@@ -104,7 +123,7 @@ def _facts(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange) -> Facts |
         method=exchange.method.encode(),
         query=exchange.query,
         body=exchange.body,
-        hashed=body_hash(exchange.body),
+        hashed=b"",  # that is the first part of the search
         signature=headers.get(names.SIGNATURE, b""),
         secret=named[1].secret_bytes,
         path=exchange.path.encode("utf-8", "surrogateescape"),

@@ -2,19 +2,17 @@
 
 import asyncio
 from typing import Any
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from simulator.control.har import SAFE_IN_PATH, har
+from simulator.control.har import exported, har, sent_target, without_origin
 from simulator.control.http import sandbox_of
 from simulator.control.masking import Mask
 from simulator.control.parameters import page_of
-from simulator.control.requests import exchange_of, filters_of, masks, matching, unknown_request, whole
+from simulator.control.requests import exchange_of, filters_of, masks, matching, unknown_request
 from simulator.control.sandboxes import base_url
 from simulator.runtime.journal import Exchange
-from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.shortened import one_line
 from simulator.wire.curl import call_command, exact_curl_command
@@ -30,14 +28,14 @@ async def as_har(request: Request) -> Response:
     live = sandbox_of(request)
     query = filters_of(request, live, "requests-har-query")
     asked, mask_of = page_of(query), masks(request, live)
-    found = matching(live, query, asked.cursor)
+    url, found = base_url(request), matching(live, query, asked.cursor)
     shown: list[dict[str, Any]] = []
     size, last, is_whole = 0, 0, True
     for one in list(found):
         if len(shown) >= asked.limit or size >= HAR_BYTES_MAX:
             is_whole = False
             break
-        rendered = whole(live.id, one, mask_of(one.owner))
+        rendered = exported(url, live.id, one, mask_of(one.owner))
         size += sum(
             len(rendered[side]["body"]) + len(str(rendered[side]["headers"])) for side in ("request", "response")
         )
@@ -46,7 +44,7 @@ async def as_har(request: Request) -> Response:
         await asyncio.sleep(0)
     comment = "" if is_whole else f"Earlier requests are left out; the next page is that with cursor={last}."
     parts = []
-    for part in har(_base(request, live), reversed(shown), comment):
+    for part in har(reversed(shown), comment):
         parts.append(part)
         await asyncio.sleep(0)
     return Response(b"".join(parts), media_type="application/json")
@@ -58,31 +56,33 @@ async def as_curl(request: Request) -> Response:
     exchange = exchange_of(request, live)
     if exchange is None:
         return unknown_request()
-    return PlainTextResponse(_pasted(_base(request, live), exchange, masks(request, live)(exchange.owner)))
+    return PlainTextResponse(_pasted(base_url(request), live.id, exchange, masks(request, live)(exchange.owner)))
 
 
-def _base(request: Request, live: LiveSandbox) -> str:
-    return base_url(request) + ("" if live.id == DEFAULT else f"/s/{live.id}")
-
-
-def _pasted(base: str, exchange: Exchange, mask: Mask) -> str:
+def _pasted(base: str, sandbox_id: str, exchange: Exchange, mask: Mask) -> str:
     hidden: list[str] = []
-    path = mask.text(exchange.path)
-    path_sent = (path if path.isascii() else quote(path, safe=SAFE_IN_PATH)).encode()
-    query = _shown(exchange.query, mask.query(exchange.path, exchange.query).encode("latin-1"), "its query", hidden)
+    _shown(exchange.path.encode(), mask.text(exchange.path).encode(), "its path", hidden)
+    _shown(exchange.query, mask.query(exchange.path, exchange.query).encode("latin-1"), "its query", hidden)
     headers = [(name, _header(name, value, mask, hidden)) for name, value in exchange.headers]
     body = _body(exchange, mask, hidden)
-    target = path_sent + (b"?" + query if query else b"")
+    sent = sent_target(sandbox_id, exchange, mask)
+    target = without_origin(sent)
+    prefix = b"" if sandbox_id == DEFAULT else f"/s/{sandbox_id}".encode()
+    prefix = prefix if target.startswith(prefix) else b""
     called = _called(exchange)
     lines = [
         f"# Request {exchange.n} as it was sent: {called}.",
-        "# Its nonce is used and its timestamp gets old, so it would be refused; this signs it anew, with --key and",
-        "# --secret where they are not those of the default scenario:",
-        f"#   {call_command(exchange.method, base.encode(), target, body)}",
+        "# A nonce counts once and a timestamp for five minutes; this signs it anew, with --key and --secret where",
+        "# they are not those of the default scenario:",
+        f"#   {call_command(exchange.method, base.encode() + prefix, target.removeprefix(prefix), body)}",
     ]
     if hidden:
         lines.append(f"# Not shown, so that you must fill it in: {', '.join(dict.fromkeys(hidden))}.")
-    return "\n".join([*lines, exact_curl_command(exchange.method, base.encode() + target, headers, body)]) + "\n"
+    if exchange.unread:
+        lines.append(one_line(f"# {exchange.unread} Both commands are without it."))
+    other_form = sent if sent != target or b"#" in sent else b""  # curl drops what follows a #
+    command = exact_curl_command(exchange.method, base.encode() + target, headers, body, other_form)
+    return "\n".join([*lines, command]) + "\n"
 
 
 def _called(exchange: Exchange) -> str:

@@ -21,13 +21,16 @@ def curl_command(method: str, url: str, headers: Mapping[str, str], body: bytes)
     return _command(method, url.encode(), pairs, body)
 
 
-def exact_curl_command(method: str, url: bytes, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> str:
-    """The same with these headers and no others, but for those of the connection itself (Host, Content-Length)."""
+def exact_curl_command(
+    method: str, url: bytes, headers: Iterable[tuple[bytes, bytes]], body: bytes, target: bytes = b""
+) -> str:
+    """The same with these headers and no others, but for those of the connection itself (Host, Content-Length).
+    `target` is the request target, where that is not the path and query of `url`."""
     pairs = [(name, value) for name, value in headers if name.lower() not in _OF_THE_CONNECTION]
     sent = {name.lower() for name, _ in pairs}
     added = [*_OF_CURL, *((b"Content-Type",) if body else ()), *((b"Expect",) if len(body) >= EXPECT_BYTES_MIN else ())]
     without = [name for name in added if name.lower() not in sent]
-    return _command(method, url, pairs, body, without)
+    return _command(method, url, pairs, body, without, target)
 
 
 def call_command(method: str, url: bytes, target: bytes, body: bytes) -> str:
@@ -42,9 +45,14 @@ def call_command(method: str, url: bytes, target: bytes, body: bytes) -> str:
 
 
 def _command(
-    method: str, url: bytes, headers: Iterable[tuple[bytes, bytes]], body: bytes, without: Iterable[bytes] = ()
+    method: str,
+    url: bytes,
+    headers: Iterable[tuple[bytes, bytes]],
+    body: bytes,
+    without: Iterable[bytes] = (),
+    target: bytes = b"",
 ) -> str:
-    words = ["curl", *_method(method, body), *_url(url)]
+    words = ["curl", *_method(method, body), *(["--request-target", _word(target)] if target else []), *_url(url)]
     for name, value in headers:
         # A name without a value has a semicolon, as curl removes a header that ends in a colon.
         words += ["-H", _word(name + b": " + value if value else name + b";")]
@@ -68,7 +76,7 @@ def _url(url: bytes) -> list[str]:
     flags = []
     if any(character in url for character in b"[]{}"):
         flags.append("--globoff")
-    if b"/." in url:
+    if b"/." in url or b"/%2e" in url.lower():
         flags.append("--path-as-is")
     return [*flags, _word(url)]
 

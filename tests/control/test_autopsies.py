@@ -1,5 +1,6 @@
 """The autopsy of refused signatures in the journal: what it tells, to whom, and what it hides."""
 
+import asyncio
 from base64 import b64decode
 from dataclasses import replace
 from typing import Any
@@ -141,6 +142,20 @@ def test_no_autopsy_has_a_signature_or_a_secret() -> None:
             assert right_signature(client, request) not in shown
             assert "hunter2" not in shown
             assert client.secret.rstrip("=") not in shown
+
+
+def test_who_asks_for_the_same_one_at_once_takes_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.runtime.background.PLACES", 1)
+    with running() as client:
+        refused = send(client, TOP_UP, method=str.lower)
+        path = f"/sandboxes/default/requests/{refused.headers['x-sim-request-id']}"
+
+        async def ask() -> list[Response]:
+            return await asyncio.gather(*(client.asim("GET", path) for _ in range(20)))
+
+        answers = client.run(ask())
+    assert {one.status for one in answers} == {200}
+    assert all(one.json["autopsy"]["mistakes"] == ["method-in-lower-case"] for one in answers)
 
 
 def test_only_refused_signatures_have_an_autopsy() -> None:

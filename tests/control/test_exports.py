@@ -4,14 +4,18 @@ import shutil
 import socket
 import subprocess
 import threading
+from collections.abc import Iterator
 from datetime import datetime
+from http.client import HTTPConnection
 from typing import Any
+from urllib.parse import quote, unquote
 
 import pytest
 
+from simulator.runtime.journal import Exchange
 from simulator.wire.curl import call_command, exact_curl_command
 from tests.support.client import running
-from tests.support.processes import DEADLINE_S
+from tests.support.processes import DEADLINE_S, ask, serving
 
 ONE = "/sandboxes/default"
 HOSTILE = [
@@ -196,3 +200,68 @@ def test_a_har_has_no_secrets() -> None:
         text = client.sim("GET", f"{ONE}/requests.har").body.decode()
     assert "hunter2" not in text
     assert client.secret not in text
+
+
+ODD_TARGETS = [
+    "/v2/a%20b", "/v2/x%3Fa=b", "/v2/a%23b", "/v2/a%2Fb", "/v2/100%25", "/v2/%2e%2e/x", "/v2/%0a", "/v2/x%00y",
+    "/v2/%C3%A9?q=%41", "/v2/balance?", "/v2/balance?a=?", "//evil.example/v2", "/v2/{a}/../[1-3]",
+    "http://abs.example/v2/balance?a=b", "/s/default/v2/%62alance?x=1", "/v2/a%23b#c?d",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """A simulator as a process: what it is sent is bytes, and not what ASGI has decoded."""
+    with serving("--port", "0", "--json") as server:
+        yield server.ready["url"]
+
+
+def journaled(url: str, target: str, body: bytes = b"") -> tuple[str, dict[str, Any]]:
+    """Send a request with this target as it stands; the command that is shown for it, and its entry in the HAR."""
+    connection = HTTPConnection(url.removeprefix("http://"), timeout=DEADLINE_S)
+    connection.putrequest("POST" if body else "GET", target, skip_accept_encoding=True)
+    if body:
+        connection.putheader("Content-Length", str(len(body)))
+    connection.endheaders(body)
+    number = connection.getresponse().headers["x-sim-request-id"]
+    connection.close()
+    base = f"{url}/_sim/sandboxes/default/requests"
+    return ask(f"{base}/{number}.curl").body.decode(), ask(f"{base}.har?limit=1").json["log"]["entries"][0]
+
+
+@needs_curl
+def test_the_command_and_the_har_have_the_target_that_was_sent(url: str) -> None:
+    for target in ODD_TARGETS:
+        text, entry = journaled(url, target)
+        command = text.splitlines()[-1].replace(url, "http://127.0.0.1:PORT")
+        assert received(command).split(b"\r\n")[0].decode() == f"GET {target} HTTP/1.1"
+        path, *query = target.removeprefix("http://abs.example").split("?", 1)
+        assert entry["request"]["url"] == url + "?".join([quote(path, safe="/:%="), *query])
+
+
+def test_a_body_that_was_not_read_is_said_to_be_missing(url: str) -> None:
+    text, entry = journaled(url, "/v2/topup", b'{"a":1}')
+    assert "# Its body of 7 bytes was not read. Both commands are without it." in text.splitlines()
+    assert entry["request"]["bodySize"] == -1
+    assert entry["request"]["comment"] == "Its body of 7 bytes was not read."
+    text, entry = journaled(url, "/v2/balance")
+    assert "not read" not in text
+    assert "comment" not in entry["request"]
+
+
+def test_a_secret_in_an_encoded_path_is_masked() -> None:
+    with running() as client:
+        encoded = "".join(f"%{byte:02X}" for byte in client.secret.encode())
+        shown = client.sim("GET", f"{ONE}/requests.har").body.decode()
+        for target in (f"/v2/{encoded}", f"http://{client.secret}.example/v2/%20"):
+            exchange = Exchange(
+                at=client.live.clock.now(), method="GET", path="/v2/" + unquote(target.rpartition("/")[2]), query=b"",
+                packed_headers=b"", client="", target=target.encode(),
+            )  # fmt: skip
+            client.live.journal.add(exchange)
+        shown += client.sim("GET", f"{ONE}/requests.har").body.decode()
+        shown += client.sim("GET", f"{ONE}/requests/1.curl").body.decode()
+        shown += client.sim("GET", f"{ONE}/requests/2.curl").body.decode()
+    assert encoded not in shown
+    assert client.secret not in shown
+    assert "# Not shown, so that you must fill it in: its path." in shown

@@ -267,7 +267,7 @@ def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tm
         assert properties == {name: str(result[name]) for name in ("command_exit", "scenario", "seed", "began")}
     page = (folder / "index.html").read_text()
     about = f"scenario {scenario}, seed {result['seed']}, {result['began']}"
-    assert f"4 of 8 expectations not met; COMMAND exited with 0; {about}" in page
+    assert f"4 of 8 expectations not met; the command exited with 0; {about}" in page
     for link in re.findall(r'href="([^"]+)"', page):
         assert (folder / link).is_file()
     assert page.index("sandbox gone, deleted") < page.index("sandbox kept, before its 1st reset")

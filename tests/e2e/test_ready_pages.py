@@ -44,7 +44,7 @@ def test_the_page_does_what_it_shows(page: str, port: str, tmp_path: Path) -> No
 
 
 def test_the_configurations_of_ci_servers_call_the_program_as_the_page_does() -> None:
-    commands = re.findall(r"reseller-sim exec ci\.yaml .*", CI)
+    commands = re.findall(r"reseller-sim exec suite\.yaml .*", CI)
     configured = [step.text for step in blocks(CI) if step.language == "yaml" and not step.action]
     assert len(configured) == CONFIGURATIONS
     assert all(any(command in text for command in commands) for text in configured)
