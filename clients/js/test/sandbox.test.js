@@ -107,7 +107,8 @@ test("a callback is waited for, by POST and by GET", async () => {
   const waiting = sandbox.waitForCallback({ refid: "one", status: "Succesful" });
   await sandbox.runUntilIdle();
   assert.equal((await waiting).data.statusCode, 20);
-  assert.equal((await waiting).verify("00"), false);
+  assert.equal((await waiting).verify("00").verified, false);
+  assert.match((await waiting).verify("00").reason, /^it has no webhook-id, /);
   await sandbox.call("POST", "/v2/callback-url?url=inbox:by-get&method=GET");
   await pay(sandbox, "two");
   await sandbox.runUntilIdle();
