@@ -37,7 +37,7 @@ def made(folder: Path) -> None:
     for step in STEPS:
         if step.action:
             (folder / "project" / step.name).write_text(step.text)
-    node, vitest = (block.text for block in blocks(README))
+    node, vitest = (block.text for block in blocks(README) if block.language == "js")
     (folder / "project" / "readme.test.js").write_text(node)
     (folder / "project" / "readme.spec.js").write_text(vitest)
 
@@ -77,7 +77,9 @@ def version() -> str:
 def test_version_licence_and_tools_are_those_of_the_project() -> None:
     pinned = json.loads((ROOT / "tests" / "interop" / "package.json").read_text())["devDependencies"]
     assert PACKAGE["version"] == version()
-    assert f"dist/reseller-sim-{version()}.tgz" in PAGE
+    for page in (PAGE, README):
+        assert f"dist/reseller-sim-{version()}.tgz" in page
+        assert "pip install FOLDER-OF-THE-CLONE\n" in page
     assert (CLIENT / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
     assert PACKAGE["devDependencies"].items() <= pinned.items()
 

@@ -28,6 +28,8 @@ export interface Launched {
   stop: () => Promise<void>;
 }
 
+const ADVICE =
+  "the command comes with the Python package reseller-sim: pip install FOLDER-OF-THE-CLONE, or set RESELLER_SIM_COMMAND / RESELLER_SIM_URL";
 const STDERR_MAX = 4_000;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -101,8 +103,8 @@ function firstLine(child: ChildProcess, program: string, timeoutS: number): Prom
     const timer = setTimeout(() => fail(`it said nothing in ${timeoutS} s`), timeoutS * 1000);
     child.once("error", (error) => {
       clearTimeout(timer);
-      const advice = "install it, or name it with the option `command` or the variable RESELLER_SIM_COMMAND";
-      reject(new NotStarted(`${program} cannot be run (${error.message}): ${advice}`));
+      const found = (error as NodeJS.ErrnoException).code === "ENOENT" ? "is not found" : `cannot be run (${error.message})`;
+      reject(new NotStarted(`${program} ${found}: ${ADVICE}`));
     });
     child.once("close", (code) => {
       clearTimeout(timer);

@@ -52,6 +52,16 @@ test("a sandbox has the id, clock, seed and keys that it is given", async () => 
   assert.deepEqual((await simulator.sandboxes()).map(({ id }) => id), ["default"]);
 });
 
+test("a file's sandbox begins with the clock and at the time that it is given", async () => {
+  const yaml = "clock: { mode: real, start: 2026-02-01T00:00:00Z }";
+  const sandbox = await simulator.sandbox({ scenario: yaml, clock: "x60", start: "2027-01-01T00:00:00+08:00" });
+  assert.deepEqual([(await sandbox.record()).clock.mode, (await sandbox.now()).getUTCFullYear()], ["xN", 2026]);
+  await sandbox.reset();
+  assert.deepEqual([(await sandbox.record()).clock.mode, (await sandbox.now()).toISOString().slice(0, 13)], ["xN", "2026-12-31T16"]);
+  await sandbox.delete();
+  await assert.rejects(simulator.sandbox({ scenario: yaml, clock: "fast" }), SimulatorError);
+});
+
 test("a refusal has the control API's sentence, code and problems", async () => {
   await assert.rejects(simulator.sandbox({ scenario: "nope" }), (error) => {
     assert.ok(error instanceof SimulatorError);
@@ -71,7 +81,11 @@ test("who does not answer and what cannot be started are named", async () => {
   const closed = await Receiver.start();
   await closed.close();
   await assert.rejects(new Simulator({ url: "http://127.0.0.1:1" }).health(), NotRunning);
-  await assert.rejects(Simulator.start({ command: ["no-such-program"] }), NotStarted);
+  await assert.rejects(Simulator.start({ command: ["no-such-program"] }), (error) => {
+    assert.ok(error instanceof NotStarted);
+    assert.match(error.message, /the command comes with the Python package reseller-sim: pip install FOLDER-OF-THE-CLONE, or set RESELLER_SIM_COMMAND \/ RESELLER_SIM_URL$/);
+    return true;
+  });
   await assert.rejects(Simulator.start({ command: [process.execPath, "-e", "console.log('hello')", "--"] }), /printed "hello"/);
   await assert.rejects(Simulator.start({ scenario: "nope.yaml" }), /nope\.yaml/);
 });
@@ -97,7 +111,11 @@ test("time moves by durations, seconds and to a time, which never goes back", as
   await sandbox.advance("1d");
   assert.equal((await sandbox.now()).toISOString(), "2027-01-03T00:00:00.000Z");
   await assert.rejects(sandbox.advance({ to: "2026-01-01T00:00:00Z" }), SimulatorError);
-  assert.throws(() => sandbox.advance("90"), /no duration such as 250ms/);
+  await sandbox.advance("1h30m");
+  assert.equal((await sandbox.advance("0.5s 1ms")).now, "2027-01-03T01:30:00.501000Z");
+  for (const wrong of ["90", "", "1h 30", "s", "-1s", "1.s"]) {
+    assert.throws(() => sandbox.advance(wrong), /no duration such as "90s", "1h30m" or "500ms"/);
+  }
   await sandbox.delete();
 });
 
