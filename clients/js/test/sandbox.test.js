@@ -186,15 +186,16 @@ test("lists are read to their end", async () => {
   await sandbox.delete();
 });
 
-test("a simulator ends with the process that started it, also when that is told to end", async () => {
+test("a simulator ends with the process that started it, also when that is told to end, or killed", async () => {
   const code = 'import { Simulator } from "reseller-sim"; console.log((await Simulator.start()).url);';
-  const child = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
-  const [url] = await once(child.stdout, "data");
-  const orphan = new Simulator({ url: `${url}`.trim() });
-  assert.equal((await orphan.health()).status, "ok");
-  child.kill("SIGTERM");
-  const [, signal] = await once(child, "close");
-  assert.equal(signal, "SIGTERM");
-  for (let tries = 0; tries < 200 && (await orphan.health().catch(() => null)); tries += 1) await sleep(25);
-  await assert.rejects(orphan.health(), NotRunning);
+  for (const signal of /** @type {const} */ (["SIGTERM", "SIGKILL"])) {
+    const child = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+    const [url] = await once(child.stdout, "data");
+    const orphan = new Simulator({ url: `${url}`.trim() });
+    assert.equal((await orphan.health()).status, "ok");
+    child.kill(signal);
+    assert.equal((await once(child, "exit"))[1], signal);
+    for (let tries = 0; tries < 200 && (await orphan.health().catch(() => null)); tries += 1) await sleep(25);
+    await assert.rejects(orphan.health(), NotRunning);
+  }
 });
