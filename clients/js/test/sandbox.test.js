@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ExpectationFailed, NotRunning, NotStarted, Receiver, Sandbox, Simulator, SimulatorError } from "reseller-sim";
+import { evidence, ExpectationFailed, NotRunning, NotStarted, Receiver, Sandbox, Simulator, SimulatorError } from "reseller-sim";
 
 /** @type {Simulator} */
 let simulator;
@@ -139,7 +139,45 @@ test("a callback that does not come is explained", async () => {
   const sandbox = await simulator.sandbox();
   await pay(sandbox, "one");
   const waiting = sandbox.waitForCallback({ refid: "one", timeoutS: 0.05 });
-  await assert.rejects(waiting, /no callback for one came in 0.05 s; time stands still: call advance\(\)[^]*payment one: RELOAD/);
+  await assert.rejects(waiting, /no callback for one came in 0.05 s; time stands still: call advance\(\)[^]*one: RELOAD/);
+  await sandbox.delete();
+});
+
+test("a story has requests, statuses, wallet and callbacks in the order of their causes, as it has in Python", async () => {
+  const sandbox = await simulator.sandbox({ start: "2027-01-01T00:00:00Z" });
+  await pay(sandbox, "one");
+  await pay(sandbox, "one");
+  await sandbox.runUntilIdle();
+  const lines = `${await sandbox.story("one")}`.split("\n");
+  const [heading, names, ...events] = lines.map((line) => line.replace(/^ {2}2027-01-01 \d\d:\d\d:\d\d\.\d{3} {2}|^ {2}/, ""));
+  assert.equal(heading, "one: RELOAD 10.00 MYR to 0123456789, Succesful (20)");
+  assert.match(names ?? "", /^trxid \d+, reseller RS001, rule ordinary$/);
+  assert.deepEqual(events.map((line) => line.replace(/, sn \S+$/, ", sn …")), [
+    "#1 POST /v2/topup → 200, rule ordinary",
+    "status Accepted (1) by creation",
+    "wallet -9.75 MYR (TRANSACTION), balance 4990.25 MYR: Mobile Reload 0123456789",
+    "#2 POST /v2/topup → 200, rule ordinary",
+    "status Processing (2) by step",
+    "callback Processing to inbox:callbacks, attempt 1: answered 200",
+    "status Succesful (20) by step, sn …",
+    "callback Succesful to inbox:callbacks, attempt 1: answered 200",
+  ]);
+  await sandbox.delete();
+});
+
+test("the evidence of a sandbox has callbacks, and says when nothing came", async () => {
+  const sandbox = await simulator.sandbox({ id: "quiet" });
+  const counts = "sandbox quiet: 0 payments, 0 refused requests\nrequests:\n  ";
+  const asked = `None has reached the sandbox: does the code under test use ${sandbox.url}?`;
+  assert.equal(await evidence(sandbox), counts + asked);
+  await sandbox.call("GET", "/v2/balance");
+  assert.equal(await evidence(sandbox), `${counts}#1 GET /v2/balance → 200`);
+  await pay(sandbox, "one");
+  await pay(sandbox, "two", 7);
+  await sandbox.runUntilIdle();
+  const text = await evidence(sandbox);
+  assert.match(text, /\nrefused requests:\n {2}#3 POST .*RELOAD sells[^]*\ncallbacks:\n {2}one: callback Processing to inbox:callbacks, attempt 1: answered 200\n/);
+  assert.doesNotMatch(text, /\nrequests:/);
   await sandbox.delete();
 });
 
@@ -148,11 +186,11 @@ test("expectations that are not met show what happened", async () => {
   await pay(sandbox, "one");
   await pay(sandbox, "two", 7);
   await fetch(`${sandbox.url}/v2/balance`);
-  await assert.rejects(sandbox.expectStatus("one", "Failed"), /payment one is Accepted, expected Failed\npayment one: RELOAD 10/);
-  await assert.rejects(sandbox.expectStatus("three", "Failed"), /no payment has the refid three\nrequest 2 .* 400 .*RELOAD sells/);
+  await assert.rejects(sandbox.expectStatus("one", "Failed"), /payment one is Accepted, expected Failed\none: RELOAD 10.00 MYR to /);
+  await assert.rejects(sandbox.expectStatus("three", "Failed"), /no payment has the refid three\n#2 POST .* 400.*RELOAD sells/);
   await assert.rejects(sandbox.expectBalance(1), /the balance is 4990.25, expected 1\npayment one: Accepted, cost 9.75/);
   await assert.rejects(sandbox.expectCallback("one", { status: "Failed" }), /no callback with the status Failed for one was accepted/);
-  await assert.rejects(sandbox.expectNoRefusals(), /2 refused requests\nrequest 2 [^]*\nrequest 3 .*X-Api-Key is absent/);
+  await assert.rejects(sandbox.expectNoRefusals(), /2 refused requests\n#2 [^]*\n#3 .*X-Api-Key is absent/);
   await assert.rejects(sandbox.story("three"), ExpectationFailed);
   const headers = { "X-Nonce": "0123456789abcdef" };
   await assert.rejects(sandbox.balance("R7"), RangeError);
