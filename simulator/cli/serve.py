@@ -8,12 +8,15 @@ import click
 
 from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, server_flags, verb
 from simulator.cli.output import give_up, print_to_stderr
-from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
+from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, raise_file_limit
 
 
 @verb("serve")
 @server_flags()
 @option("--watch", is_flag=True, help="Reload the scenario whenever its file, or one that it extends, is saved.")
+@option(
+    "--until-stdin-ends", is_flag=True, help="Stop when stdin ends, as it does when the program that started it ends."
+)
 @json_flag(help="Print one line of JSON when it is ready, and nothing else but what --log asks for, on stderr.")
 @option("--quiet", is_flag=True, help="Print no line for each request, status, callback and webhook.")
 @option(
@@ -21,7 +24,7 @@ from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
     type=click.Choice(["text", "json"]),
     help="How these lines are written.  [default: text; with --json there are none]",
 )
-def command(json: bool, watch: bool, quiet: bool, log: str | None, **flags: Any) -> None:
+def command(json: bool, watch: bool, quiet: bool, log: str | None, until_stdin_ends: bool, **flags: Any) -> None:
     """Run the simulator.
 
     SCENARIO is a file or the name of a bundled scenario, by default `default`. When it is ready it prints its
@@ -39,6 +42,8 @@ def command(json: bool, watch: bool, quiet: bool, log: str | None, **flags: Any)
       reseller-sim serve --host 0.0.0.0 --allow-host simulator
     """
     exit_quietly_when_stopped()
+    if until_stdin_ends:
+        end_with_stdin()
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
     from simulator.cli import banner
     from simulator.cli.running import Running, prepare

@@ -371,3 +371,30 @@ def test_a_reader_that_has_enough_ends_a_verb_quietly(verb: list[str]) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(DEADLINE_S) == 1
+
+
+def test_it_ends_with_its_stdin_when_it_is_asked_to() -> None:
+    """As a test runner does that was killed."""
+    command = [*PROGRAM, "serve", "--port", "0", "--json", "--until-stdin-ends"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment()) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        process.stdin.write("what is written is ignored\n")
+        process.stdin.flush()
+        assert ask(f"{url}/_sim/health").status == 200
+        assert process.communicate(timeout=DEADLINE_S) == ("", "")
+    assert process.returncode == 0
+
+
+def test_its_stdin_may_end_otherwise() -> None:
+    command = [*PROGRAM, "serve", "--port", "0", "--json"]
+    pipe = subprocess.PIPE
+    null = subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=null, stdout=pipe, stderr=pipe, text=True, env=environment()) as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        assert ask(f"{url}/_sim/health").status == 200
+        process.terminate()
+        assert process.wait(DEADLINE_S) == 0

@@ -68,15 +68,6 @@ def test_the_shell_client_of_the_page_pays(service: dict[str, str]) -> None:
     assert answer is None or '"status":"Accepted"' in answer
 
 
-def test_the_javascript_client_of_the_page_pays(service: dict[str, str], tmp_path: Path) -> None:
-    (tmp_path / "client.mjs").write_text(blocks("js")[0])
-    answer = ran(["node", str(tmp_path / "client.mjs")], service, needs=("node",))
-    if answer is not None:
-        catalog, payment = answer.splitlines()
-        assert catalog.startswith("200  {")
-        assert '"status":"Accepted"' in payment
-
-
 def test_the_python_client_of_the_page_pays(service: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "client.py").write_text(blocks("python")[0])
     answer = ran([sys.executable, str(tmp_path / "client.py")], service, needs=())

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 
 PAGE = (ROOT / "docs" / "javascript.md").read_text("utf-8")
 README = (CLIENT / "README.md").read_text("utf-8")
+SIGNING = (ROOT / "docs" / "signing.md").read_text("utf-8")
 STEPS = [block for block in blocks(PAGE) if block.language != "console"]
 PACKAGE = json.loads((CLIENT / "package.json").read_text())
 
@@ -37,7 +38,7 @@ def made(folder: Path) -> None:
     for step in STEPS:
         if step.action:
             (folder / "project" / step.name).write_text(step.text)
-    node, vitest = (block.text for block in blocks(README))
+    node, vitest = (block.text for block in blocks(README) if block.language == "js")
     (folder / "project" / "readme.test.js").write_text(node)
     (folder / "project" / "readme.spec.js").write_text(vitest)
 
@@ -77,7 +78,9 @@ def version() -> str:
 def test_version_licence_and_tools_are_those_of_the_project() -> None:
     pinned = json.loads((ROOT / "tests" / "interop" / "package.json").read_text())["devDependencies"]
     assert PACKAGE["version"] == version()
-    assert f"dist/reseller-sim-{version()}.tgz" in PAGE
+    for page in (PAGE, README):
+        assert f"dist/reseller-sim-{version()}.tgz" in page
+        assert "pip install FOLDER-OF-THE-CLONE\n" in page
     assert (CLIENT / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
     assert PACKAGE["devDependencies"].items() <= pinned.items()
 
@@ -90,6 +93,15 @@ def test_its_own_tests_and_those_of_the_page_and_of_the_readme_pass(project: Pat
     )
     assert count > 35
     assert f"# tests {count}\n# suites 1\n# pass {count}\n" in printed, printed
+
+
+def test_the_client_of_the_page_about_signatures_pays(project: Path, simulator: dict[str, str]) -> None:
+    (block,) = [block for block in blocks(SIGNING) if block.language == "js"]
+    (project / "signed.mjs").write_text(block.text)
+    url = {"RESELLER_BASE_URL": simulator["RESELLER_SIM_URL"]}
+    catalog, payment = ran(project, "node", "signed.mjs", variables=url).splitlines()
+    assert catalog.startswith("200  {")
+    assert '"status":"Accepted"' in payment
 
 
 def test_the_page_s_vitest_suite_passes(project: Path, simulator: dict[str, str]) -> None:
@@ -115,7 +127,7 @@ def test_a_failed_test_shows_what_happened_to_its_payments_with_vitest(
     assert "1 failed | 1 passed (2)" in printed
     story = re.findall(r"^# (.*)$", shown_by("node --test mistaken.test.js").text, re.MULTILINE)
     assert len(story) > 5
-    assert_shown("\n".join(story), printed)
+    assert_shown("\n".join(story).replace("\\#", "#"), printed)  # Node's runner escapes it
 
 
 def test_tests_that_use_it_are_typed(project: Path) -> None:

@@ -1,9 +1,10 @@
 /** What a test expects of a sandbox. Each failure shows what did happen. */
 
 import { ExpectationFailed } from "./errors.js";
-import { counted, findingLines, requestLine } from "./evidence.js";
+import { counted, findingLines } from "./evidence.js";
 import type { CallbackRecord } from "./records.js";
 import type { Sandbox } from "./sandbox.js";
+import { requestLine } from "./story.js";
 
 /** The latest payment with this refid has this status. */
 export async function expectStatus(sandbox: Sandbox, refid: string, status: string): Promise<void> {

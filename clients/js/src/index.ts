@@ -10,5 +10,5 @@ export { Sandbox } from "./sandbox.js";
 export { hmacHeaders, type Signable } from "./signing.js";
 export { Simulator, type SandboxOptions, type SimulatorOptions } from "./simulator.js";
 export { Story } from "./story.js";
-export { verifyWebhook } from "./webhooks.js";
+export { judgeWebhook, Verdict, verifyWebhook } from "./webhooks.js";
 export type * from "./wanted.js";

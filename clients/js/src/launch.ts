@@ -28,6 +28,9 @@ export interface Launched {
   stop: () => Promise<void>;
 }
 
+const ADVICE =
+  "the command comes with the Python package reseller-sim: pip install FOLDER-OF-THE-CLONE, " +
+  "or set RESELLER_SIM_COMMAND / RESELLER_SIM_URL";
 const STDERR_MAX = 4_000;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -35,12 +38,12 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export async function launch(options: StartOptions): Promise<Launched> {
   const [program, ...first] = words(options.command ?? process.env["RESELLER_SIM_COMMAND"] ?? "reseller-sim");
   const { scenario, clock, seed } = options;
-  const rest = ["serve", "--json", "--port", "0"];
+  const rest = ["serve", "--json", "--port", "0", "--until-stdin-ends"];
   if (clock !== undefined) rest.push("--clock", clock);
   if (seed !== undefined) rest.push("--seed", `${seed}`);
   rest.push(...(options.arguments ?? []));
   if (scenario !== undefined) rest.push(scenario);
-  const child = spawn(program, [...first, ...rest], { stdio: ["ignore", "pipe", "pipe"], env: environment() });
+  const child = spawn(program, [...first, ...rest], { stdio: ["pipe", "pipe", "pipe"], env: environment() });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   endWithThisProcess(child);
   const stop = async () => {
@@ -61,7 +64,7 @@ function environment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RESELLER_")));
 }
 
-/** Ends it when this process exits or is told to end, as runners do with tests that hang. */
+/** Ends it when this process exits or is told to end, as runners do with tests that hang. What kills this process ends its stdin. */
 function endWithThisProcess(child: ChildProcess): void {
   const kill = () => void child.kill();
   const signalled = (signal: NodeJS.Signals) => {
@@ -101,8 +104,8 @@ function firstLine(child: ChildProcess, program: string, timeoutS: number): Prom
     const timer = setTimeout(() => fail(`it said nothing in ${timeoutS} s`), timeoutS * 1000);
     child.once("error", (error) => {
       clearTimeout(timer);
-      const advice = "install it, or name it with the option `command` or the variable RESELLER_SIM_COMMAND";
-      reject(new NotStarted(`${program} cannot be run (${error.message}): ${advice}`));
+      const found = (error as NodeJS.ErrnoException).code === "ENOENT" ? "is not found" : `cannot be run (${error.message})`;
+      reject(new NotStarted(`${program} ${found}: ${ADVICE}`));
     });
     child.once("close", (code) => {
       clearTimeout(timer);

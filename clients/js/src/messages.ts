@@ -1,7 +1,7 @@
 /** What an inbox received: a callback or a webhook. */
 
 import type { InboxRecord } from "./records.js";
-import { verifyWebhook } from "./webhooks.js";
+import { judgeWebhook, type Verdict } from "./webhooks.js";
 
 /** The payment that a callback is about, as far as it says. */
 export interface CallbackData {
@@ -47,8 +47,9 @@ export class Message {
     return this.method === "GET" && this.query["refid"] ? { refid: this.query["refid"], ...named } : named;
   }
 
-  /** True if it is a webhook that was signed with this secret. Callbacks of payments are not signed. */
-  verify(secret: string): boolean {
-    return verifyWebhook(secret, this.headers, this.body);
+  /** Whether it is a webhook that was signed with this secret (`verified`), and if not why (`reason`). Callbacks of payments
+   * are not signed. */
+  verify(secret: string): Verdict {
+    return judgeWebhook(secret, this.headers, this.body);
   }
 }

@@ -12,7 +12,10 @@ import type { SandboxOptions } from "./simulator.js";
  */
 export function useSandbox(options: SandboxOptions = {}): Sandbox {
   const current = new CurrentSandbox(options);
-  beforeEach((context) => current.begin((context as TestContext).fullName, " > "));
+  beforeEach((context) => {
+    const { fullName, name } = context as TestContext;
+    return current.begin(fullName, " > ", name);
+  });
   afterEach((context) => {
     const test = context as TestContext;
     const print = (text: string) => text.split("\n").forEach((line) => test.diagnostic(line));

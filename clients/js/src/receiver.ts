@@ -6,7 +6,12 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { ExpectationFailed } from "./errors.js";
-import { verifyWebhook } from "./webhooks.js";
+import { judgeWebhook, keyOf, UNCHECKED, UNSIGNED, Verdict } from "./webhooks.js";
+
+const MESSAGES_MAX = 10_000;
+const BODY_BYTES_MAX = 1 << 20;
+const BYTES_MAX = 64 << 20;
+const TOO_LARGE = 413;
 
 /** How a request is answered. */
 export interface Behaviour {
@@ -40,21 +45,35 @@ export class Received {
     return JSON.parse(this.body) as unknown;
   }
 
+  /** What is known of its signature, by the secrets that the receiver was told: `verified`, and if not the `reason`. */
+  get signature(): Verdict {
+    if (this.headers["webhook-signature"] === undefined) return new Verdict(false, UNSIGNED);
+    const verdicts = this.secrets.map((secret) => judgeWebhook(secret, this.headers, this.bytes, this.at));
+    return verdicts.find(({ verified }) => verified) ?? verdicts.at(-1) ?? new Verdict(false, UNCHECKED);
+  }
+
   /** True for a webhook that was signed with a secret that the receiver was told. */
   get verified(): boolean {
-    return this.secrets.some((secret) => verifyWebhook(secret, this.headers, this.bytes, this.at));
+    return this.signature.verified;
   }
 }
 
-/** A receiver on a free port of 127.0.0.1. */
+/**
+ * A receiver on a free port of 127.0.0.1. It keeps the latest 10,000 requests, at most 64 MiB of them. A body of more than one
+ * MiB is answered 413 and not kept.
+ */
 export class Receiver {
-  /** All that came, oldest first. */
+  /** What came and was kept, oldest first. */
   readonly received: Received[] = [];
+  /** How many requests came and are not kept. */
+  leftOut = 0;
   readonly #server: Server;
   readonly #behaviours: Behaviour[] = [];
   readonly #waiting = new Set<() => void>();
   readonly #secrets: string[] = [];
   #last: Behaviour = {};
+  #bytes = 0;
+  #count = 0;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -86,18 +105,26 @@ export class Receiver {
 
   /** Judges webhooks, earlier ones too, by this secret: see `verified` of what came. After several calls each is right. */
   verify(secret: string): this {
+    keyOf(secret);
     this.#secrets.push(secret);
     return this;
   }
 
-  /** Waits until `count` requests have come; returns all that have. */
+  /** Forgets what came and which answers were added. Secrets stay. */
+  clear(): void {
+    this.received.length = this.#behaviours.length = 0;
+    this.#last = {};
+    this.#bytes = this.#count = this.leftOut = 0;
+  }
+
+  /** Waits until `count` requests have come since the beginning or the latest `clear`; returns those that are kept. */
   async waitFor(count: number, { timeoutS = 10 }: { timeoutS?: number } = {}): Promise<readonly Received[]> {
     const until = Date.now() + timeoutS * 1000;
-    while (this.received.length < count) {
+    while (this.#count < count) {
       const left = until - Date.now();
       if (left <= 0) {
         const came = this.received.map(({ method, path, body }) => `${method} ${path} ${body.slice(0, 200)}`).join("\n");
-        throw new ExpectationFailed(`${this.received.length} requests came in ${timeoutS} s, expected ${count}`, came);
+        throw new ExpectationFailed(`${this.#count} requests came in ${timeoutS} s, expected ${count}`, came);
       }
       await new Promise<void>((resolve) => {
         const wake = () => {
@@ -123,19 +150,50 @@ export class Receiver {
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Uint8Array[] = [];
-    try {
-      for await (const chunk of request) chunks.push(chunk as Uint8Array);
-    } catch {
-      return; // the sender has gone
+    const body = await bodyOf(request);
+    if (body === "gone") return;
+    if (body === "too large") {
+      this.leftOut += 1;
+      await answer(response, { status: TOO_LARGE });
+      return;
     }
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]));
     const { method = "", url = "" } = request;
-    this.received.push(new Received(new Date(), method, url, headers, Buffer.concat(chunks), this.#secrets));
+    this.#keep(new Received(new Date(), method, url, headers, body, this.#secrets));
     this.#last = this.#behaviours.shift() ?? this.#last;
     for (const wake of [...this.#waiting]) wake();
     await answer(response, this.#last);
   }
+
+  #keep(message: Received): void {
+    this.received.push(message);
+    this.#count += 1;
+    this.#bytes += sizeOf(message);
+    while (this.received.length > MESSAGES_MAX || this.#bytes > BYTES_MAX) {
+      this.#bytes -= sizeOf(this.received.shift() as Received);
+      this.leftOut += 1;
+    }
+  }
+}
+
+function sizeOf({ bytes, headers }: Received): number {
+  return Object.entries(headers).reduce((sum, [name, value = ""]) => sum + name.length + value.length, bytes.length);
+}
+
+/** The body as it came, to its end; of one that is too large nothing is kept. */
+async function bodyOf(request: IncomingMessage): Promise<Uint8Array | "too large" | "gone"> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request) {
+      size += (chunk as Uint8Array).length;
+      if (size <= BODY_BYTES_MAX) chunks.push(chunk as Uint8Array);
+      else chunks.length = 0;
+    }
+  } catch {
+    return "gone"; // the sender ended before its body did
+  }
+  return size > BODY_BYTES_MAX ? "too large" : Buffer.concat(chunks);
 }
 
 async function answer(response: ServerResponse, { status = 200, delayS = 0, disconnect, body = "" }: Behaviour): Promise<void> {

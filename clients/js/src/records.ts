@@ -80,19 +80,44 @@ export interface TransactionRecord {
   rule: string;
 }
 
+/** One attempt of a callback, in a story. */
+export interface CallbackAttempt {
+  number: number;
+  at: string;
+  ending: string;
+  status: number | null;
+  error: string;
+  body: string;
+}
+
 /** A payment with all that happened to it. */
 export interface StoryRecord extends TransactionRecord {
   remarks: string;
   requests: RequestRecord[];
-  statuses: { at: string; status: string; status_code: number; remarks: string }[];
+  requests_left_out: number;
+  statuses: {
+    at: string;
+    cause: string;
+    status: string;
+    status_code: number;
+    sn: string;
+    pin: string;
+    voucherlink: string;
+    remarks: string;
+  }[];
   entries: { at: string; type: string; amount: number; balance: number; remarks: string }[];
   callbacks: {
     id: string;
     url: string;
     method: string;
+    copy: boolean;
+    state: string;
     payment_status: string;
-    attempts: { number: number; at: string; ending: string; status: number | null; error: string; body: string }[];
+    attempts: CallbackAttempt[];
   }[];
+  callbacks_left_out: number;
+  /** Voids and disputes. */
+  cases: { at: string; kind: string; status: string; message: string; state: string; ended: string | null }[];
 }
 
 export interface LedgerEntry {

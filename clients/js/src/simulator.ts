@@ -68,20 +68,11 @@ export class Simulator {
   async sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
     const { id, clock = "manual", start, seed, credentials } = options;
     const yaml = await yamlOf(options.scenario);
-    if (yaml === undefined) {
-      const json = { id, seed, credentials, scenario: options.scenario, clock: clockOf(clock, start) };
-      return new Sandbox(this.#control, await this.#control.ask("POST", "/sandboxes", { json }), true);
-    }
-    const created = await this.#control.ask<SandboxRecord>("POST", "/sandboxes", { yaml, query: { id, seed, credentials } });
-    const sandbox = new Sandbox(this.#control, created, true);
-    const json = { ...clockOf(clock, undefined), ...(start === undefined ? {} : { now: iso(start) }) };
-    try {
-      await this.#control.ask("PUT", `/sandboxes/${created.id}/clock`, { json }); // a file brings a clock of its own
-    } catch (error) {
-      await sandbox.delete();
-      throw error;
-    }
-    return sandbox;
+    const sent =
+      yaml === undefined
+        ? { json: { id, seed, credentials, scenario: options.scenario, clock: clockOf(clock, start) } }
+        : { yaml, query: { id, seed, credentials, clock, start: start && iso(start) } };
+    return new Sandbox(this.#control, await this.#control.ask("POST", "/sandboxes", sent), true);
   }
 
   /** A sandbox that exists, such as `default`. */
@@ -102,6 +93,6 @@ export class Simulator {
 /** The text of a scenario file that was given as text or by its path; undefined for a name, an object or nothing. */
 async function yamlOf(scenario: string | object | undefined): Promise<string | undefined> {
   if (typeof scenario !== "string") return undefined;
-  if (scenario.includes("\n")) return scenario;
+  if (/\n|: /.test(scenario)) return scenario;
   return /\.ya?ml$/.test(scenario) ? readFile(scenario, "utf8") : undefined;
 }

@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeEach, test as base, type TestAPI } from "vitest";
 
-import { CurrentSandbox, findOrStart, finish } from "./fixture.js";
+import { CurrentSandbox, findOrStart, finish, named } from "./fixture.js";
 import type { Sandbox } from "./sandbox.js";
 import type { SandboxOptions, Simulator } from "./simulator.js";
 
@@ -27,7 +27,7 @@ export const test: TestAPI<Fixtures> = base.extend<Fixtures>({
     { scope: "file" },
   ],
   sandbox: async ({ simulator, sandboxOptions, task }, use) => {
-    const sandbox = await simulator.sandbox(sandboxOptions);
+    const sandbox = await simulator.sandbox(named(sandboxOptions, task.name));
     await use(sandbox);
     await finish(sandbox, task.result?.state === "fail", (text) => console.error(text));
   },
@@ -39,7 +39,7 @@ export const test: TestAPI<Fixtures> = base.extend<Fixtures>({
  */
 export function useSandbox(options: SandboxOptions = {}): Sandbox {
   const current = new CurrentSandbox(options);
-  beforeEach(({ task }) => current.begin(task.id, " > "));
+  beforeEach(({ task }) => current.begin(task.id, " > ", task.name));
   afterEach(({ task }) => current.end(task.id, task.result?.state === "fail", (text) => console.error(text)));
   afterAll(() => current.close());
   return current.facade;
