@@ -145,7 +145,7 @@ def _facts(request: Pasted, headers: Mapping[bytes, bytes], secret: bytes, key: 
     return Facts(
         timestamp=headers[names.TIMESTAMP],
         nonce=headers[names.NONCE],
-        method=request.method.encode(),
+        method=request.method.upper().encode(),
         query=query.encode("utf-8", "surrogateescape"),
         body=request.body,
         hashed=body_hash(request.body),
@@ -162,6 +162,8 @@ def _facts(request: Pasted, headers: Mapping[bytes, bytes], secret: bytes, key: 
 def lines_of(made: Explained) -> Iterator[str]:
     """The same for people."""
     yield f"{made.method} {made.target}"
+    if (upper := made.method.upper()) != made.method:
+        yield f"the method {made.method} is taken as {upper}: METHOD is in capitals in the string to sign"
     for code, text in made.problems:
         if made.autopsy is None or code not in _OF_SIGNATURE:
             yield f"{code}: {text}"

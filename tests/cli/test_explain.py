@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from simulator.cli.control import Control
+from simulator.cli.errors import Refused
 from simulator.cli.main import cli
 from simulator.cli.request import defaultcredentials
 from tests.support.mistaken_clients import NONCE, NOW, POST, Request, Signer
@@ -190,6 +191,16 @@ def test_a_request_of_the_journal_is_explained(answers: Callable[[dict[str, Any]
             "nonce_reused: each request needs a nonce of its own",
         ]
     assert json.loads(run("17", "--json").stdout)["error"] == "nonce_reused"
+
+
+def test_a_request_that_is_not_in_the_journal_is_named_with_its_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    def get(*_: Any, **__: Any) -> Any:
+        raise Refused("reseller-sim explain: the journal has no such request", "unknown_request")
+
+    monkeypatch.setattr(Control, "get", get)
+    said = run("999", "--sandbox", "mine")
+    assert said.exit_code == 1
+    assert "the journal has no such request (request 999, sandbox mine)" in said.stderr
 
 
 def test_a_journal_without_refusals_is_no_error(answers: Callable[[dict[str, Any]], None]) -> None:
