@@ -132,7 +132,8 @@ def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
     query = f"?{exchange['query']}" if exchange["query"] else ""
     lines = [f"request {exchange['n']}: {exchange['method']} {exchange['path']}{query}, {exchange['status']}"]
     if found is not None:
-        lines += lines_of_autopsy(exchange["error"], found)
+        of_form = exchange["diagnosis"] if exchange["error"] == "invalid_signature_format" else ""
+        lines += lines_of_autopsy(exchange["error"], found, of_form)
     elif exchange["error"]:
         lines.append(f"{exchange['error']}: {exchange['diagnosis']}")
     else:

@@ -11,6 +11,7 @@ import click
 
 from simulator.auth import headers as names
 from simulator.auth.autopsy.facts import Facts, Other
+from simulator.auth.autopsy.mistakes import BY_ID
 from simulator.auth.autopsy.report import Autopsy, autopsy, first_difference
 from simulator.auth.autopsy.strings import right
 from simulator.auth.canonical import body_hash, signature
@@ -169,8 +170,8 @@ def lines_of(made: Explained) -> Iterator[str]:
             yield f"{code}: {text}"
     if made.autopsy is None:
         return
-    code = next((code for code, _ in made.problems if code in _OF_SIGNATURE), "")
-    yield from lines_of_autopsy(code, rendered(made.autopsy))
+    code, said = next((one for one in made.problems if one[0] in _OF_SIGNATURE), ("", ""))
+    yield from lines_of_autopsy(code, rendered(made.autopsy), said)
     if made.compared is not None:
         text, at = made.compared
         if text == made.autopsy.string.decode("utf-8", "replace"):
@@ -181,12 +182,15 @@ def lines_of(made: Explained) -> Iterator[str]:
         yield f"signature  {made.signature}"
 
 
-def lines_of_autopsy(code: str, found: Mapping[str, Any]) -> Iterator[str]:
-    """An autopsy as the control API shows it, for people."""
-    yield f"{code}: {found['sentence']}" if code else str(found["sentence"])
+def lines_of_autopsy(code: str, found: Mapping[str, Any], said: str = "") -> Iterator[str]:
+    """An autopsy as the control API shows it, for people; `said` is what the header says of the form of X-Signature,
+    which tells more than that no mistake is known."""
+    sentence = found["sentence"] if found["mistakes"] or not said else said
+    yield f"{code}: {sentence}" if code else str(sentence)
     if found["is_right"]:
         return
-    yield f"fix: {found['fix']}"
+    for fix in dict.fromkeys(BY_ID[one].fix for one in found["mistakes"] if one in BY_ID) or (found["fix"],):
+        yield f"fix: {fix}"
     expected, nearest = found["expected"]["canonical_string"], found["nearest"]
     if nearest is None or nearest["canonical_string"] == expected:
         yield f"expected   {expected}"

@@ -49,7 +49,7 @@ def test_a_mistake_is_explained_with_the_strings_and_the_right_signature() -> No
     assert lines[:3] == [
         "POST /v2/topup",
         "invalid_signature: the method is in lower case",
-        "fix: sign it in capitals",
+        "fix: sign the method in capitals",
     ]
     assert lines[3].startswith(f"expected   v1:{NOW}:{NONCE}:POST::")
     assert lines[4].startswith(f"signed     v1:{NOW}:{NONCE}:post::")
@@ -63,6 +63,8 @@ def test_two_mistakes_are_explained_as_json() -> None:
     assert made["autopsy"]["mistakes"] == ["method-in-lower-case", "signature-hexadecimal"]
     assert [one["code"] for one in made["problems"]] == ["invalid_signature"]
     assert made["signature"] == sign()
+    fixes = [line for line in explained(sign(method=str.lower, encode=bytes.hex)).stdout.splitlines() if "fix:" in line]
+    assert fixes == ["fix: sign the method in capitals", "fix: encode the raw digest in Base64"]
     assert said.exit_code == 1
 
 
@@ -191,6 +193,19 @@ def test_a_request_of_the_journal_is_explained(answers: Callable[[dict[str, Any]
             "nonce_reused: each request needs a nonce of its own",
         ]
     assert json.loads(run("17", "--json").stdout)["error"] == "nonce_reused"
+
+
+def test_a_signature_of_wrong_form_is_explained_as_the_header_does(
+    answers: Callable[[dict[str, Any]], None],
+) -> None:
+    found = {"is_right": False, "mistakes": [], "sentence": "no known mistake", "fix": "compare", "nearest": None}
+    found |= {"expected": {"canonical_string": "v1:", "parts": {}}}
+    of_form = {"error": "invalid_signature_format", "diagnosis": "nothing follows v1=", "autopsy": found}
+    answers({"/requests/17": EXCHANGE | of_form})
+    lines = run("17").stdout.splitlines()
+    assert lines[1] == "invalid_signature_format: nothing follows v1="
+    said = explained("v1=b'" + sign().removeprefix("v1=") + "'").stdout
+    assert "the signature is written as Python prints bytes" in said
 
 
 def test_a_request_that_is_not_in_the_journal_is_named_with_its_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
