@@ -23,6 +23,7 @@ from simulator.upstream.signing import CannotSign, secret_bytes
 
 TOLERANCE_S = 300.0
 LINE_CHARS_MAX = 300
+HOURS_MAX, CLOCK_S = 14, 60.0  # a time zone's largest offset, and what a clock may be off beside it
 MILLISECONDS_DIGITS = 13  # from the year 2001 to 2286; of seconds they would be the year 33658 and later
 _OF_SIGNATURE = ("invalid_signature", "invalid_signature_format")
 
@@ -99,7 +100,9 @@ def explained(request: Pasted, known: Known, secret: str | None, now_s: float, s
     made = Explained(request.method, request.target)
     checked = check_headers(headers, held, now_s, TOLERANCE_S)
     if isinstance(checked, Denied):
-        made.problems.append((checked.code, _reason(checked, headers, known, secret_given=secret is not None)))
+        made.problems.append(
+            (checked.code, _reason(checked, headers, known, secret_given=secret is not None, now_s=now_s))
+        )
     if len(request.body) > BODY_BYTES_MAX:
         made.problems.append(("body_too_large", "the body is over 10 MB"))
     if held is None or not all(headers.get(name) for name in names.SIGNATURE_HEADERS):
@@ -119,7 +122,7 @@ def explained(request: Pasted, known: Known, secret: str | None, now_s: float, s
     )
 
 
-def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, secret_given: bool) -> str:
+def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, secret_given: bool, now_s: float) -> str:
     if denied.code == "invalid_api_key" and not secret_given:
         key = headers[names.API_KEY].decode("utf-8", "replace")
         near = get_close_matches(key, known, 1)
@@ -127,6 +130,10 @@ def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, sec
     if denied.code == "timestamp_expired":
         if len(headers[names.TIMESTAMP]) == MILLISECONDS_DIGITS:
             return "the timestamp is in milliseconds; send seconds"
+        hours, rest = divmod(round(abs(off_s := int(headers[names.TIMESTAMP]) - now_s)), 3600)
+        near_s = min(rest, 3600 - rest)
+        if (hours := hours + (rest > 1800)) and hours <= HOURS_MAX and near_s <= CLOCK_S:
+            return f"the timestamp is {hours} h {'ahead' if off_s > 0 else 'behind'}: local time signed as UTC?"
         return f"{denied.diagnosis}; --at says when it was sent, if that was not now"
     return denied.diagnosis or denied.message
 

@@ -142,6 +142,20 @@ def test_a_curl_command_with_get_signs_its_data_as_a_query() -> None:
 
 
 @pytest.mark.parametrize(
+    ("off_s", "said"),
+    [
+        (28_800, "8 h ahead: local time signed as UTC?"),
+        (-3602, "1 h behind: local time signed as UTC?"),
+        (1800, "1800 s ahead"),
+    ],
+)
+def test_a_clock_that_is_off_by_hours_is_taken_for_local_time(off_s: int, said: str) -> None:
+    lines = explained(sign(), X_Timestamp=str(NOW + off_s)).stdout
+    assert said in lines
+    assert ("local time" in lines) == (off_s != 1800)
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         ((), "give METHOD and PATH"),
