@@ -1,23 +1,25 @@
 """`reseller-sim explain`: why a request is refused for its credentials, and how to mend it."""
 
 import json
-import sys
+import os
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from simulator.cli.bounded import CannotRead, read_file, read_stdin
 from simulator.cli.control import Control
+from simulator.cli.errors import Refused
 from simulator.cli.flags import option, running_flags, verb
 from simulator.cli.output import echo, echo_json, one_line
 from simulator.cli.pasted_curl import NotCurl, Pasted, read_curl, words_of
-from simulator.cli.request import read_body
 
 if TYPE_CHECKING:
     from simulator.cli.explained import Explained
 
 TITLE = "reseller-sim explain"
+METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")
 # Without a variable: they belong to one request.
 own_option = partial(click.option, allow_from_autoenv=False)
 
@@ -63,9 +65,9 @@ def command(
     from simulator.cli.explained import explained, key_of, known_locally, read_time
 
     control = Control(TITLE, url, sandbox, control_token)
-    if last or (len(words) == 1 and words[0].isdigit()):
+    if last or (len(words) == 1 and words[0].isascii() and words[0].isdecimal()):
         number = _last(control) if last else int(words[0])
-        return 0 if number is None else _of_journal(control.get(f"/requests/{number}", "exchange-answer"), as_json)
+        return 0 if number is None else _of_journal(_exchange(control, number), as_json)
     request = _request(words, header, data)
     now_s = time.time() if at is None else read_time(at)
     key = key_of(request)
@@ -86,20 +88,34 @@ def _last(control: Control) -> int | None:
     return int(rows[0]["n"])
 
 
+def _exchange(control: Control, number: int) -> dict[str, Any]:
+    try:
+        return dict(control.get(f"/requests/{number}", "exchange-answer"))
+    except Refused as refused:
+        text = f"{refused.message} (request {number}, sandbox {control.sandbox})"
+        raise Refused(one_line(text), refused.code) from None
+
+
 def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) -> Pasted:
     try:
         if words == ("-",):
-            return read_curl(words_of(sys.stdin.read()))
+            return read_curl(words_of(os.fsdecode(read_stdin())))
         if len(words) == 1 and " " in words[0]:
             return read_curl(words_of(words[0]))
         if words and words[0].endswith("curl"):
             return read_curl(list(words))
-    except NotCurl as wrong:
+        if len(words) == 2 and words[0].upper() in METHODS and words[1].startswith(("/", "http://", "https://")):
+            return Pasted(words[0], words[1], header, _body(data))
+    except (NotCurl, CannotRead) as wrong:
         raise click.UsageError(str(wrong), click.get_current_context()) from None
-    if len(words) != 2:
-        text = "give METHOD and PATH, the number of a request, a curl command behind --, or --last"
-        raise click.UsageError(text, click.get_current_context())
-    return Pasted(words[0], words[1], header, read_body(data))
+    text = "give METHOD and PATH, the number of a request, a curl command behind --, or --last"
+    raise click.UsageError(text, click.get_current_context())
+
+
+def _body(data: str | None) -> bytes:
+    if data == "-":
+        return read_stdin()
+    return read_file(data[1:]) if data and data.startswith("@") else os.fsencode(data or "")
 
 
 def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
@@ -116,7 +132,8 @@ def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
     query = f"?{exchange['query']}" if exchange["query"] else ""
     lines = [f"request {exchange['n']}: {exchange['method']} {exchange['path']}{query}, {exchange['status']}"]
     if found is not None:
-        lines += lines_of_autopsy(exchange["error"], found)
+        of_form = exchange["diagnosis"] if exchange["error"] == "invalid_signature_format" else ""
+        lines += lines_of_autopsy(exchange["error"], found, of_form)
     elif exchange["error"]:
         lines.append(f"{exchange['error']}: {exchange['diagnosis']}")
     else:

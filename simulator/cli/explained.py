@@ -11,6 +11,7 @@ import click
 
 from simulator.auth import headers as names
 from simulator.auth.autopsy.facts import Facts, Other
+from simulator.auth.autopsy.mistakes import BY_ID
 from simulator.auth.autopsy.report import Autopsy, autopsy, first_difference
 from simulator.auth.autopsy.strings import right
 from simulator.auth.canonical import body_hash, signature
@@ -22,6 +23,7 @@ from simulator.upstream.signing import CannotSign, secret_bytes
 
 TOLERANCE_S = 300.0
 LINE_CHARS_MAX = 300
+HOURS_MAX, CLOCK_S = 14, 60.0  # a time zone's largest offset, and what a clock may be off beside it
 MILLISECONDS_DIGITS = 13  # from the year 2001 to 2286; of seconds they would be the year 33658 and later
 _OF_SIGNATURE = ("invalid_signature", "invalid_signature_format")
 
@@ -98,7 +100,9 @@ def explained(request: Pasted, known: Known, secret: str | None, now_s: float, s
     made = Explained(request.method, request.target)
     checked = check_headers(headers, held, now_s, TOLERANCE_S)
     if isinstance(checked, Denied):
-        made.problems.append((checked.code, _reason(checked, headers, known, secret_given=secret is not None)))
+        made.problems.append(
+            (checked.code, _reason(checked, headers, known, secret_given=secret is not None, now_s=now_s))
+        )
     if len(request.body) > BODY_BYTES_MAX:
         made.problems.append(("body_too_large", "the body is over 10 MB"))
     if held is None or not all(headers.get(name) for name in names.SIGNATURE_HEADERS):
@@ -118,7 +122,7 @@ def explained(request: Pasted, known: Known, secret: str | None, now_s: float, s
     )
 
 
-def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, secret_given: bool) -> str:
+def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, secret_given: bool, now_s: float) -> str:
     if denied.code == "invalid_api_key" and not secret_given:
         key = headers[names.API_KEY].decode("utf-8", "replace")
         near = get_close_matches(key, known, 1)
@@ -126,6 +130,10 @@ def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, sec
     if denied.code == "timestamp_expired":
         if len(headers[names.TIMESTAMP]) == MILLISECONDS_DIGITS:
             return "the timestamp is in milliseconds; send seconds"
+        hours, rest = divmod(round(abs(off_s := int(headers[names.TIMESTAMP]) - now_s)), 3600)
+        near_s = min(rest, 3600 - rest)
+        if (hours := hours + (rest > 1800)) and hours <= HOURS_MAX and near_s <= CLOCK_S:
+            return f"the timestamp is {hours} h {'ahead' if off_s > 0 else 'behind'}: local time signed as UTC?"
         return f"{denied.diagnosis}; --at says when it was sent, if that was not now"
     return denied.diagnosis or denied.message
 
@@ -145,7 +153,7 @@ def _facts(request: Pasted, headers: Mapping[bytes, bytes], secret: bytes, key: 
     return Facts(
         timestamp=headers[names.TIMESTAMP],
         nonce=headers[names.NONCE],
-        method=request.method.encode(),
+        method=request.method.upper().encode(),
         query=query.encode("utf-8", "surrogateescape"),
         body=request.body,
         hashed=body_hash(request.body),
@@ -162,13 +170,15 @@ def _facts(request: Pasted, headers: Mapping[bytes, bytes], secret: bytes, key: 
 def lines_of(made: Explained) -> Iterator[str]:
     """The same for people."""
     yield f"{made.method} {made.target}"
+    if (upper := made.method.upper()) != made.method:
+        yield f"the method {made.method} is taken as {upper}: METHOD is in capitals in the string to sign"
     for code, text in made.problems:
         if made.autopsy is None or code not in _OF_SIGNATURE:
             yield f"{code}: {text}"
     if made.autopsy is None:
         return
-    code = next((code for code, _ in made.problems if code in _OF_SIGNATURE), "")
-    yield from lines_of_autopsy(code, rendered(made.autopsy))
+    code, said = next((one for one in made.problems if one[0] in _OF_SIGNATURE), ("", ""))
+    yield from lines_of_autopsy(code, rendered(made.autopsy), said)
     if made.compared is not None:
         text, at = made.compared
         if text == made.autopsy.string.decode("utf-8", "replace"):
@@ -179,12 +189,15 @@ def lines_of(made: Explained) -> Iterator[str]:
         yield f"signature  {made.signature}"
 
 
-def lines_of_autopsy(code: str, found: Mapping[str, Any]) -> Iterator[str]:
-    """An autopsy as the control API shows it, for people."""
-    yield f"{code}: {found['sentence']}" if code else str(found["sentence"])
+def lines_of_autopsy(code: str, found: Mapping[str, Any], said: str = "") -> Iterator[str]:
+    """An autopsy as the control API shows it, for people; `said` is what the header says of the form of X-Signature,
+    which tells more than that no mistake is known."""
+    sentence = found["sentence"] if found["mistakes"] or not said else said
+    yield f"{code}: {sentence}" if code else str(sentence)
     if found["is_right"]:
         return
-    yield f"fix: {found['fix']}"
+    for fix in dict.fromkeys(BY_ID[one].fix for one in found["mistakes"] if one in BY_ID) or (found["fix"],):
+        yield f"fix: {fix}"
     expected, nearest = found["expected"]["canonical_string"], found["nearest"]
     if nearest is None or nearest["canonical_string"] == expected:
         yield f"expected   {expected}"

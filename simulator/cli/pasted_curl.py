@@ -1,13 +1,14 @@
 """Reads a pasted `curl` command: the request that it would send. It is never run."""
 
 import os
-import shlex
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-_BODY_BYTES_MAX = 10 * 1024 * 1024
+from simulator.cli.bounded import CannotRead, read_file
+from simulator.cli.shell_words import shell_words
 
 # What takes a value, by its long name; the short ones are below. Every other option is taken for a switch.
 _METHOD, _HEADER, _URL = "--request", "--header", "--url"
@@ -16,16 +17,18 @@ _IGNORED = (
     "--user", "--output", "--user-agent", "--referer", "--cookie", "--cookie-jar", "--max-time", "--connect-timeout",
     "--proxy", "--write-out", "--retry", "--retry-delay", "--retry-max-time", "--cacert", "--capath", "--cert", "--key",
     "--resolve", "--connect-to", "--interface", "--config", "--dump-header", "--limit-rate", "--max-redirs",
-    "--form", "--upload-file", "--range", "--unix-socket", "--trace", "--trace-ascii", "--stderr", "--ciphers",
+    "--range", "--unix-socket", "--trace", "--trace-ascii", "--stderr", "--ciphers",
     "--oauth2-bearer", "--noproxy", "--max-filesize", "--speed-limit", "--speed-time", "--tls-max", "--pinnedpubkey",
 )  # fmt: skip
-_WITH_VALUE = frozenset({_METHOD, _HEADER, _URL, *_BODIES, *_IGNORED})
+_NOT_READ = ("--form", "--form-string", "--upload-file")  # a body that curl makes by itself
+_WITH_VALUE = frozenset({_METHOD, _HEADER, _URL, *_BODIES, *_IGNORED, *_NOT_READ})
 _SHORT = {
     "X": _METHOD, "H": _HEADER, "d": "--data", "u": "--user", "o": "--output", "A": "--user-agent", "e": "--referer",
     "b": "--cookie", "c": "--cookie-jar", "m": "--max-time", "x": "--proxy", "w": "--write-out", "E": "--cert",
     "K": "--config", "D": "--dump-header", "F": "--form", "T": "--upload-file", "r": "--range",
 }  # fmt: skip
 _SWITCHES = {"G": "--get", "I": "--head"}
+_OF_CMD = re.compile(r'\^(?:"|\s*\r?\n)')
 
 
 class NotCurl(Exception):
@@ -42,9 +45,11 @@ class Pasted(NamedTuple):
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a command, which may continue on further lines. Raises `NotCurl`."""
+    """The words of a command, which may continue on further lines and begin with a prompt. Raises `NotCurl`."""
+    if _OF_CMD.search(text):
+        raise NotCurl("the command is quoted with ^ for cmd of Windows: copy it as cURL for bash")
     try:
-        return shlex.split(text.replace("\\\r\n", " ").replace("\\\n", " "))
+        return shell_words(text.strip().removeprefix("$ "))
     except ValueError as wrong:
         raise NotCurl(f"the command cannot be read: {wrong}") from None
 
@@ -61,6 +66,8 @@ def read_curl(words: list[str]) -> Pasted:
             headers.append(value)
         elif name in ("", _URL):
             target = value
+        elif name in _NOT_READ:
+            raise NotCurl(f"{name} of the command is not read, since curl makes the body: give it with --data-binary")
         elif name in _BODIES:
             parts.append(_data(name, value))
             switches.add(name)
@@ -83,7 +90,8 @@ def _options(words: list[str]) -> Iterator[tuple[str, str]]:
         if not word.startswith("-") or word == "-":
             yield "", word
         elif word.startswith("--"):
-            yield word, _value(word, rest) if word in _WITH_VALUE else ""
+            name, equals, value = word.partition("=")
+            yield name, value if equals else _value(name, rest) if name in _WITH_VALUE else ""
         else:
             yield from _short_options(word[1:], rest)
 
@@ -113,9 +121,7 @@ def _data(name: str, value: str) -> bytes:
     if value == "@-":
         raise NotCurl("the command reads its body from stdin: give it with --data-binary @FILE")
     try:
-        raw = Path(value[1:]).read_bytes()
-    except OSError as error:
-        raise NotCurl(f"the body {value[1:]!r} cannot be read: {error.strerror}") from None
-    if len(raw) > _BODY_BYTES_MAX:
-        raise NotCurl(f"the body {value[1:]!r} is over 10 MB")
+        raw = read_file(value[1:])
+    except CannotRead as wrong:
+        raise NotCurl(str(wrong)) from None
     return raw if name == "--data-binary" else raw.translate(None, b"\r\n\0")

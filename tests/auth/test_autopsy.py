@@ -1,8 +1,12 @@
 """Clients that make a known mistake, or two: the autopsy names each, the header those that show who owns the key."""
 
+import json
 from base64 import b64decode, b64encode
 from dataclasses import replace
+from hashlib import sha256
 from itertools import combinations
+from typing import Any
+from urllib.parse import quote, unquote
 
 import pytest
 from hypothesis import given, settings
@@ -129,6 +133,49 @@ PAIRS = [
     for one, other in combinations(_FIRST.values(), 2)
     if BY_ID[one.id].place is not BY_ID[other.id].place and not one.steps.keys() & other.steps.keys()
 ]
+
+
+TOGETHER: list[tuple[set[str], Request, dict[str, Any]]] = [
+    ({"no-separators", "version-missing"}, POST, {"join": lambda *parts: "".join(parts)}),
+    ({"line-feeds", "version-missing"}, POST, {"join": lambda *parts: "\n".join(parts)}),
+    ({"other-separators", "version-missing"}, POST, {"join": lambda *parts: ";".join(parts)}),
+    ({"line-feeds", "nonce-before-timestamp"}, POST, {"join": lambda t, n, *more: "\n".join(("v1", n, t, *more))}),
+    ({"line-feeds", "other-order"}, POST, {"join": lambda t, n, m, q, h: "\n".join(("v1", h, m, t, n, q))}),
+    (
+        {"timestamp-in-milliseconds", "secret-not-decoded"},
+        POST,
+        {"timestamp": lambda: f"{NOW}482", "key": lambda: SECRET.encode()},
+    ),
+    ({"query-decoded", "query-not-sorted"}, Request(), {"query": lambda one: unquote(one.query)}),
+    ({"query-encoded-twice", "query-not-sorted"}, Request(), {"query": lambda one: quote(one.query, safe="=&")}),
+    ({"query-ignoring-case", "query-with-question-mark"}, Request(query="B=2&a=1"), {"query": lambda _: "?a=1&B=2"}),
+    ({"query-sorted-by-value", "query-with-question-mark"}, Request(query="a=2&b=1"), {"query": lambda _: "?b=1&a=2"}),
+    ({"query-ignoring-case", "query-with-path"}, Request(query="B=2&a=1"), {"query": lambda _: "/v2/topup?a=1&B=2"}),
+    (
+        {"body-serialised-again", "body-hash-hexadecimal"},
+        POST,
+        {"hashed": lambda body: sha256(json.dumps(json.loads(body)).encode()).hexdigest()},
+    ),
+]
+
+
+@pytest.mark.parametrize(("names", "request_", "steps"), TOGETHER, ids=[" ".join(sorted(one[0])) for one in TOGETHER])
+def test_two_mistakes_that_go_together_are_named_together(
+    names: set[str], request_: Request, steps: dict[str, Any]
+) -> None:
+    made = autopsy(facts(request_, Signer(**steps).sign(request_)))
+    assert {one.id for one in made.found} == names
+
+
+def test_a_long_body_is_not_parsed_for_the_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = b"[" + b"1.5," * 4000 + b"1.5]"
+    sent = Signer(hashed=lambda body: b64encode(sha256(json.dumps(json.loads(body)).encode()).digest()).decode())
+    request = Request(body=body)
+    signature_ = sent.sign(request)
+    made = autopsy(facts(request, signature_))
+    assert [one.id for one in made.found] == ["body-serialised-again"]
+    monkeypatch.setattr(json, "loads", lambda _: pytest.fail("the event loop waits for this"))
+    assert header(request, signature_).startswith("no known mistake")
 
 
 def test_two_mistakes_of_different_places_are_named_together() -> None:

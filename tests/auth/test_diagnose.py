@@ -47,7 +47,7 @@ def hashed(body: bytes) -> str:
 
 MISTAKES = [
     (claim_of(canonical(), hexadecimal=True), "hexadecimal"),
-    (claim_of(canonical(), base64.b64encode(SECRET)), "decode it from Base64"),
+    (claim_of(canonical(), base64.b64encode(SECRET)), "decode the secret from Base64"),
     (claim_of(canonical(query="b=2&a=%201")), "not sorted"),
     (claim_of(canonical(query="")), "left out"),
     (claim_of(canonical(query="?" + SORTED)), "question mark"),
@@ -161,7 +161,7 @@ def test_only_the_choices_that_a_query_breaks_are_named() -> None:
 def test_a_mistake_is_named_whichever_accepted_query_was_signed(signed: str) -> None:
     text = canonical("GET", signed, EMPTY)
     for claim, expected in (
-        (claim_of(text, base64.b64encode(SECRET)), "decode it from Base64"),
+        (claim_of(text, base64.b64encode(SECRET)), "decode the secret from Base64"),
         (claim_of(text, hexadecimal=True), "hexadecimal"),
         (claim_of(text[3:]), "v1: is missing"),
     ):
@@ -215,16 +215,16 @@ def test_any_hexadecimal_signature_is_called_so(of: Callable[[bytes], bytes]) ->
     assert "hexadecimal" in diagnose(claim, METHOD, PATH, QUERY, BODY, RULES)
 
 
-SIGNED_AS_SENT = "the query is signed as it is sent; sort it by key and leave out parameters without ="
+SIGNED_AS_SENT = "the query is signed as it is sent; sort the query by key and leave out parameters without ="
 
 
 @pytest.mark.parametrize(
     ("query", "signed", "expected"),
     [
-        (b"b=2&a=1&c", "b=2&a=1", "the query is not sorted by key; sort its parameters by key"),
-        (b"b=2&a=1&c", "a=1&b=2&c", "c has no =, so it is not part of the canonical string; leave it out"),
-        (b"a=1&b=2&c", "a=1&b=2&c", "c has no =, so it is not part of the canonical string; leave it out"),
-        (b"c", "c", "c has no =, so it is not part of the canonical string; leave it out"),
+        (b"b=2&a=1&c", "b=2&a=1", "the query is not sorted by key; sort the parameters of the query by key"),
+        (b"b=2&a=1&c", "a=1&b=2&c", "c has no =, so it is not part of the canonical string; leave the parameter out"),
+        (b"a=1&b=2&c", "a=1&b=2&c", "c has no =, so it is not part of the canonical string; leave the parameter out"),
+        (b"c", "c", "c has no =, so it is not part of the canonical string; leave the parameter out"),
         (b"b=2&c&a=1", "b=2&c&a=1", SIGNED_AS_SENT),
     ],
 )  # fmt: skip

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from simulator.cli.control import Control
+from simulator.cli.errors import Refused
 from simulator.cli.main import cli
 from simulator.cli.request import defaultcredentials
 from tests.support.mistaken_clients import NONCE, NOW, POST, Request, Signer
@@ -48,7 +49,7 @@ def test_a_mistake_is_explained_with_the_strings_and_the_right_signature() -> No
     assert lines[:3] == [
         "POST /v2/topup",
         "invalid_signature: the method is in lower case",
-        "fix: sign it in capitals",
+        "fix: sign the method in capitals",
     ]
     assert lines[3].startswith(f"expected   v1:{NOW}:{NONCE}:POST::")
     assert lines[4].startswith(f"signed     v1:{NOW}:{NONCE}:post::")
@@ -62,6 +63,8 @@ def test_two_mistakes_are_explained_as_json() -> None:
     assert made["autopsy"]["mistakes"] == ["method-in-lower-case", "signature-hexadecimal"]
     assert [one["code"] for one in made["problems"]] == ["invalid_signature"]
     assert made["signature"] == sign()
+    fixes = [line for line in explained(sign(method=str.lower, encode=bytes.hex)).stdout.splitlines() if "fix:" in line]
+    assert fixes == ["fix: sign the method in capitals", "fix: encode the raw digest in Base64"]
     assert said.exit_code == 1
 
 
@@ -139,6 +142,20 @@ def test_a_curl_command_with_get_signs_its_data_as_a_query() -> None:
 
 
 @pytest.mark.parametrize(
+    ("off_s", "said"),
+    [
+        (28_800, "8 h ahead: local time signed as UTC?"),
+        (-3602, "1 h behind: local time signed as UTC?"),
+        (1800, "1800 s ahead"),
+    ],
+)
+def test_a_clock_that_is_off_by_hours_is_taken_for_local_time(off_s: int, said: str) -> None:
+    lines = explained(sign(), X_Timestamp=str(NOW + off_s)).stdout
+    assert said in lines
+    assert ("local time" in lines) == (off_s != 1800)
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         ((), "give METHOD and PATH"),
@@ -190,6 +207,29 @@ def test_a_request_of_the_journal_is_explained(answers: Callable[[dict[str, Any]
             "nonce_reused: each request needs a nonce of its own",
         ]
     assert json.loads(run("17", "--json").stdout)["error"] == "nonce_reused"
+
+
+def test_a_signature_of_wrong_form_is_explained_as_the_header_does(
+    answers: Callable[[dict[str, Any]], None],
+) -> None:
+    found = {"is_right": False, "mistakes": [], "sentence": "no known mistake", "fix": "compare", "nearest": None}
+    found |= {"expected": {"canonical_string": "v1:", "parts": {}}}
+    of_form = {"error": "invalid_signature_format", "diagnosis": "nothing follows v1=", "autopsy": found}
+    answers({"/requests/17": EXCHANGE | of_form})
+    lines = run("17").stdout.splitlines()
+    assert lines[1] == "invalid_signature_format: nothing follows v1="
+    said = explained("v1=b'" + sign().removeprefix("v1=") + "'").stdout
+    assert "the signature is written as Python prints bytes" in said
+
+
+def test_a_request_that_is_not_in_the_journal_is_named_with_its_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    def get(*_: Any, **__: Any) -> Any:
+        raise Refused("reseller-sim explain: the journal has no such request", "unknown_request")
+
+    monkeypatch.setattr(Control, "get", get)
+    said = run("999", "--sandbox", "mine")
+    assert said.exit_code == 1
+    assert "the journal has no such request (request 999, sandbox mine)" in said.stderr
 
 
 def test_a_journal_without_refusals_is_no_error(answers: Callable[[dict[str, Any]], None]) -> None:

@@ -73,7 +73,7 @@ def test_the_journal_names_two_mistakes_and_shows_where_the_strings_differ() -> 
             "is_right": False,
             "mistakes": ["method-in-lower-case", "signature-hexadecimal"],
             "sentence": "the method is in lower case, and the signature is hexadecimal",
-            "fix": "sign it in capitals, and encode the raw digest in Base64",
+            "fix": "sign the method in capitals; encode the raw digest in Base64",
             "expected": {
                 "canonical_string": f"v1:{now}:{NONCE}:POST::{sha256(TOP_UP.body)}",
                 "parts": {
@@ -127,7 +127,7 @@ def test_a_signature_of_nobody_is_compared_with_the_expected_string() -> None:
         found = autopsy(client, refused)
         assert found["mistakes"] == []
         assert found["nearest"] is None
-        assert found["sentence"].startswith("no known mistake, and no two of them")
+        assert found["sentence"].startswith("no known mistake explains the signature, and no two")
         assert found["expected"]["canonical_string"].startswith("v1:")
 
 

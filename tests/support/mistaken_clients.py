@@ -6,6 +6,9 @@ import json
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from email.utils import formatdate
+from functools import partial
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
@@ -30,6 +33,8 @@ class Request:
 POST = Request(query="")
 GET = Request("GET", "/v2/catalog", "product_code=A%20B&is_active=true", b"")
 BARE = Request("GET", "/v2/balance", "", b"")
+FRENCH = Request(body='{"refid":"r/1","amount":10,"note":"\u00e9t\u00e9"}'.encode())
+NUMBER = '{"n":"\u00e9","a":10}'.encode()
 
 
 def sha256(body: bytes) -> str:
@@ -91,6 +96,10 @@ def shy(id_: str, request: Request = Request(), /, **steps: Any) -> Mistaken:
     return Mistaken(id_, steps, request)
 
 
+def _iso() -> str:
+    return datetime.fromtimestamp(NOW, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
 def _padded(text: str) -> str:
     """Base64 that has lost characters, as lenient decoders complete it."""
     kept = text.rstrip("=")
@@ -145,7 +154,8 @@ CLIENTS: tuple[Mistaken, ...] = (
     told("query-is-path", query=lambda request: "/s/mine" + request.path),
     told("query-with-path", query=lambda request: f"{request.path}?{request.query}"),
     told("query-with-path", query=lambda request: f"/s/mine{request.path}?{request.query}"),
-    shy("query-with-path", query=lambda request: f"{request.path}?{Signer().query(request)}"),
+    told("query-with-path", query=lambda request: f"/s/mine{request.path}?{Signer().query(request)}"),
+    told("query-with-path", query=lambda request: f"{request.path}?{Signer().query(request)}"),
     shy("query-is-url", query=lambda request: f"http://sim.test{request.path}?{request.query}"),
     told("query-with-question-mark", query=lambda request: "?" + request.query),
     told("query-with-question-mark", query=lambda request: "?" + Signer().query(request)),
@@ -157,14 +167,26 @@ CLIENTS: tuple[Mistaken, ...] = (
     told("query-decoded", query=lambda request: unquote(Signer().query(request))),
     told("query-encoded-otherwise", Request(query="at=a%2fb"), query=lambda _: "at=" + quote("a/b", safe="")),
     told("query-encoded-otherwise", GET, query=lambda _: "is_active=true&product_code=" + quote_plus("A B")),
-    shy("query-encoded-twice", query=lambda request: quote(Signer().query(request), safe="=&")),
-    shy("query-in-lower-case", query=lambda request: Signer().query(request).lower()),
+    told("query-encoded-twice", query=lambda request: quote(Signer().query(request), safe="=&")),
+    shy(
+        "query-in-lower-case", Request(query="Note=b&account=1"), query=lambda request: Signer().query(request).lower()
+    ),
     shy("query-without-separators", query=lambda _: "account=1note=b%2Fc"),
     shy("query-without-separators", query=lambda _: "account1noteb%2Fc"),
     shy("query-as-json", Request(query="b=2&a=x"), query=lambda _: json.dumps({"a": "x", "b": "2"})),
     shy("repeated-key-once", Request(query="s=1&s=2&a=1"), query=lambda _: "a=1&s=2"),
     shy("repeated-key-once", Request(query="s=1&s=2&a=1"), query=lambda _: "a=1&s=1"),
     shy("empty-value-without-equals", Request(query="b=&a=1"), query=lambda _: "a=1&b"),
+    told("query-encoded-otherwise", query=lambda request: Signer().query(request).replace("%2F", "%2f")),
+    told("query-encoded-otherwise", Request(query="A=b%2Fc&B=D"), query=lambda _: "A=b%2fc&B=D"),
+    shy("query-encoded-otherwise", Request(query="a=~b"), query=lambda _: "a=%7Eb"),
+    shy("query-encoded-otherwise", Request(query="a=b%3Ac%20d%2Ce"), query=lambda _: "a=b:c%20d%2Ce"),
+    shy("query-encoded-otherwise", Request(query="a=b%3Ac%20d%2Ce"), query=lambda _: "a=b:c%20d,e"),
+    *(
+        shy("query-is-literal", request, query=lambda _, text=text: text)
+        for text in ("undefined", "null", "None", "{}", "[object Object]")
+        for request in (Request(), BARE)
+    ),
     told("body-hash-hexadecimal", hashed=lambda body: hashlib.sha256(body).hexdigest()),
     shy("body-hash-hexadecimal", hashed=lambda body: hashlib.sha256(body).hexdigest().upper()),
     shy("body-hash-base64-of-hex", hashed=lambda body: b64encode(hashlib.sha256(body).hexdigest().encode()).decode()),
@@ -186,6 +208,26 @@ CLIENTS: tuple[Mistaken, ...] = (
     shy("body-serialised-again", hashed=body_as(lambda value: json.dumps(value, indent=4))),
     shy("body-serialised-again", hashed=body_as(str)),
     shy("body-serialised-again", hashed=body_as(lambda v: json.dumps(v, separators=(",", ":")).replace("/", "\\/"))),
+    *(
+        shy("body-serialised-again", FRENCH, hashed=body_as(partial(json.dumps, ensure_ascii=is_ascii, indent=indent)))
+        for is_ascii in (True, False)
+        for indent in (2, 4, "\t", 1, 3)
+        if (is_ascii, indent) != (True, 2)
+    ),
+    *(
+        shy("body-serialised-again", FRENCH, hashed=body_as(partial(json.dumps, ensure_ascii=is_ascii, separators=one)))
+        for is_ascii in (True, False)
+        for one in ((", ", ":"), (",", ": "))
+    ),
+    shy("body-serialised-again", FRENCH, hashed=body_as(lambda v: json.dumps(v, indent=4).replace("/", "\\/"))),
+    shy("body-serialised-again", FRENCH, hashed=body_as(lambda v: json.dumps(v).replace("e9", "E9"))),
+    shy("body-sorted", FRENCH, hashed=body_as(partial(json.dumps, sort_keys=True, indent=2, ensure_ascii=False))),
+    *(
+        shy("body-numbers-rewritten", Request(body=NUMBER), hashed=lambda _, text=text: sha256(text.encode()))
+        for text in ('{"n":"\u00e9","a":"10"}', '{"n":"\u00e9","a":10.0}', '{"n":"\u00e9","a":10.00}')
+    ),
+    shy("body-object-printed", hashed=lambda _: sha256(b"[object Object]")),
+    told("body-line-end", Request(body=b'{"a":1}\r\n'), hashed=lambda body: sha256(body[:-2])),
     shy("body-sorted", hashed=body_as(lambda value: json.dumps(value, sort_keys=True))),
     shy("body-numbers-rewritten", Request(body=b'{"a":{"b":10}}'), hashed=lambda _: sha256(b'{"a":{"b":10.0}}')),
     shy("body-numbers-rewritten", Request(body=b'{"amount":10.0}'), hashed=lambda _: sha256(b'{"amount":10}')),
@@ -202,10 +244,10 @@ CLIENTS: tuple[Mistaken, ...] = (
     told("version-missing", join=lambda *parts: ":".join(parts)),
     shy("version-otherwise", join=lambda *parts: ":".join(("V1", *parts))),
     told("line-feeds", join=joined("\n")),
-    told("no-separators", join=lambda *parts: "".join(parts)),
+    told("no-separators", join=joined("")),
     told("other-separators", join=joined(".")),
     told("other-separators", join=joined("|")),
-    shy("other-separators", join=joined(";")),
+    told("other-separators", join=joined(";")),
     told("string-ends-in-line-feed", join=lambda *parts: joined(":")(*parts) + "\n"),
     shy("string-ends-otherwise", join=lambda *parts: joined(":")(*parts) + ":"),
     told("nonce-before-timestamp", join=lambda t, n, m, q, h: f"v1:{n}:{t}:{m}:{q}:{h}"),
@@ -226,6 +268,9 @@ CLIENTS: tuple[Mistaken, ...] = (
     shy("string-encoded-first", join=lambda *parts: b64encode(joined(":")(*parts).encode())),
     shy("string-in-utf-16", join=lambda *parts: joined(":")(*parts).encode("utf-16-le")),
     shy("only-body-signed", join=lambda *_: Request().body),
+    told("timestamp-another", timestamp=lambda: str(NOW - 2)),
+    shy("timestamp-as-date", timestamp=lambda: _iso() + ".482Z"),
+    shy("timestamp-as-date", timestamp=lambda: formatdate(NOW, usegmt=True)),
     told("secret-not-decoded", key=SECRET.encode),
     told("secret-url-safe", key=lambda: SECRET.replace("+", "-").replace("/", "_").encode()),
     shy("secret-url-safe", key=lambda: b64decode(_padded(SECRET.replace("+", "").replace("/", "")))),
@@ -261,6 +306,7 @@ CLIENTS: tuple[Mistaken, ...] = (
     shy("signature-without-padding", encode=lambda digest: b64encode(digest).decode().rstrip("=")),
     shy("signature-with-blanks", encode=lambda digest: " " + b64encode(digest).decode()),
     shy("signature-in-quotes", encode=lambda digest: json.dumps(b64encode(digest).decode())),
+    shy("signature-as-python-bytes", encode=lambda digest: str(b64encode(digest))),
     shy("signature-percent-encoded", encode=lambda digest: quote(b64encode(digest).decode(), safe="")),
     shy("signature-encoded-twice", encode=lambda digest: b64encode(b64encode(digest)).decode()),
     shy("signature-without-v1", prefix=lambda text: text),

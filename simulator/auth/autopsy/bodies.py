@@ -3,18 +3,27 @@
 import hashlib
 import hmac
 import json
+import re
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 from urllib.parse import urlencode
 
-from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Variant, variant
+from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Variant, both, variant
 from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash
 
+USUAL_JSON_BYTES_MAX = 4 * 1024
+"""A longer body is not parsed for the header of the response, since the event loop waits for it."""
+DEAR_JSON_BYTES_MAX = 16 * 1024
+"""A longer one is written in a few ways only, since that costs more than hashing it."""
 _LITERAL_BYTES_MAX = 4096  # a longer body is not tried as a part of the string itself
 _EMPTY_BODIES = (b"{}", b"null", b'""', b"[]", b"undefined", b"None", b" ", b"\n", b"0")
 _ALGORITHMS = {"sha1": "SHA-1", "sha512": "SHA-512", "md5": "MD5"}
 _TIGHT, _WIDE = (",", ":"), (", ", ": ")
+_BARE = re.compile(rb'"\\u0000([0-9.-]+)"')  # a number that Python would write otherwise
+_INDENTS = (2, 4, "\t", 1, 3)
+_ESCAPED = re.compile(rb"\\u[0-9a-f]{4}")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -35,7 +44,8 @@ def body_hashes(facts: Facts) -> Iterator[Variant]:
     yield variant("body-not-hashed", facts.body)
     yield variant("body-line-end", body_hash(facts.body.rstrip(b"\r\n")))
     yield variant("body-line-end", body_hash(facts.body + b"\n"))
-    yield from _of_document(facts.body, _usual_json)
+    if len(facts.body) <= USUAL_JSON_BYTES_MAX:
+        yield from _of_document(facts.body, _usual_json)
 
 
 def rare_body_hashes(facts: Facts) -> Iterator[Variant]:
@@ -60,8 +70,50 @@ def rare_body_hashes(facts: Facts) -> Iterator[Variant]:
         return
     if len(body) <= _LITERAL_BYTES_MAX:
         yield variant("body-only-encoded", b64encode(body))
+    yield variant("body-object-printed", body_hash(b"[object Object]"))
     yield from _other_bytes(body)
+    if len(body) > USUAL_JSON_BYTES_MAX:
+        yield from _of_document(body, _usual_json)
     yield from _of_document(body, _other_json)
+
+
+def dear_body_hashes(facts: Facts) -> Iterator[Variant]:
+    """Every spelling of a JSON text that is not too long, and the usual ones hashed in hexadecimal."""
+    if facts.body and len(facts.body) <= DEAR_JSON_BYTES_MAX:
+        yield from _of_document(facts.body, _dear_json)
+
+
+def _dear_json(value: Any, _: bytes) -> Iterator[Variant]:
+    again = "body-serialised-again"
+    for ascii_only in (True, False):
+        for separators in ((", ", ":"), (",", ": ")):
+            yield variant(again, _hashed_json(value, separators, ascii_only))
+        for indent in _INDENTS:
+            for is_sorted in (False, True):
+                pretty = _dumped(value, indent=indent, ensure_ascii=ascii_only, sort_keys=is_sorted)
+                # With the slashes of PHP, and line ends that editors add.
+                for text in (pretty, pretty.replace(b"/", b"\\/"), pretty + b"\n", pretty + b"\r\n"):
+                    yield variant("body-sorted" if is_sorted else again, body_hash(text))
+        for separators in (_TIGHT, _WIDE):
+            text = _dumped(value, separators=separators, ensure_ascii=ascii_only)
+            yield variant("body-line-end", body_hash(text + b"\r\n"))
+            for digest in (hashlib.sha256(text), hashlib.sha256(text.replace(b"/", b"\\/"))):
+                yield both(again, "body-hash-hexadecimal", digest.hexdigest().encode())
+        pretty = _dumped(value, indent=2, ensure_ascii=ascii_only)
+        yield both(again, "body-hash-hexadecimal", hashlib.sha256(pretty).hexdigest().encode())
+    for number in (_as_float, _as_whole, _as_text, _as_cents):
+        rewritten = _rewritten(value, number)
+        for separators, ascii_only in product((_TIGHT, _WIDE), (True, False)):
+            text = _dumped(rewritten, separators=separators, ensure_ascii=ascii_only)
+            yield variant("body-numbers-rewritten", body_hash(_BARE.sub(rb"\1", text)))
+    for separators in (_TIGHT, _WIDE):
+        capitals = _ESCAPED.sub(_in_capitals, _dumped(value, separators=separators))
+        for text in (capitals, capitals.replace(b"/", b"\\/")):
+            yield variant(again, body_hash(text))
+
+
+def _in_capitals(found: re.Match[bytes]) -> bytes:
+    return b"\\u" + found[0][2:].upper()
 
 
 def _other_bytes(body: bytes) -> Iterator[Variant]:
@@ -88,9 +140,6 @@ def _other_json(value: Any, body: bytes) -> Iterator[Variant]:
         for separators in (_TIGHT, _WIDE):
             in_order = _dumped(value, separators=separators, ensure_ascii=ascii_only, sort_keys=True)
             yield variant("body-sorted", body_hash(in_order))
-    for rewritten in (_rewritten(value, _as_float), _rewritten(value, _as_whole), _rewritten(value, _as_text)):
-        for separators in (_TIGHT, _WIDE):
-            yield variant("body-numbers-rewritten", _hashed_json(rewritten, separators, True))
     yield variant("body-encoded-twice", body_hash(_dumped(body.decode("utf-8", "replace"))))
     if isinstance(value, dict) and not any(isinstance(one, dict | list) for one in value.values()):
         yield variant("body-as-form", body_hash(urlencode(value).encode()))
@@ -141,3 +190,7 @@ def _as_whole(value: int | float) -> Any:
 
 def _as_text(value: int | float) -> Any:
     return str(value) if abs(value) < 1e15 else "0"
+
+
+def _as_cents(value: int | float) -> Any:
+    return f"\x00{value:.2f}" if abs(value) < 1e15 else value

@@ -76,6 +76,11 @@ def variant(name: str, value: bytes, shown: str = "") -> Variant:
     return Variant(_found(name, shown), value)
 
 
+def both(one: str, other: str, value: bytes) -> Variant:
+    """A value that two mistakes in one place lead to."""
+    return Variant((*_found(one, ""), *_found(other, "")), value)
+
+
 @lru_cache(maxsize=1024)
 def _found(name: str, shown: str) -> tuple[Found]:
     return (Found(name, shown),)

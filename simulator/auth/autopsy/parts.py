@@ -3,12 +3,13 @@
 from base64 import b64encode
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 from simulator.auth.autopsy.facts import Facts, Variant, variant
 
 _USUAL_METHODS = (b"GET", b"POST")
 _METHODS = (b"PUT", b"PATCH", b"DELETE", b"HEAD", b"OPTIONS")
-_NEAR_S = 1
+_NEAR_S = 2
 _FAR_S = 300
 _HALF_HOURS = 28  # half hours in the largest offset of a time zone
 _DIGITS_MAX = 11  # the year 5138
@@ -39,18 +40,29 @@ def rare_timestamps(facts: Facts) -> Iterator[Variant]:
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
     for pattern in ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S+00:00", "%Y-%m-%dT%H:%M:%S.000Z", "%Y-%m-%d %H:%M:%S"):
         yield variant("timestamp-as-date", moment.strftime(pattern).encode())
+    yield variant("timestamp-as-date", format_datetime(moment, usegmt=True).encode())
 
 
 def dear_timestamps(facts: Facts) -> Iterator[Variant]:
     """Each millisecond of the second and of those beside it, each second of ten minutes, and time zones."""
     if not (second := _second(facts.timestamp)):
         return
-    for millisecond in range(-1000, 2000):
-        yield variant("timestamp-in-milliseconds", b"%d" % (second * 1000 + millisecond))
+    yield from milliseconds(facts)
+    for off in (0, -1, 1):
+        text = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second + off)).strftime("%Y-%m-%dT%H:%M:%S")
+        for millisecond in range(1000):
+            yield variant("timestamp-as-date", f"{text}.{millisecond:03}Z".encode())
     for off in range(-_FAR_S, _FAR_S + 1):
         yield variant("timestamp-another", b"%d" % (second + off))
     for half_hours in range(-_HALF_HOURS, _HALF_HOURS + 1):
         yield variant("timestamp-another", b"%d" % (second + half_hours * 1800))
+
+
+def milliseconds(facts: Facts) -> Iterator[Variant]:
+    """Each millisecond of the second and of those beside it."""
+    second = _second(facts.timestamp)
+    for millisecond in range(-1000, 2000) if second else ():
+        yield variant("timestamp-in-milliseconds", b"%d" % (second * 1000 + millisecond))
 
 
 def nonces(facts: Facts) -> Iterator[Variant]:

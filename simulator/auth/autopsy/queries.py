@@ -1,19 +1,35 @@
 """Mistakes in the canonical query of SPEC 5.1, as the text that a client signs in its place."""
 
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from urllib.parse import quote, quote_plus, unquote_to_bytes
 
-from simulator.auth.autopsy.facts import QUERY_BYTES_MAX, Facts, Variant, variant
+from simulator.auth.autopsy.facts import QUERY_BYTES_MAX, Facts, Variant, both, variant
 from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.canonical import QueryRules, canonical_queries, canonical_query
 from simulator.shortened import shortened
 
 _NAME_SHOWN_MAX = 100
+_ESCAPES_MAX = 8
 
 # How clients encode a query: the function, and what it leaves as it is beside letters, digits and -._~
 _ENCODINGS = ((quote, ""), (quote_plus, ""), (quote, "/"), (quote_plus, "*"), (quote, "!*'()"))
+# What few clients leave as it is, of which encodeURI leaves the most.
+_RARE_ENCODINGS = (
+    (quote, ";,/?:@+$#!*'()"),
+    (quote, ":/"),
+    (quote, ","),
+    (quote, ":"),
+    (quote, "@"),
+    (quote_plus, ":/"),
+)
+_ESCAPE = re.compile(rb"%[0-9a-fA-F]{2}")
+_LITERALS = {
+    b"undefined": "undefined", b"null": "null", b"None": "None", b"nil": "nil", b"{}": "an empty object",
+    b"[]": "an empty list", b'""': "an empty text in quotes", b"[object Object]": "[object Object]",
+}  # fmt: skip
 
 _ORDERS = {"as_sent": "repeated-keys-as-sent", "sorted": "repeated-keys-by-value"}
 _EMPTY_VALUES = {"with": "empty-values-in", "without": "empty-values-out"}
@@ -30,6 +46,8 @@ def queries(facts: Facts) -> Iterator[Variant]:
     for one in dict.fromkeys((path, facts.prefix + path)):
         yield variant("query-is-path", one)
         yield variant("query-with-path", one + (b"?" + query if query else b""))
+        if is_short and query:
+            yield variant("query-with-path", one + b"?" + canonical_query(query))
     if not is_short:
         return
     yield variant("query-with-question-mark", b"?" + canonical_query(query))
@@ -44,7 +62,13 @@ def _of_short_query(query: bytes) -> Iterator[Variant]:
     if b"%" in query or b"+" in query:
         for text in (query, query.replace(b"+", b" ")):
             yield variant("query-decoded", canonical_query(unquote_to_bytes(text)))
-    for encoded in _encoded_otherwise(query):
+    if b"%" in query:
+        ordered = canonical_query(query)
+        yield variant("query-encoded-otherwise", _ESCAPE.sub(lambda found: found[0].lower(), ordered))
+        yield variant("query-encoded-otherwise", _ESCAPE.sub(lambda found: found[0].upper(), ordered))
+        yield variant("query-encoded-twice", quote(ordered, safe="=&").encode())
+        yield variant("query-encoded-twice", quote(ordered, safe="").encode())
+    for encoded in _encoded_otherwise(query, _ENCODINGS):
         yield variant("query-encoded-otherwise", encoded)
     yield variant("query-sorted-by-value", _joined(sorted(pairs, key=_value)))
     yield variant("query-sorted-descending", _joined(sorted(pairs, key=_key, reverse=True)))
@@ -58,7 +82,6 @@ def rare_queries(facts: Facts) -> Iterator[Variant]:
         return
     ordered = canonical_query(query)
     for one in dict.fromkeys((facts.path, facts.prefix + facts.path)):
-        yield variant("query-with-path", one + b"?" + ordered)
         for scheme in (b"http://", b"https://"):
             url = scheme + facts.host + one
             yield variant("query-is-url", url + (b"?" + query if query else b""))
@@ -76,8 +99,41 @@ def rare_queries(facts: Facts) -> Iterator[Variant]:
     yield variant("repeated-key-once", canonical_query(_joined({_key(part): part for part in pairs[::-1]}.values())))
     bare = [part[:-1] if part.endswith(b"=") else part for part in sorted(pairs, key=_key)]
     yield variant("empty-value-without-equals", _joined(bare))
-    yield variant("query-decoded", unquote_to_bytes(query))
     yield from _as_json(pairs)
+
+
+def dear_queries(facts: Facts) -> Iterator[Variant]:
+    """Other encodings, and two mistakes in the query together."""
+    query = facts.query
+    for literal, shown in _LITERALS.items():
+        yield variant("query-is-literal", literal, shown)
+    if not query or len(query) > QUERY_BYTES_MAX:
+        return
+    for encoded in _partly_encoded(query, canonical_query(query)):
+        yield variant("query-encoded-otherwise", encoded)
+    pairs = [part for part in query.split(b"&") if b"=" in part]
+    for text in (query, query.replace(b"+", b" ")):
+        yield both("query-decoded", "query-not-sorted", unquote_to_bytes(text))
+    for safe in ("=&", ""):
+        yield both("query-encoded-twice", "query-not-sorted", quote(query, safe=safe).encode())
+    orders = {
+        "query-ignoring-case": sorted(pairs, key=lambda part: _key(part).lower()),
+        "query-sorted-by-value": sorted(pairs, key=_value),
+        "query-sorted-descending": sorted(pairs, key=_key, reverse=True),
+    }
+    for name, ordered in orders.items():
+        yield both(name, "query-with-question-mark", b"?" + _joined(ordered))
+        for path in dict.fromkeys((facts.path, facts.prefix + facts.path)):
+            yield both(name, "query-with-path", path + b"?" + _joined(ordered))
+
+
+def _partly_encoded(query: bytes, ordered: bytes) -> Iterator[bytes]:
+    yield ordered.replace(b"~", b"%7E")
+    yield ordered.replace(b"+", b"%20")
+    yield ordered.replace(b"%20", b"+")
+    for escape in sorted(set(_ESCAPE.findall(ordered)))[:_ESCAPES_MAX]:
+        yield ordered.replace(escape, unquote_to_bytes(escape))
+    yield from _encoded_otherwise(query, _RARE_ENCODINGS)
 
 
 def _as_json(pairs: list[bytes]) -> Iterator[Variant]:
@@ -117,10 +173,10 @@ def _with_parameters_that_have_no_value(query: bytes) -> Iterator[Variant]:
     yield variant("parameter-without-equals", with_equals, name)
 
 
-def _encoded_otherwise(query: bytes) -> Iterator[bytes]:
+def _encoded_otherwise(query: bytes, encodings: Iterable[tuple[Callable[..., str], str]]) -> Iterator[bytes]:
     pairs = [part.replace(b"+", b" ").partition(b"=") for part in query.split(b"&") if b"=" in part]
     decoded = [(unquote_to_bytes(key), unquote_to_bytes(value)) for key, _, value in pairs]
-    for encode, safe in _ENCODINGS:
+    for encode, safe in encodings:
         parts = [f"{encode(key, safe=safe)}={encode(value, safe=safe)}" for key, value in decoded]
         yield canonical_query("&".join(parts).encode())
         if b"%" not in query and b"+" not in query and query.replace(b"&", b"").replace(b"=", b"").isalnum():

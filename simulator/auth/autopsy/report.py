@@ -10,7 +10,7 @@ from simulator.auth.autopsy.strings import right
 from simulator.auth.canonical import canonical_queries
 
 IS_RIGHT = "the signature is right"
-_UNKNOWN = "no known mistake, and no two of them, explain the signature"
+_UNKNOWN = "no known mistake explains the signature, and no two of those that are tried together"
 _UNKNOWN_FIX = "compare the string that your client signs with the expected one, and its secret with that of the key"
 _UNFINISHED = "no known mistake explains the signature, but the request is too long to try them all"
 
@@ -40,7 +40,7 @@ class Autopsy:
 
 
 def autopsy(facts: Facts) -> Autopsy:
-    """Search for what is wrong with a signature. Takes a tenth of a second when nothing explains it."""
+    """Search for what is wrong with a signature. Takes up to a second or two when nothing explains it."""
     match, is_complete = whole_search(facts)
     expected = _expected(facts, match)
     string = right(expected)
@@ -50,7 +50,7 @@ def autopsy(facts: Facts) -> Autopsy:
     if not match.found:
         return Autopsy(True, (), IS_RIGHT, "", expected, string, Nearest(string, (), len(string)))
     does = ", and ".join(one.does for one in match.found)
-    fix = ", and ".join(dict.fromkeys(one.mistake.fix for one in match.found))
+    fix = "; ".join(dict.fromkeys(one.mistake.fix for one in match.found))
     differs = tuple(one.mistake.place.value for one in match.found)
     nearest = Nearest(match.string, differs, first_difference(string, match.string))
     return Autopsy(False, match.found, does, fix, expected, string, nearest)

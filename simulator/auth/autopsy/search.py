@@ -188,13 +188,16 @@ class _Space:
         dear = (
             map(_with_key, others),
             map(_joined, strings.dear_joinings(facts)),
-            (_with_part(0, one) for one in parts.dear_timestamps(facts)),
+            (_with_part(_QUERY, one) for one in queries.dear_queries(facts)),
+            (_with_part(_BODY_HASH, one) for one in bodies.dear_body_hashes(facts)),
+            (_with_part(_TIMESTAMP, one) for one in parts.dear_timestamps(facts)),
         )
         for change in chain(*self._usual, *(dear if has_dear else dear[:1])):
             for right in self._rights:
                 yield change(right)
 
     def _pairs(self) -> Iterator[_Choice]:
+        """Two places together; of milliseconds each with the commonest mistake only."""
         others = list(keys.other_keys(self._facts))[: 2 * PAIRED_SECRETS_MAX]
         first, *rest = self._usual
         for one, another in combinations([[*first, *map(_with_key, others)], *rest], 2):
@@ -202,6 +205,9 @@ class _Space:
                 for other in another:
                     for right in self._rights[:1]:
                         yield other(change(right))
+        as_text = _with_key(next(keys.keys(self._facts)))
+        for moment in parts.milliseconds(self._facts):
+            yield _with_part(_TIMESTAMP, moment)(as_text(self._rights[0]))
 
 
 def _rights(facts: Facts) -> list[_Choice]:

@@ -23,6 +23,7 @@ Algorithm = Callable[[bytes, bytes], bytes]  # of key and string
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]+={0,2}")
 _URL_SAFE = re.compile(rb"[A-Za-z0-9_-]+={0,2}")
 _HEXADECIMAL = re.compile(rb"(?:[0-9a-fA-F]{2})+")
+_PYTHON_BYTES = re.compile(rb"""b['"]([^'"]*)['"]""")
 _OTHER_PREFIX = re.compile(rb"(?:v\d+|sha256|hmac-sha256|hmac|signature|bearer|t=\d+,v1)[=: ]+", re.IGNORECASE)
 
 
@@ -135,6 +136,8 @@ def _unwrapped(text: bytes) -> Iterator[tuple[tuple[Found, ...], bytes]]:
     yield (), text
     if (plain := text.translate(None, b" \t\r\n")) != text:
         yield (Found("signature-with-blanks"),), plain
+    if printed := _PYTHON_BYTES.fullmatch(text):
+        yield (Found("signature-as-python-bytes"),), printed[1]
     if (plain := text.strip(b"\"'")) != text:
         yield (Found("signature-in-quotes"),), plain
     if b"%" in text and (plain := unquote_to_bytes(text)) != text:

@@ -40,8 +40,7 @@ def rare_joinings(facts: Facts) -> Iterator[Joining]:
     for prefix in (b"V1:", b"v1=", b"1:", b"v2:", b":", b"v1\n", b"v1.", b"v1::", b'"v1:', b" v1:"):
         yield _joining("version-otherwise", partial(_prefixed, prefix))
     for separator, shown in _SEPARATORS.items():
-        yield _joining("other-separators", partial(_joined, separator), shown)
-        yield _joining("other-separators", partial(_joined_without_version, separator), shown)
+        yield _unversioned(Found("other-separators", shown), partial(_joined_without_version, separator))
     for end, shown in _ENDS.items():
         yield _joining("string-ends-otherwise", partial(_ended, end), shown)
     yield _joining("body-hash-left-out", partial(_without, 4))
@@ -69,6 +68,9 @@ def dear_joinings(facts: Facts) -> Iterator[Joining]:
     """Every order of the parts."""
     for order in permutations(range(5)):
         yield _ordered(order)
+    for order in permutations(range(5)):
+        ordered = _ordered(order)
+        yield Joining((Found("line-feeds"), *ordered.found), partial(_in_order, order, separator=b"\n"))
 
 
 def _ordered(order: tuple[int, ...]) -> Joining:
@@ -88,6 +90,10 @@ def _with_path(facts: Facts) -> Iterator[Joining]:
 def _instead_of_query(path: bytes, parts: Parts) -> bytes:
     """The path behind the method, with the query in the same part."""
     return right(parts._replace(method=parts.method + b" " + path))
+
+
+def _unversioned(found: Found, join: Callable[[Parts], bytes]) -> Joining:
+    return Joining((found, Found("version-missing")), join)
 
 
 def _joining(name: str, join: Callable[[Parts], bytes], shown: str = "") -> Joining:
@@ -110,8 +116,8 @@ def _ended(end: bytes, parts: Parts) -> bytes:
     return right(parts) + end
 
 
-def _in_order(order: tuple[int, ...], parts: Parts) -> bytes:
-    return b":".join((b"v1", *(parts[at] for at in order)))
+def _in_order(order: tuple[int, ...], parts: Parts, separator: bytes = b":") -> bytes:
+    return separator.join((b"v1", *(parts[at] for at in order)))
 
 
 def _without(at: int, parts: Parts) -> bytes:
@@ -125,17 +131,16 @@ def _with(at: int, more: bytes, parts: Parts) -> bytes:
 _USUAL: tuple[Joining, ...] = (
     _joining("version-missing", b":".join),
     _joining("line-feeds", partial(_joined, b"\n")),
-    _joining("line-feeds", b"\n".join),
+    _unversioned(Found("line-feeds"), b"\n".join),
     _joining("no-separators", partial(_joined, b"")),
-    _joining("no-separators", b"".join),
+    _unversioned(Found("no-separators"), b"".join),
     _joining("string-ends-in-line-feed", lambda parts: right(parts) + b"\n"),
     _ordered((1, 0, 2, 3, 4)),
     _ordered((2, 0, 1, 3, 4)),
     _ordered((0, 1, 3, 2, 4)),
     _ordered((0, 1, 2, 4, 3)),
     _joining("query-left-out-with-colon", partial(_without, 3)),
-    _joining("other-separators", partial(_joined, b"."), _SEPARATORS[b"."]),
-    _joining("other-separators", partial(_joined, b"|"), _SEPARATORS[b"|"]),
+    *(_joining("other-separators", partial(_joined, separator), shown) for separator, shown in _SEPARATORS.items()),
 )
 _WITHOUT_BODY: tuple[Joining, ...] = (
     _joining("body-hash-left-out", partial(_without, 4)),
