@@ -266,6 +266,21 @@ def test_an_id_of_another_server_or_of_a_deleted_sandbox_is_an_unknown_gap(clien
         assert (gap["missing"], created["action"]) == (None, "created")
 
 
+def test_the_same_place_of_another_server_is_not_this_one(client: Client) -> None:
+    client.pay("e1")
+    last = told(client)[-1]["id"]
+    assert told(client, last_event_id=last) == []
+    boot, _, place = last.partition(".")
+    other = f"{int(boot, 16) ^ 1:08x}.{place}"
+    assert [event.get("missing", event["kind"]) for event in told(client, last_event_id=other)] == [None, *PAID_KINDS]
+
+
+def test_the_header_of_an_interrupted_stream_wins_over_where_it_began(client: Client) -> None:
+    client.pay("e1")
+    found = told(client)
+    assert told(client, "after=0", last_event_id=found[2]["id"]) == found[3:]
+
+
 def test_all_sandboxes_are_told_in_one_order_and_a_deleted_one_is_a_gap(client: Client) -> None:
     client.sandbox(PLAIN, "one")
     client.sandbox(PLAIN, "two")
