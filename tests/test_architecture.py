@@ -90,8 +90,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "sandboxes",
     },
     "runtime": {
-        "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "events",
-        "evicted", "facts",
+        "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs",
+        "event_items", "events", "evicted", "facts",
         "inbox_budget", "journal", "known_secrets", "lanes", "live_sandbox", "near_misses", "probes", "ring",
         "rule_names", "sandboxes", "seen", "sent", "unexpected", "upcoming", "value_counts", "waiting", "watch",
     },

@@ -1,10 +1,6 @@
 """`reseller-sim listen`: passes the callbacks and webhooks of a running simulator on to an address of yours."""
 
-import socket
 import sys
-import threading
-from contextlib import suppress
-from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from time import monotonic
 from typing import Any
@@ -12,17 +8,17 @@ from urllib.parse import urlsplit
 
 import click
 
-from simulator.cli import values
-from simulator.cli.flags import option, verb
+from simulator.cli import complete, values
+from simulator.cli.deadline import deadline
+from simulator.cli.flags import option, own_option, verb
 from simulator.cli.output import one_line
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.stream import Event, Stream
 
 TITLE = "reseller-sim listen"
 CHOICES = {"callbacks": "callback", "webhooks": "webhook"}
+READ_BYTES_MAX = 1024 * 1024
 OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-encoding"})
-# Without a variable: other verbs' flags have the same names and another meaning.
-own_option = partial(click.option, allow_from_autoenv=False)
 
 
 @verb("listen")
@@ -30,7 +26,12 @@ own_option = partial(click.option, allow_from_autoenv=False)
     "--forward-to", "target", metavar="URL", required=True, callback=values.http_url, help="Where each message goes."
 )
 @option("--url", metavar="URL", help=f"The simulator's address.  [default: {DEFAULT_URL}]")
-@own_option("--sandbox", metavar="ID", help="Only those of this sandbox.  [default: all of them]")
+@option(
+    "--sandbox",
+    metavar="ID",
+    shell_complete=complete.sandboxes,
+    help="Only those of this sandbox.  [default: all of them]",
+)
 @option(
     "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
 )
@@ -41,7 +42,7 @@ own_option = partial(click.option, allow_from_autoenv=False)
     type=click.FloatRange(0.1, 300),
     default=15.0,
     show_default=True,
-    help="How long one answer is waited for.",
+    help="How long one message may take until it is answered.",
 )
 def command(
     target: str, url: str | None, sandbox: str | None, control_token: str | None, only: str | None, timeout: float
@@ -84,33 +85,31 @@ def target_of(target: str, sent_url: str) -> str:
 def _forwarded(target: str, sent: Event, timeout_s: float) -> str:
     """Send a message to the target; answers a sentence on what came back."""
     parts = urlsplit(target)
-    path = target_of(target, sent["url"])
+    try:
+        path = target_of(target, sent["url"])
+    except ValueError as error:
+        return one_line(f"not passed on: the URL that was called cannot be read ({error})")
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     assert parts.hostname is not None
     connection = kind(parts.hostname, parts.port, timeout=timeout_s)
     began = monotonic()
-    late = threading.Timer(timeout_s, _cut, [connection])  # the connection's own limit is one for each of its steps
-    late.start()
     try:
-        connection.request(sent["method"], path, sent["body"].encode() or None, _headers(sent))
-        said = str(connection.getresponse().status)
-    except (HTTPException, OSError, UnicodeError, ValueError) as error:
+        with deadline(connection, timeout_s):
+            connection.request(sent["method"], path, sent["body"].encode() or None, _headers(sent))
+            answer = connection.getresponse()
+            answer.read(READ_BYTES_MAX)  # what is left unread would end the connection with a reset
+        said = str(answer.status)
+    except (HTTPException, OSError, ValueError) as error:
         said = f"no answer ({getattr(error, 'strerror', None) or error or type(error).__name__})"
     finally:
-        late.cancel()
         connection.close()
     return one_line(f"{sent['method']} {parts.scheme}://{parts.netloc}{path} {said} in {_ms(began)} ms")
 
 
-def _cut(connection: HTTPConnection) -> None:
-    """End what waits for an answer."""
-    with suppress(OSError, AttributeError):  # it has ended already
-        connection.sock.shutdown(socket.SHUT_RDWR)
-
-
 def _headers(sent: Event) -> dict[str, Any]:
-    """The headers of a message, but for those of its connection."""
-    return {name: value for name, value in sent["headers"] if name.lower() not in OF_CONNECTIONS}
+    """The headers of a message, but for those of its connection, which is for this message alone."""
+    headers = {name: value for name, value in sent["headers"] if name.lower() not in OF_CONNECTIONS}
+    return headers | {"Connection": "close"}
 
 
 def _ms(began: float) -> int:

@@ -85,6 +85,7 @@ class Showing:
         self._lines = Lines(coloured=is_coloured(stream))
         self._writer = Writer(stream)
         self._reader = EventSource(sandboxes, Wanted(SHOWN)).reader()
+        self._reader.is_own = True
         self._task = asyncio.get_running_loop().create_task(self._show())
 
     def end(self) -> None:

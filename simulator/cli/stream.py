@@ -1,14 +1,18 @@
-"""Reads the events of a running simulator, as they happen, for as long as it runs."""
+"""Reads the events of a running simulator, as they happen, for as long as it runs.
 
-import json
+What comes is bounded and checked.
+"""
+
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote, urlencode, urlsplit
 
 import click
 
+from simulator.cli.deadline import deadline
 from simulator.cli.flags import CannotStart
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.request import DEFAULT_URL
@@ -23,7 +27,11 @@ PATIENCE_S = 3.0
 """How long a server may be gone, such as one that is being started again."""
 
 PAUSE_S = 0.2
+BEGIN_S = 40.0
+"""How long it may take until a stream begins."""
+
 LINE_BYTES_MAX = 4 * 1024 * 1024
+FIELDS = frozenset({"id", "data"})
 OK = 200
 
 
@@ -40,6 +48,7 @@ class Stream:
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._last_id = ""
         self._is_over = False
+        self._connection: HTTPConnection
 
     def events(self, greeting: str = "") -> Iterator[Event]:
         """The events from now on. A stream that was interrupted goes on where it ended. It ends with the sandbox.
@@ -50,7 +59,7 @@ class Stream:
         if greeting:
             print_to_stderr(greeting)
         while True:
-            with response:
+            with closing(self._connection), response:
                 yield from self._read(response)
             if self._is_over:
                 return
@@ -62,9 +71,9 @@ class Stream:
         fields: dict[str, str] = {}
         try:
             while line := response.readline(LINE_BYTES_MAX):
-                name, _, value = line.decode("utf-8", "replace").rstrip("\r\n").partition(": ")
-                if name:
-                    fields[name] = value
+                if text := self._text(line):
+                    name, _, value = text.partition(": ")
+                    fields |= {name: value} if name in FIELDS else {}
                     continue
                 self._last_id = fields.get("id", self._last_id)
                 if "data" in fields:
@@ -74,15 +83,34 @@ class Stream:
                 fields = {}
         except (HTTPException, OSError):
             return
+        except ValueError:  # no chunk of HTTP
+            self._refuse()
+
+    def _text(self, line: bytes) -> str:
+        """A line without its end. Raises `CannotStart` for one that is too long or has control characters."""
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        if len(line) >= LINE_BYTES_MAX or (text.startswith("id") and not (text.isascii() and text.isprintable())):
+            self._refuse()
+        return text
 
     def _decoded(self, data: str) -> Event:
+        """An event, of the shape that the contract gives it."""
+        import msgspec
+
+        from simulator.contract.validate import validator
+
         try:
-            event = json.loads(data)
-        except ValueError:
-            event = None
-        if not isinstance(event, dict) or "kind" not in event:
-            raise CannotStart(f"{self._verb}: {self._base} sent something that is no event: is it a simulator?")
-        return event
+            event = msgspec.json.decode(data)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            self._refuse()
+        if not validator("event").is_valid(event):
+            self._refuse()
+        checked: Event = event
+        return checked
+
+    def _refuse(self) -> NoReturn:
+        text = f"{self._verb}: {self._base} sent something that is no event: is it a simulator?"
+        raise CannotStart(one_line(text)) from None
 
     def _open_again(self) -> HTTPResponse:
         """The same stream behind the last event. Raises `CannotStart` when the server is gone."""
@@ -97,15 +125,18 @@ class Stream:
             sleep(PAUSE_S)
 
     def _open(self) -> HTTPResponse:
-        connection = self._connection()
+        connection = self._new_connection()
         headers = self._headers | ({"Last-Event-ID": self._last_id} if self._last_id else {})
         try:
-            connection.request("GET", self._target, headers=headers)
-            response = connection.getresponse()
-            if response.status == OK:
+            with deadline(connection, BEGIN_S):
+                connection.request("GET", self._target, headers=headers)
+                response = connection.getresponse()
+                status = response.status
+                body = b"" if status == OK else response.read(LINE_BYTES_MAX)
+            if status == OK:
+                self._connection = connection
                 return response
-            status, body = response.status, response.read(LINE_BYTES_MAX)
-        except (HTTPException, OSError, UnicodeError) as error:
+        except (HTTPException, OSError, ValueError) as error:
             connection.close()
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
             hint = "start `reseller-sim serve`, or name another address with --url"
@@ -113,7 +144,7 @@ class Stream:
         connection.close()
         raise CannotStart(one_line(f"{self._verb}: {self._base} answered {status}: {_message(body)}"))
 
-    def _connection(self) -> HTTPConnection:
+    def _new_connection(self) -> HTTPConnection:
         try:
             parts = urlsplit(self._base)
             host, port = parts.hostname, parts.port
@@ -127,8 +158,10 @@ class Stream:
 
 def _message(body: bytes) -> str:
     """What a refusal says."""
+    import msgspec
+
     try:
-        answer = json.loads(body)
-    except ValueError:
+        answer = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return "without JSON: is it a simulator?"
     return str(answer.get("message", "")) if isinstance(answer, dict) else ""

@@ -2,24 +2,26 @@
 
 import json
 import sys
-from functools import partial
 
 import click
 
-from simulator.cli import values
-from simulator.cli.flags import option, verb
+from simulator.cli import complete, values
+from simulator.cli.flags import option, own_option, verb
 from simulator.cli.output import printable_json
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.stream import Stream
 
 TITLE = "reseller-sim tail"
-# Without a variable: other verbs' flags have the same names and another meaning.
-own_option = partial(click.option, allow_from_autoenv=False)
 
 
 @verb("tail")
 @option("--url", metavar="URL", help=f"The simulator's address.  [default: {DEFAULT_URL}]")
-@own_option("--sandbox", metavar="ID", help="Only this sandbox.  [default: all of them]")
+@option(
+    "--sandbox",
+    metavar="ID",
+    shell_complete=complete.sandboxes,
+    help="Only this sandbox.  [default: all of them]",
+)
 @option(
     "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
 )

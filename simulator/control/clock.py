@@ -11,7 +11,7 @@ from simulator.control.fired import fired
 from simulator.control.http import InvalidInput, body_of, parse_time, reply, sandbox_of
 from simulator.domain.model.instants import LATEST
 from simulator.runtime.advance import Advance
-from simulator.runtime.events import Action
+from simulator.runtime.event_items import Action
 from simulator.runtime.live_sandbox import LiveSandbox
 
 

@@ -9,7 +9,7 @@ from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.happenings import Attempted, Posted, StatusChanged
 from simulator.domain.model.notifications import Notification
 from simulator.domain.model.webhooks import Delivery
-from simulator.runtime.events import Action, Gone, Item, Taken
+from simulator.runtime.event_items import Action, Gone, Item, Taken
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes

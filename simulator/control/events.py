@@ -13,7 +13,8 @@ from simulator.control.event_rows import KINDS, EventRows, kind_of, refid_of
 from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
 from simulator.control.masking import mask_of
 from simulator.control.parameters import query_of
-from simulator.runtime.events import Action, EventLog, EventReader, Place, Taken
+from simulator.runtime.event_items import Action, Place, Taken
+from simulator.runtime.events import EventLog, EventReader
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.json import encode
 
@@ -53,7 +54,7 @@ class EventSource:
         place, is_known = self._place(after, logs)
         reader = EventReader(self._hub, self._only, place, logs, self._shown, self._gap)
         if not is_known:
-            reader.rescued.append(self._gap(None, place))
+            reader.first.append(self._gap(None, place))
         return reader
 
     def id_of(self, place: Place) -> str:
@@ -78,7 +79,7 @@ class EventSource:
         return min((log.oldest() for log in logs), default=Place(hub.latest, 0)), False
 
     def _shown(self, taken: Taken) -> Event | None:
-        live = self._sandboxes.get(taken.sandbox)
+        live = taken.life or self._sandboxes.get(taken.sandbox)
         kinds, refid, _ = self._wanted
         if not (isinstance(taken.item, Action) and taken.item.name in ALWAYS):
             if kinds and kind_of(live, taken.item) not in kinds:

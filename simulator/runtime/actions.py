@@ -21,7 +21,8 @@ from simulator.domain.commands import (
     SetNetwork,
 )
 from simulator.domain.model.webhooks import ReplayRefused
-from simulator.runtime.events import Action, EventLog
+from simulator.runtime.event_items import Action
+from simulator.runtime.events import EventLog
 
 ACTIONS: dict[type, tuple[str, Callable[[Any], str]]] = {
     AddRule: ("rule_added", lambda command: command.section),

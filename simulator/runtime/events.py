@@ -1,8 +1,9 @@
 """What happens in the sandboxes of a server, in order, for those who watch it.
 
 Nothing is rendered before it is read, and nothing is copied: a sandbox's log has references to what happened, the
-latest ones, and a reader has a position. So a reader that is slow holds nothing, and misses what was evicted meanwhile.
-Readers are woken once in a turn of the event loop. While nobody reads, an event costs appending it.
+latest ones, and a reader has a position. So a reader that is slow misses what was evicted meanwhile, and holds nothing
+but lives of sandboxes that have ended: a few are kept, for all readers together, until these have read them. Readers
+are woken once in a turn of the event loop. While nobody reads, an event costs appending it.
 """
 
 import asyncio
@@ -13,13 +14,11 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from heapq import merge
 from itertools import count, islice
-from typing import Any, Generic, NamedTuple, TypeVar
-
-import msgspec
+from typing import Any, Generic, TypeVar
 
 from simulator.domain.errors import Busy
-from simulator.domain.model.happenings import Happening
 from simulator.runtime.clock import Clock
+from simulator.runtime.event_items import Gone, Item, Place, Taken
 
 EVENTS_MAX = 10_000
 """The latest events of a sandbox that a reader may still get."""
@@ -30,44 +29,11 @@ READERS_MAX = 64
 TAKEN_MAX = 32
 """How many events a reader takes in one turn."""
 
-RESCUED_MAX = 512
-"""How many more it takes at once of a life that ends."""
+ENDED_MAX = 4
+"""How many lives that have ended are kept at a server for readers that have not read them yet."""
 
 
 Shown = TypeVar("Shown")
-
-
-class Gone(Exception):
-    """An event whose request or attempt was evicted meanwhile."""
-
-
-class Action(msgspec.Struct, frozen=True, gc=False):
-    """What was done to a sandbox beside its requests; `about` is what it was done to."""
-
-    name: str
-    at: datetime
-    about: str = ""
-
-
-Item = int | Happening | Action
-"""An event; a number is that of a request in the journal."""
-
-
-class Taken(NamedTuple):
-    """An event as a reader takes it: `serial` numbers those of a server, `number` those of its sandbox, from 1."""
-
-    serial: int
-    number: int
-    sandbox: str
-    item: Item
-    wall: datetime
-
-
-class Place(NamedTuple):
-    """Where a reader is: behind the event with these numbers."""
-
-    serial: int
-    number: int
 
 
 class EventLog:
@@ -82,6 +48,7 @@ class EventLog:
         self._serials: deque[int] = deque(maxlen=EVENTS_MAX)
         self.count = 0
         self.began = 0
+        self.life: Any = None
 
     def join(self, hub: "EventHub") -> None:
         """Be one of the logs of a server."""
@@ -105,7 +72,7 @@ class EventLog:
         stop = start + count_max
         rows = zip(self._serials, count(first), self._items, self._walls, strict=False)
         for found, number, item, wall in islice(rows, start, stop):
-            yield Taken(found, number, self.sandbox, item, wall)
+            yield Taken(found, number, self.sandbox, item, wall, self.life)
 
     def has_after(self, serial: int) -> bool:
         """True when there are events behind a serial number."""
@@ -126,21 +93,35 @@ class EventLog:
         """The place of a reader behind all that there is."""
         return Place(self.hub.latest, self.count)
 
-    def end(self) -> None:
+    def end(self, life: object) -> None:
         """The same, and let the streams of this sandbox alone end."""
-        self.end_life()
+        self.end_life(life)
         for reader in self.hub.readers:
             if reader.only is self:
                 reader.is_last = True
                 reader.wake()
 
-    def end_life(self) -> None:
-        """Let every reader take what it has not read yet, as far as it may, and forget the rest."""
-        self.hub.wake()
-        for reader in self.hub.readers_of(self):
-            reader.rescue()
-        for each in (self._items, self._walls, self._serials):
-            each.clear()
+    def end_life(self, life: object) -> None:
+        """Begin anew. Those who have not read everything yet go on with what was, which is of `life`."""
+        hub = self.hub
+        hub.wake()
+        ended = EventLog(self.sandbox)
+        ended.life, ended.count = life, self.count
+        ended._items, ended._walls, ended._serials = self._items, self._walls, self._serials
+        behind = [reader for reader in hub.readers_of(self) if ended.has_after(reader.place.serial)]
+        self._clear()
+        for reader in behind:
+            reader.logs[ended] = None
+        if behind:
+            hub.keep(ended)
+
+    def forget(self) -> None:
+        """Have nothing any more; readers learn how much they missed."""
+        self._clear()
+        self.life = None
+
+    def _clear(self) -> None:
+        self._items, self._walls, self._serials = (deque(maxlen=EVENTS_MAX) for _ in range(3))
 
 
 class EventHub:
@@ -152,10 +133,11 @@ class EventHub:
         self.readers: list[EventReader[Any]] = []
         self.is_closed = False
         self._touched: set[EventLog] = set()
+        self.ended: list[EventLog] = []
 
     def refuse_when_full(self) -> None:
         """Raise `Busy` when there are too many readers for one more."""
-        if len(self.readers) >= READERS_MAX:
+        if sum(not reader.is_own for reader in self.readers) >= READERS_MAX:
             text = f"{READERS_MAX} streams of events are open at this server, which is the limit; close some first"
             raise Busy("too_many_waiting", text)
 
@@ -164,6 +146,16 @@ class EventHub:
         self.is_closed = True
         for reader in self.readers:
             reader.wake()
+
+    def keep(self, ended: EventLog) -> None:
+        """Keep what a life has told until it is read, unless more lives end meanwhile than are kept."""
+        self.ended.append(ended)
+        if len(self.ended) > ENDED_MAX:
+            self.ended.pop(0).forget()
+
+    def release(self) -> None:
+        """Keep no life any more that all have read."""
+        self.ended = [log for log in self.ended if any(log in reader.logs for reader in self.readers)]
 
     def readers_of(self, log: EventLog) -> "list[EventReader[Any]]":
         """Those who read this log."""
@@ -204,10 +196,11 @@ class EventReader(Generic[Shown]):
         self.place = place
         self.logs: dict[EventLog, None] = dict.fromkeys(logs)
         self._render, self._gap = render, gap
-        self.rescued: list[Shown] = []
+        self.first: list[Shown] = []  # what is told before everything else
         self._missing = 0
         self._woken: asyncio.Future[None] | None = None
         self.is_last = False  # nothing will come after what there is
+        self.is_own = False  # it is the server's, and is not counted
 
     def __enter__(self) -> "EventReader[Shown]":
         self._hub.readers.append(self)
@@ -215,6 +208,7 @@ class EventReader(Generic[Shown]):
 
     def __exit__(self, *_: object) -> None:
         self._hub.readers.remove(self)
+        self._hub.release()
 
     def reads(self, log: EventLog) -> bool:
         """True when it reads this log."""
@@ -228,7 +222,7 @@ class EventReader(Generic[Shown]):
     @property
     def has_more(self) -> bool:
         """True when there is something to take."""
-        return bool(self.rescued) or any(log.has_after(self.place.serial) for log in self.logs)
+        return bool(self.first) or any(log.has_after(self.place.serial) for log in self.logs)
 
     def wake(self) -> None:
         """Let `wait` end."""
@@ -251,18 +245,14 @@ class EventReader(Generic[Shown]):
 
     def take(self, count_max: int = TAKEN_MAX) -> list[Shown]:
         """Some of what there is, rendered; what is missing is said in its place."""
-        rescued, self.rescued = self.rescued, []
-        return rescued or self._take(count_max)
-
-    def rescue(self) -> None:
-        """Take what there is before it goes; nothing when much waits to be sent already."""
-        if not self.rescued:
-            self.rescued = self._take(RESCUED_MAX)
+        first, self.first = self.first, []
+        return first or self._take(count_max)
 
     def skip(self) -> None:
         """Go to the end without rendering anything."""
         self.place = Place(self._hub.latest, self.only.count if self.only else 0)
-        self.rescued = []
+        self.first = []
+        self._drop_read()
 
     def _take(self, count_max: int) -> list[Shown]:
         shown: list[Shown] = []
@@ -279,10 +269,16 @@ class EventReader(Generic[Shown]):
                 shown += [] if piece is None else [piece]
             self.place = Place(taken.serial, taken.number)
         shown += self._told(self.place)
+        self._drop_read()
+        return shown
+
+    def _drop_read(self) -> None:
+        """Forget the logs of which everything was read."""
         for log in [log for log in self.logs if not log.has_after(self.place.serial)]:
             if log is not self.only:
                 del self.logs[log]
-        return shown
+        if self._hub.ended:
+            self._hub.release()
 
     def _told(self, place: Place) -> list[Shown]:
         """What says how many are missing until this place, if any."""

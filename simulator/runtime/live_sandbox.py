@@ -19,7 +19,8 @@ from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.driver import Driver
-from simulator.runtime.events import Action, EventLog
+from simulator.runtime.event_items import Action
+from simulator.runtime.events import EventLog
 from simulator.runtime.inbox_budget import InboxBudget
 from simulator.runtime.inboxes import Inbox, Inboxes
 from simulator.runtime.journal import Journal
@@ -234,7 +235,7 @@ class LiveSandbox:
         ended = self.driver
         ended.refuse_while_advancing()
         self.stop()
-        self.events.end_life()
+        self.events.end_life(self.life())
         self._begin_journal()
         await ended.close()
         first = await in_background(first_state, self.id, self.spec, self._wall)

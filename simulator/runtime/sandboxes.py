@@ -11,7 +11,8 @@ from simulator.domain.reports.coverage import Coverage
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.events import Action, EventHub
+from simulator.runtime.event_items import Action
+from simulator.runtime.events import EventHub
 from simulator.runtime.inboxes import server_budget
 from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.live_sandbox import FirstState, LiveSandbox, SandboxSpec, first_state
@@ -131,7 +132,7 @@ class Sandboxes:
         sandbox.retire_secrets()
         sandbox.is_deleted = True
         sandbox.events.note(Action("deleted", sandbox.clock.now()))
-        sandbox.events.end()
+        sandbox.events.end(sandbox)
         sandbox.stop()
         del self._by_id[sandbox.id]
         self.unique_keys = {key: owner for key, owner in self.unique_keys.items() if owner is not sandbox}

@@ -1,10 +1,13 @@
 """What reads a stream of events: it goes on where it was interrupted, and says when the server is gone."""
 
+import asyncio
 import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +15,7 @@ from simulator.cli import stream as stream_module
 from simulator.cli.flags import CannotStart
 from simulator.cli.lines import Lines
 from simulator.cli.listen import _forwarded, target_of
+from simulator.cli.showing import Writer
 from simulator.cli.stream import Stream
 from tests.support.receivers import refused_url
 from tests.support.runner import invoke, refusal
@@ -84,6 +88,130 @@ def test_what_is_no_stream_is_said() -> None:
     with server(HEAD + b"data: hello\n\n") as (url, _):
         said = refusal(invoke("tail", "--url", url), 3)
     assert said == f"reseller-sim tail: {url} sent something that is no event: is it a simulator?"
+
+
+def raw(data: str) -> bytes:
+    return HEAD + f"id: x.1\ndata: {data}\n\n".encode()
+
+
+NO_ACTIONS: list[Any] = [["deleted"], 5, {}, None]
+SENT = {"method": "POST", "url": "http://x/y", "headers": [["A", "b"]], "body": "x"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        raw("[" * 100_000),
+        raw('{"id": "x", "kind": "request", "status": ' + "[" * 60_000 + "]" * 60_000 + "}"),
+        raw('{"id": "x", "kind": ["request"]}'),
+        *(HEAD + event(1, action=action) for action in NO_ACTIONS),
+        HEAD + event(1, sandbox=[1]),
+        HEAD + event(1, at={}),
+        HEAD + event(1, entry=1),
+        HEAD + event(1, notification={"to": 5, "subject": 1}),
+        *(HEAD + event(1, sent=sent) for sent in ("abc", [1], {"method": "GET"}, SENT | {"url": 5})),
+        *(HEAD + event(1, sent=SENT | {"headers": headers}) for headers in (5, [["a"]], [["a", None]])),
+        *(HEAD + event(1, sent=SENT | wrong) for wrong in ({"body": 5}, {"body": None}, {"method": 5})),
+        HEAD + b"id: a\rX-Evil: 1\ndata: " + json.dumps({"id": "a", "kind": "status"}).encode() + b"\n\n",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-5\r\nabc",
+    ],
+    ids=lambda answer: answer[len(HEAD) :][:60].decode(),
+)
+@pytest.mark.parametrize("verb", [["tail"], ["listen", "--forward-to", "http://127.0.0.1:9"]], ids=" ".join)
+def test_what_has_no_shape_of_an_event_is_said(verb: list[str], answer: bytes) -> None:
+    with server(answer) as (url, _):
+        done = invoke(*verb, "--url", url)
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert (
+        done.stderr.splitlines()[-1]
+        == f"reseller-sim {verb[0]}: {url} sent something that is no event: is it a simulator?"
+    )
+
+
+def test_a_line_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_module, "LINE_BYTES_MAX", 1000)
+    with server(HEAD + b"data: " + b"x" * 2000) as (url, _):
+        assert "is no event" in refusal(invoke("tail", "--url", url), 3)
+
+
+def test_fields_that_no_event_has_are_not_kept() -> None:
+    fields = b"".join(b"f%d: x\n" % n for n in range(1000))
+    with server(HEAD + fields + b"event: later\n" + event(3)) as (url, _):
+        assert next(Stream("tail", url, None, None, {}).events())["id"] == "x.3"
+
+
+@contextmanager
+def endless(begin: bytes, more: bytes) -> Iterator[str]:
+    """A server that never ends its answer."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            connection.sendall(begin)
+            while True:
+                connection.sendall(more)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    listener.close()
+    thread.join(10)
+
+
+INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+def test_a_stream_has_to_begin_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_module, "BEGIN_S", 0.2)
+    with endless(INTERIM, INTERIM) as url:
+        assert "does not answer (nothing within 0.2 seconds)" in refusal(invoke("tail", "--url", url), 3)
+
+
+def test_the_timeout_of_a_message_is_that_of_the_whole_exchange() -> None:
+    with endless(INTERIM, INTERIM) as url:
+        assert " no answer (nothing within 0.2 seconds) in " in _forwarded(url, SENT, 0.2)
+
+
+def test_a_message_that_cannot_be_sent_is_said_and_the_next_one_goes_on() -> None:
+    bad = [SENT | {"url": "http://[x"}, SENT | {"method": "GET / HTTP/1.1\r\nX: y"}, SENT | {"url": "http://x/a b"}]
+    bad += [SENT | {"headers": [["X: 1\r\nY", "b"]]}, SENT | {"headers": [["X", "\u20ac"]]}]
+    answer = HEAD + b"".join(event(n, sent=sent) for n, sent in enumerate([*bad, SENT]))
+    with target() as mine, server(answer) as (url, _):
+        done = invoke("listen", "--url", url, "--forward-to", mine.url)
+        said = [line for line in done.output.splitlines() if line.startswith("  -> ")]
+        assert [message.path for message in mine.got] == ["/y"]
+        assert mine.got[0].headers["connection"] == "close"
+    assert len(said) == len(bad) + 1
+    assert said[0].startswith("  -> not passed on: the URL that was called cannot be read (")
+    assert all(" no answer (" in line for line in said[1:-1])
+    assert " 200 in " in said[-1]
+
+
+@pytest.mark.parametrize(
+    ("verb", "asked"),
+    [
+        (["tail"], "/events HTTP/1.1"),
+        (["tail", "--only", "statuses"], "/events?only=status HTTP/1.1"),
+        (["listen", "--forward-to", "http://x"], "/events?only=callback%2Cwebhook&with=bodies HTTP/1.1"),
+        (["listen", "--forward-to", "http://x", "--only", "webhooks"], "/events?only=webhook&with=bodies HTTP/1.1"),
+        (["listen", "--forward-to", "http://x", "--only", "callbacks"], "/events?only=callback&with=bodies HTTP/1.1"),
+    ],
+)
+def test_the_sandbox_of_the_variable_is_the_one_that_is_watched(verb: list[str], asked: str) -> None:
+    with server(HEAD) as (url, got):
+        assert invoke(*verb, "--url", url, RESELLER_SIM_SANDBOX="mine").exit_code == 3
+    assert got[0].splitlines()[0] == f"GET /_sim/sandboxes/mine{asked}"
+
+
+def test_who_does_not_read_the_lines_of_serve_does_not_keep_it_alive(tmp_path: Path) -> None:
+    async def made() -> list[bool]:
+        with (tmp_path / "lines").open("w") as stream:
+            before = set(threading.enumerate())
+            Writer(stream)
+            return [thread.daemon for thread in set(threading.enumerate()) - before]
+
+    assert asyncio.run(made()) == [True]
 
 
 @pytest.mark.parametrize("flags", [["--only", "nothing"], ["--url", "ftp://x"], ["--sandbox"]])

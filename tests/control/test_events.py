@@ -3,11 +3,16 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 
+from simulator.control.event_rows import EventRows
+from simulator.control.events import EventSource, Wanted
 from simulator.runtime import events
+from simulator.runtime.event_items import Taken
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.secrets import MASKED
 from tests.support.client import Client, Response, running
 
@@ -261,6 +266,21 @@ def test_an_id_of_another_server_or_of_a_deleted_sandbox_is_an_unknown_gap(clien
         assert (gap["missing"], created["action"]) == (None, "created")
 
 
+def test_the_same_place_of_another_server_is_not_this_one(client: Client) -> None:
+    client.pay("e1")
+    last = told(client)[-1]["id"]
+    assert told(client, last_event_id=last) == []
+    boot, _, place = last.partition(".")
+    other = f"{int(boot, 16) ^ 1:08x}.{place}"
+    assert [event.get("missing", event["kind"]) for event in told(client, last_event_id=other)] == [None, *PAID_KINDS]
+
+
+def test_the_header_of_an_interrupted_stream_wins_over_where_it_began(client: Client) -> None:
+    client.pay("e1")
+    found = told(client)
+    assert told(client, "after=0", last_event_id=found[2]["id"]) == found[3:]
+
+
 def test_all_sandboxes_are_told_in_one_order_and_a_deleted_one_is_a_gap(client: Client) -> None:
     client.sandbox(PLAIN, "one")
     client.sandbox(PLAIN, "two")
@@ -376,6 +396,75 @@ def test_what_was_not_read_before_a_reset_is_told_before_it(client: Client) -> N
     assert [event.get("n") or event["action"] for event in client.run(follow())] == [1, 2, 3, 4, 5, "reset"]
 
 
+def test_readers_that_do_not_read_cost_a_reset_nothing_and_miss_nothing(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendered: list[int] = []
+    row = EventRows.row
+
+    def counted(rows: EventRows, live: LiveSandbox, taken: Taken) -> dict[str, Any]:
+        rendered.append(taken.number)
+        return row(rows, live, taken)
+
+    monkeypatch.setattr(EventRows, "row", counted)
+
+    async def follow() -> list[list[Any]]:
+        async with AsyncExitStack() as stack:
+            stalled = [Following(client, "/events", "only=request") for _ in range(10)]
+            for stream in stalled:
+                await stack.enter_async_context(stream)
+                stream.may_read.clear()
+            for _ in range(100):
+                await client.acall("GET", "/v2/balance")
+            before = len(rendered)
+            await client.asim("POST", "/sandboxes/default/reset")
+            assert len(rendered) - before <= len(stalled)  # each may take the reset in its next turn
+            assert len(client.app.sandboxes.events.ended) == 1
+            for stream in stalled:
+                stream.may_read.set()
+                await stream.until('"reset"')
+            return [stream.events for stream in stalled]
+
+    for found in client.run(follow()):
+        assert [event.get("n") or event["action"] for event in found] == [*range(1, 101), "reset"]
+    assert client.app.sandboxes.events.ended == []
+
+
+def test_only_the_latest_lives_that_ended_are_kept_for_a_reader(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "ENDED_MAX", 2)
+
+    async def follow() -> list[Any]:
+        async with Following(client, PATH, "only=request") as stream:
+            stream.may_read.clear()
+            for _ in range(5):
+                await client.acall("GET", "/v2/balance")
+                await client.asim("POST", "/sandboxes/default/reset")
+            assert len(client.app.sandboxes.events.ended) == 2
+            await client.acall("GET", "/v2/transactions")
+            stream.may_read.set()
+            await stream.until("/v2/transactions")
+            assert client.app.sandboxes.events.ended == []
+            return stream.events
+
+    found = client.run(follow())
+    missing = sum(event["missing"] for event in found if event["kind"] == "gap")
+    told = [event for event in found if event["kind"] != "gap"]
+    assert missing > 0
+    assert missing + len(told) == told[-1]["number"] - 1
+
+
+def test_the_lines_of_the_server_itself_are_no_stream_of_a_client(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "READERS_MAX", 1)
+    own = EventSource(client.app.sandboxes, Wanted()).reader()
+    own.is_own = True
+    with own:
+        assert client.sim("GET", f"{PATH}?timeout=0").status == 200
+
+
 def test_a_reader_that_does_not_read_holds_nothing_and_learns_how_much_it_missed(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -388,7 +477,7 @@ def test_a_reader_that_does_not_read_holds_nothing_and_learns_how_much_it_missed
             for _ in range(100):
                 await client.acall("GET", "/v2/balance", sandbox="busy")
             (reader,) = client.app.sandboxes.events.readers
-            assert reader.rescued == []
+            assert [log.sandbox for log in reader.logs] == ["busy"]
             stream.may_read.set()
             await stream.until('"number":101')
             return stream.events
