@@ -1,7 +1,7 @@
 """The control API of a running simulator, as requests and answers."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from reseller_sim.errors import NotRunning, SimulatorError
@@ -10,7 +10,9 @@ from reseller_sim.exchange import Unanswered, encoded, exchange
 CONTROL_PATH = "/_sim"
 TIMEOUT_S = 60.0
 PAGE = 1000
+HTTP_REDIRECT = 300
 HTTP_ERROR = 400
+T = TypeVar("T")
 Query = Mapping[str, Any]  # without those that are None
 
 
@@ -51,10 +53,23 @@ class Control:
         try:
             decoded = answer.json() if answer.body else None
         except ValueError:
-            raise NotRunning(f"{self.root} answered {answer.status} without JSON: is it a simulator?") from None
+            raise self.no_simulator(f"{answer.status} without JSON") from None
         if answer.status >= HTTP_ERROR:
             raise _refusal(answer.status, decoded)
+        if answer.status >= HTTP_REDIRECT or not isinstance(decoded, dict | None):
+            raise self.no_simulator(f"{answer.status}, and not as the control API does")
         return decoded
+
+    def no_simulator(self, answered: str) -> NotRunning:
+        """What to say when something else answers."""
+        return NotRunning(f"{self.root} answered {answered}: is it a simulator?")
+
+    def member(self, found: Any, name: str, kind: type[T]) -> T:
+        """A member of an answer that has to be there. Raises `NotRunning`."""
+        value = found.get(name) if isinstance(found, dict) else None
+        if not isinstance(value, kind):
+            raise self.no_simulator(f"without {name!r}")
+        return value
 
     def not_running(self, reason: Unanswered) -> NotRunning:
         """What to do when nobody answers."""
@@ -68,17 +83,23 @@ class Control:
         cursor: Any = None
         while True:
             page = self.ask("GET", path, query={**filters, "limit": PAGE, "cursor": cursor})
-            yield from page[member]
-            if not page["has_more"]:
+            rows = self.member(page, member, list)
+            if not all(isinstance(one, dict) for one in rows):
+                raise self.no_simulator(f"without {member!r} that are objects")
+            yield from rows
+            if not self.member(page, "has_more", bool):
                 return
+            if page.get("cursor") in (None, cursor):
+                raise self.no_simulator("the same page again")
             cursor = page["cursor"]
 
 
 def _refusal(status: int, decoded: Any) -> SimulatorError:
     said = decoded if isinstance(decoded, dict) else {}
-    problems = tuple(_problem(one) for one in said.get("problems", ()))
+    listed = said.get("problems")
+    problems = tuple(_problem(one) for one in listed) if isinstance(listed, list) else ()
     code, message = said.get("error", "unknown"), said.get("message", "the control API refused the request")
-    return SimulatorError(status, code, message, said.get("path") or "", problems)
+    return SimulatorError(status, str(code), str(message), str(said.get("path") or ""), problems)
 
 
 def _problem(one: Any) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from reseller_sim.story import attempt_line, request_line
+from reseller_sim.story import attempt_line, money, request_line
 
 if TYPE_CHECKING:
     from reseller_sim.sandbox import Sandbox
@@ -69,8 +69,8 @@ class Evidence:
 
 
 def _payment(one: Mapping[str, Any]) -> str:
-    bought = f"{one['product']} {one['amount']} for {one['account']}"
-    return f"{one['refid']}: {bought}, cost {one['cost']}, {one['status']}"
+    bought = f"{one['product']} {money(one['amount'])} to {one['account']}"
+    return f"{one['refid']}: {bought}, cost {money(one['cost'])}, {one['status']}"
 
 
 def _violation(one: Mapping[str, Any]) -> list[str]:

@@ -1,11 +1,11 @@
 """A callback or webhook as its receiver got it."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from reseller_sim.decoding import decoded
 from reseller_sim.webhooks import Verdict, verify_webhook
 
 UNCHECKED = Verdict(False, "no secret was given; name it with verify(secret)")
@@ -34,7 +34,7 @@ class Message:
 
     def json(self) -> Any:
         """The decoded body. Raises `ValueError` when it is no JSON."""
-        return json.loads(self.body)
+        return decoded(self.body)
 
     @property
     def data(self) -> Mapping[str, Any]:
@@ -53,7 +53,7 @@ class Message:
 
 def _members(text: str | bytes) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        found = decoded(text)
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

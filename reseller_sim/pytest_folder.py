@@ -1,8 +1,10 @@
 """--reseller-sim-report DIR: a folder for each test's sandbox, and a page that leads to them."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ FILES: dict[str, Callable[[Sandbox], Any]] = {
 }
 """What is written of a sandbox beside `test.json`, which says of which test it is."""
 
+_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 75em }
 th, td { padding: .2em .6em; text-align: left; vertical-align: top } .failed { color: #b00020 }
@@ -48,7 +51,7 @@ def begin(config: pytest.Config) -> None:
 
 def write(item: pytest.Item, sandbox: Sandbox, outcome: str) -> None:
     """Write what a sandbox did that anything has reached. A simulator that is gone, or a full disk, fails no test."""
-    folder = Path(item.config.getoption(OPTION)) / sandbox.id
+    folder = Path(item.config.getoption(OPTION)) / _name(sandbox.id)
     about: dict[str, Any] = {"test": item.nodeid, "outcome": outcome, "sandbox": sandbox.id, "problem": ""}
     try:
         contents = {name: read(sandbox) for name, read in FILES.items()}
@@ -59,6 +62,11 @@ def write(item: pytest.Item, sandbox: Sandbox, outcome: str) -> None:
         folder.mkdir(exist_ok=True)
         for name, content in {**contents, TEST: about}.items():
             (folder / name).write_text(json.dumps(content, indent=2), "utf-8")
+
+
+def _name(sandbox: str) -> str:
+    """The folder of a sandbox: its id, unless a server gave one that leads elsewhere."""
+    return sandbox if _PLAIN.fullmatch(sandbox) else "sandbox-" + sha256(sandbox.encode()).hexdigest()[:16]
 
 
 def _stories(sandbox: Sandbox) -> dict[str, Any]:
@@ -105,7 +113,7 @@ def _page(tests: list[dict[str, Any]], verdict: str) -> str:
 
 def _row(one: dict[str, Any]) -> str:
     names = [TEST] if one["problem"] else [TEST, *FILES]
-    links = ", ".join(f'<a href="{escape(one["sandbox"])}/{name}">{name}</a>' for name in names)
+    links = ", ".join(f'<a href="{_name(one["sandbox"])}/{name}">{name}</a>' for name in names)
     problem = f"<br>{escape(printable(one['problem']))}" if one["problem"] else ""
     cells = (
         escape(printable(one["test"])),

@@ -44,7 +44,7 @@ class Sandbox(Identity):
     deletes the one that was made."""
 
     def __init__(self, control: Control, described: Mapping[str, Any], *, is_ours: bool = False) -> None:
-        super().__init__(control, dict(described))
+        super().__init__(control, dict(described or {}))
         self._is_ours = is_ours
 
     # Requests
@@ -81,7 +81,11 @@ class Sandbox(Identity):
     @property
     def now(self) -> datetime:
         """The sandbox's time."""
-        return datetime.fromisoformat(self.ask("GET", "/clock")["now"])
+        now = self._control.member(self.ask("GET", "/clock"), "now", str)
+        try:
+            return datetime.fromisoformat(now)
+        except ValueError:
+            raise self._control.no_simulator(f"the time {now[:40]!r}") from None
 
     def advance(self, by: Duration | None = None, *, to: str | datetime | None = None) -> dict[str, Any]:
         """Move the clock by a duration (`"90s"`, `90`, a timedelta) or to a time, and run all that is due until then,
@@ -106,7 +110,7 @@ class Sandbox(Identity):
         """Add a rule before all others of `payments`, `voids`, `disputes`, `bills` or `faults`, written as in a
         scenario. Raises `SimulatorError`."""
         made = self.ask("POST", "/rules", {"section": section, "rule": dict(rule)})
-        return Rule(self._control, self._path, made["id"])
+        return Rule(self._control, self._path, self._control.member(made, "id", str))
 
     def fault(self, rule: Mapping[str, Any]) -> Rule:
         """Add a fault: `{"when": {"path": "/v2/topup"}, "times": 1, "then": {"status": 500}}`."""
@@ -135,7 +139,7 @@ class Sandbox(Identity):
     def balance(self, reseller: str | None = None) -> Decimal:
         """The balance of a wallet, by default the first reseller's. Raises `LookupError` for an unknown code."""
         code = reseller or self.code
-        for one in self.ask("GET")["resellers"]:
+        for one in self._control.member(self.ask("GET"), "resellers", list):
             if one["code"] == code:
                 return Decimal(str(one["balance"]))
         raise LookupError(f"there is no reseller {code!r}")
@@ -196,12 +200,13 @@ class Sandbox(Identity):
             left = max(0.0, ends - monotonic())
             query = {"cursor": cursor, "wait_for": 1, "timeout": round(left, 3)}
             page = self.ask("GET", f"/inbox/{inbox}", query=query, timeout_s=left + TIMEOUT_S)
-            for item in page["items"]:
+            items = self._control.member(page, "items", list)
+            for item in items:
                 cursor = item["n"]
                 message = from_inbox(item, self._address(inbox))
                 if refid in (None, message.data.get("refid")) and status in (None, message.data.get("status")):
                     return message
-            if not page["items"] and left == 0:
+            if not items and left == 0:
                 raise AssertionError(self.evidence.no_callback(refid, status, inbox))
 
     # What should have happened

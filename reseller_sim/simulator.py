@@ -76,11 +76,14 @@ class Simulator:
     def health(self) -> dict[str, Any]:
         """`{"status": "ok", "version"}`. Raises `NotRunning`."""
         found: dict[str, Any] = self.control.ask("GET", "/health")
+        if self.control.member(found, "status", str) != "ok":
+            raise self.control.no_simulator(f"the status {found['status']!r}")
+        self.control.member(found, "version", str)
         return found
 
     def sandboxes(self) -> list[dict[str, Any]]:
         """Every sandbox, as the control API describes it."""
-        found: list[dict[str, Any]] = self.control.ask("GET", "/sandboxes")["sandboxes"]
+        found: list[dict[str, Any]] = self.control.member(self.control.ask("GET", "/sandboxes"), "sandboxes", list)
         return found
 
     def sandbox(

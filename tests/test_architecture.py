@@ -171,6 +171,17 @@ def test_what_tests_import_knows_nothing_of_what_it_speaks_to() -> None:
     assert all(len(path.read_text().splitlines()) <= LINES_MAX for path in client.rglob("*.py"))
 
 
+def test_the_simulator_uses_of_what_tests_import_only_its_texts() -> None:
+    """The command prints stories as the client does."""
+    found = {
+        (str(path.relative_to(PACKAGE)), name)
+        for path in PACKAGE.rglob("*.py")
+        for name in imports(path)
+        if name.partition(".")[0] == "reseller_sim"
+    }
+    assert found == {("cli/story.py", "reseller_sim.story.Story"), ("cli/trigger.py", "reseller_sim.story.outcome")}
+
+
 def test_importing_what_tests_import_costs_nothing() -> None:
     """The plugin imports it whenever pytest starts."""
     program = "import sys\nbefore = set(sys.modules)\nimport reseller_sim\nprint(sorted(set(sys.modules) - before))"

@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
+from reseller_sim.story import Story
 from simulator.cli import complete
 from simulator.cli.control import Control, path_part
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo, echo_value, one_line
-from simulator.cli.reports.story import lines_of
 from simulator.cli.tables import wants_json
 
 TITLE = "reseller-sim story"
@@ -39,7 +39,7 @@ def command(refid: str, reseller: str | None, json: bool, **running: Any) -> Non
     if wants_json(json):
         echo_value(found)
     else:
-        echo("\n".join(map(one_line, lines_of(found))))
+        echo("\n".join(map(one_line, Story(found).lines)))
 
 
 def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:

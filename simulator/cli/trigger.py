@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
+from reseller_sim.story import outcome
 from simulator.cli import complete, values
 from simulator.cli.control import Control, path_part
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo_value
-from simulator.cli.reports.story import outcome
 from simulator.cli.resellers import deposit
 from simulator.cli.story import trxid_of
 from simulator.cli.tables import print_line, wants_json

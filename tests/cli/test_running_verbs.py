@@ -154,15 +154,15 @@ def test_a_request_without_an_answer_says_so_and_names_rule_and_fault(asking: As
 def test_a_story_tells_people_all_in_the_order_of_time(asking: Asking) -> None:
     asking.pay("order-1", "0120000001")
     asking.json("advance", "idle", "--json")
-    told = [line[23:] for line in shown(asking, "story", "order-1").splitlines()[2:]]
+    told = [line[27:] for line in shown(asking, "story", "order-1").splitlines()[2:]]
     assert told == [
-        "request 1 POST /v2/topup: 200, rule magic-01",
+        "#1 POST /v2/topup → 200, rule magic-01",
         "status Accepted (1) by creation",
-        "wallet -9.75 MYR (TRANSACTION), balance 4990.25 MYR",
+        "wallet -9.75 MYR (TRANSACTION), balance 4990.25 MYR: Mobile Reload 0120000001",
         "status Processing (2) by step",
         "callback Processing to inbox:callbacks, attempt 1: answered 200",
         "status Failed (48) by step, remarks HC",
-        "wallet +9.75 MYR (REFUND), balance 5000.00 MYR",
+        "wallet +9.75 MYR (REFUND), balance 5000.00 MYR: refund of order-1",
         "callback Failed to inbox:callbacks, attempt 1: answered 200",
     ]
 

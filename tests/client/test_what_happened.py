@@ -16,23 +16,50 @@ def test_a_story_has_a_line_for_all_that_happened(client: Any) -> None:
         sandbox.call("POST", "/v2/topup", PAYMENT)
         sandbox.run_until_idle()
         story = sandbox.story("order-1")
-        said = [line[16:] for line in story.lines[1:]]
-        assert story.lines[0].startswith("order-1 (trxid ")
-        assert story.lines[0].endswith("): RELOAD 10 for 0123456789, Succesful")
+        said = [line[27:] for line in story.lines[2:]]
+        assert story.lines[0] == "order-1: RELOAD 10.00 MYR to 0123456789, Succesful (20)"
+        assert story.lines[1] == f"  trxid {story.data['trxid']}, reseller RS001, rule ordinary"
         assert said[:3] == [
             "#1 POST /v2/topup → 200, rule ordinary",
-            "Accepted (creation)",
-            "wallet TRANSACTION -9.75, balance 4990.25: Mobile Reload 0123456789",
+            "status Accepted (1) by creation",
+            "wallet -9.75 MYR (TRANSACTION), balance 4990.25 MYR: Mobile Reload 0123456789",
         ]
         assert "callback Processing to inbox:callbacks, attempt 1: answered 500" in said
         assert "callback Succesful to inbox:callbacks, attempt 1: answered 200" in said
         assert (story.status, story.data["refid"], str(story)) == ("Succesful", "order-1", "\n".join(story.lines))
 
 
+def test_a_story_on_a_standing_clock_shows_each_thing_behind_what_caused_it(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        sandbox.advance("2s")
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        said = [line[27:].split(",")[0] for line in sandbox.story("order-1").lines[2:]]
+        assert said == [
+            "#1 POST /v2/topup → 200",
+            "status Accepted (1) by creation",
+            "wallet -9.75 MYR (TRANSACTION)",
+            "#2 POST /v2/topup → 200",
+            "status Processing (2) by step",
+            "callback Processing to inbox:callbacks",
+            "#3 POST /v2/topup → 200",
+        ]
+
+
+def test_a_callback_that_was_sent_once_more_is_told_apart(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        sandbox.run_until_idle()
+        sandbox.ask("POST", f"/transactions/{sandbox.transaction('order-1')['trxid']}/callbacks", {})
+        sandbox.advance()
+        assert "callback Succesful again to inbox:callbacks, attempt 1: answered 200" in str(sandbox.story("order-1"))
+
+
 def test_a_story_of_an_unknown_payment_says_what_there_is(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.call("POST", "/v2/topup", PAYMENT)
-        with pytest.raises(LookupError, match=r"(?s)no payment has the refid 'order-2'.*order-1: RELOAD 10"):
+        with pytest.raises(LookupError, match=r"(?s)no payment has the refid 'order-2'.*order-1: RELOAD 10.00 MYR"):
             sandbox.story("order-2")
 
 
@@ -84,7 +111,7 @@ def test_a_callback_that_does_not_come_is_explained(client: Any) -> None:
         assert text.startswith(
             "no callback about 'order-1' came to the inbox 'callbacks'; the clock is manual and 1 is"
         )
-        assert "Accepted (creation)" in text
+        assert "status Accepted (1) by creation" in text
 
 
 def test_pages_are_read_to_the_last(client: Any) -> None:
@@ -122,7 +149,9 @@ def test_a_missing_payment_is_explained_by_the_refused_request(client: Any) -> N
 def test_another_balance_is_shown_with_the_payments(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.call("POST", "/v2/topup", PAYMENT)
-        with pytest.raises(AssertionError, match=r"(?s)the balance is 4990.25, not 5000\n.*order-1: RELOAD 10 .* 9.75"):
+        with pytest.raises(
+            AssertionError, match=r"(?s)the balance is 4990.25, not 5000\n.*order-1: RELOAD 10.00 MYR .* 9.75 MYR"
+        ):
             sandbox.expect_balance(5000)
 
 

@@ -134,9 +134,9 @@ def test_only_tests_that_fail_have_evidence(run: Run) -> None:
 
 def test_the_stories_of_payments_are_shown_those_that_failed_first(run: Run) -> None:
     failed, newest = (run.section("test_payments", f"reseller-sim: story of order-{number}") for number in (4, 5))
-    assert "RELOAD 10 for 0120000001, Failed" in failed[0]
+    assert "RELOAD 10.00 MYR to 0120000001, Failed (48)" in failed[0]
     assert any("POST /v2/topup → 200" in line for line in failed)
-    assert any("wallet REFUND +9.75" in line for line in failed)
+    assert any("wallet +9.75 MYR (REFUND)" in line for line in failed)
     assert any("callback Failed to inbox:callbacks, attempt 1: answered 200" in line for line in failed)
     assert "Succesful" in newest[0]
     report = run.report("test_payments")
@@ -160,7 +160,7 @@ def test_refused_requests_are_shown_with_their_diagnosis_the_latest_ten(run: Run
 def test_of_a_long_story_the_beginning_and_the_end_are_shown(run: Run) -> None:
     lines = run.section("test_a_long_story", "reseller-sim: story of order-1")
     assert len(lines) == 31
-    assert "#1 POST /v2/topup" in lines[1]
+    assert "#1 POST /v2/topup" in lines[2]
     assert lines[8] == "  ... 17 more"
     assert "callback Succesful" in lines[-1]
 
