@@ -1,6 +1,6 @@
 """The texts of expectations that failed: what happened instead."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reseller_sim.story import attempt_line, money, request_line
@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from reseller_sim.sandbox import Sandbox
 
 LINES_MAX = 20
+WARNING = "warning"
 
 
 class Evidence:
@@ -61,11 +62,15 @@ class Evidence:
         count = "1 request was" if len(rows) == 1 else f"{len(rows)} requests were"
         return "\n".join([f"{count} refused:", *_indented(rows)])
 
-    def violations(self, audit: Mapping[str, Any]) -> str:
+    def violations(self, broken: Sequence[Mapping[str, Any]]) -> str:
         """What an audit found, and what to do."""
-        broken = [one for one in audit["obligations"] if one["state"] == "violated"]
         rows = [line for one in broken for line in _violation(one)]
-        return "\n".join([f"{len(broken)} obligations of a client are violated:", *_indented(rows, len(rows))])
+        return "\n".join([f"obligations of a client that are violated: {len(broken)}", *_indented(rows, len(rows))])
+
+
+def violated(audit: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The obligations of an audit that a client must meet and has violated; warnings are none."""
+    return [one for one in audit["obligations"] if one["state"] == "violated" and one["severity"] != WARNING]
 
 
 def _payment(one: Mapping[str, Any]) -> str:
@@ -77,7 +82,7 @@ def _violation(one: Mapping[str, Any]) -> list[str]:
     numbers = ", ".join(f"#{number}" for number in one["evidence"][:LINES_MAX])
     return [
         f"{one['id']} ({one['severity']}, SPEC {one['section']}): {one['title']}",
-        f"  {one['violations']} times; {one['log']} {numbers}",
+        f"  violations: {one['violations']}; {one['log']} {numbers}",
         *(f"  {finding}" for finding in one["findings"][:LINES_MAX]),
         f"  {one['advice']}",
     ]

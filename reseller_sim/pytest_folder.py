@@ -21,6 +21,7 @@ TEST = "test.json"
 STORIES_MAX = 200
 FILES: dict[str, Callable[[Sandbox], Any]] = {
     "requests.json": lambda sandbox: sandbox.requests(),
+    "requests.har": lambda sandbox: sandbox.ask("GET", "/requests.har"),
     "payments.json": lambda sandbox: _stories(sandbox),
     "callbacks.json": lambda sandbox: sandbox.callbacks(),
     "audit.json": lambda sandbox: sandbox.audit(),

@@ -157,7 +157,8 @@ class Receiver:
 
 
 def _size(message: Message) -> int:
-    return len(message.body) + sum(len(name) + len(text) for name, text in message.headers.items())
+    head = len(message.path) + sum(len(name) + len(text) for name, text in message.headers.items())
+    return len(message.body) + head + sum(len(name) + len(text) for name, text in message.query.items())
 
 
 class _Server(ThreadingHTTPServer):

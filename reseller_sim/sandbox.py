@@ -11,7 +11,7 @@ from typing import Any
 from reseller_sim.control import CONTROL_PATH, TIMEOUT_S, Control, Query
 from reseller_sim.durations import Duration, moment, seconds
 from reseller_sim.errors import NoAnswer, NotRunning, SimulatorError
-from reseller_sim.evidence import Evidence
+from reseller_sim.evidence import Evidence, violated
 from reseller_sim.exchange import Answer, Unanswered, Unreachable, encoded, exchange
 from reseller_sim.identity import Identity
 from reseller_sim.messages import Message, from_inbox
@@ -247,9 +247,9 @@ class Sandbox(Identity):
     def expect_clean_audit(self) -> None:
         """Nothing that the service asks of a client was violated, but for warnings. Raises `AssertionError` with what
         was, and what to do."""
-        found = self.audit()
-        if not found["ok"]:
-            raise AssertionError(self.evidence.violations(found))
+        broken = violated(self.audit())
+        if broken:
+            raise AssertionError(self.evidence.violations(broken))
 
     def __enter__(self) -> "Sandbox":
         return self

@@ -251,3 +251,14 @@ def test_a_message_of_another_shape_has_no_data() -> None:
         found = [dict(one.data) for one in receiver.received]
     assert found == [{}, {}, {}, {}]
     assert isinstance(receiver.received[0], Message), "what came is kept after the end"
+
+
+def test_the_bound_of_bytes_counts_paths_and_queries() -> None:
+    from reseller_sim.receiver import _size
+
+    with Receiver() as receiver:
+        connection = HTTPConnection("127.0.0.1", int(receiver.url.rpartition(":")[2].partition("/")[0]))
+        connection.request("GET", "/" + "p" * 30_000 + "?q=" + "v" * 20_000)
+        assert connection.getresponse().status == 200
+        connection.close()
+        assert _size(receiver.received[0]) > 50_000

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,3 +101,13 @@ def test_a_readme_lists_every_file(language: str) -> None:
 
 def test_the_scenario_has_no_problems() -> None:
     assert run("check", str(EXAMPLES / "scenario.yaml")).out.endswith("scenario.yaml: ok\n")
+
+
+@pytest.mark.parametrize("sent", ["9" * 400, "9" * 5000, "-1", "1e9", "\u0661", ""])
+def test_the_python_verifier_refuses_any_timestamp_that_is_none(sent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "python"))
+    verifier = import_module("webhooks")
+    try:
+        assert not verifier.is_genuine("00", {"webhook-timestamp": sent}, b"")
+    finally:
+        sys.modules.pop("webhooks")

@@ -161,7 +161,7 @@ def test_of_a_long_story_the_beginning_and_the_end_are_shown(run: Run) -> None:
     lines = run.section("test_a_long_story", "reseller-sim: story of order-1")
     assert len(lines) == 31
     assert "#1 POST /v2/topup" in lines[2]
-    assert lines[8] == "  ... 17 more"
+    assert lines[8] == "  ... 18 more"
     assert "callback Succesful" in lines[-1]
 
 
