@@ -49,7 +49,7 @@ def test_serve_prints_a_line_for_each_request_status_callback_and_webhook() -> N
         url = server.first_line.split()[-1]
         body = json.dumps({"refid": "order-1", **BODY})
         assert run("call", "POST", "/v2/topup", "-d", body, "--url", url).status == 0
-        assert " default POST /v2/topup 200 #1 order-1 rule=ordinary " in read_until(server.out, "/v2/topup")
+        assert " default POST /v2/topup 200 #1 order-1 rule=ordinary " in read_until(server.out, "200 #1")
         assert " default status  order-1 Accepted rule=ordinary\n" in server.out.readline()
         ask(f"{url}/_sim/sandboxes/default/clock/advance", "POST", b'{"until": "idle"}')
         shown = [server.out.readline() for _ in range(4)]
