@@ -14,6 +14,7 @@ import msgspec
 from simulator.api.endings import Ending
 from simulator.auth.signature import Claim, Denied
 from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.happenings import Happening
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
 from simulator.domain.sandbox import Sandbox
@@ -89,7 +90,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     validated body or query; `is_exact` unless a part of the body may be ignored; `is_unsigned` when no API key
     authenticated it; `is_deprecated` when the answer must say so (SPEC 9); `has_body` once its body was read or was too
     large; `prefix` is the part of the path that names
-    the sandbox, as `/s/mine` does."""
+    the sandbox, as `/s/mine` does; `caused` is what happened when it was executed."""
 
     sandbox: LiveSandbox
     now: datetime
@@ -111,6 +112,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     is_deprecated: bool = False
     has_body: bool = False
     prefix: str = ""
+    caused: list[Happening] = []
 
     @property
     def is_lost(self) -> bool:

@@ -60,6 +60,7 @@ def _request(event: Event) -> Texts:
         (event["method"], ""),
         (target, ""),
         (str(status) if status else "no answer", colour if status else "red"),
+        (f"#{event['n']}", "bright_black"),
         (event["refid"], ""),
         (_named("rule", event["rule"]), "magenta"),
         (_named("fault", event["fault"]), "magenta"),
@@ -103,7 +104,7 @@ def _attempt(event: Event) -> Texts:
 def _entry(event: Event) -> Texts:
     entry = event["entry"]
     amount, balance = (f"{entry[name]:.2f}" for name in ("amount", "balance"))
-    return [(_kind("entry"), ""), (event["refid"], ""), (f"{entry['type']} {amount}, balance {balance}", "")]
+    return [(_kind("wallet"), ""), (event["refid"], ""), (f"{entry['type']} {amount}, balance {balance}", "")]
 
 
 def _notification(event: Event) -> Texts:

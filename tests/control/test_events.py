@@ -97,7 +97,7 @@ MEMBERS = {
     "notification": ["sandbox", "number", "at", "wall", "refid", "trxid", "reseller", "notification"],
     "action": ["sandbox", "number", "at", "wall", "action", "about"],
 }
-PAID_KINDS = ["action", "entry", "status", "request"]
+PAID_KINDS = ["action", "request", "entry", "status"]
 
 
 @pytest.fixture
@@ -130,9 +130,9 @@ def kinds(found: list[Any]) -> list[str]:
     return [event["kind"] for event in found]
 
 
-def test_a_payment_is_told_from_its_entry_to_its_request(client: Client) -> None:
+def test_a_payment_is_told_from_its_request_to_its_status(client: Client) -> None:
     client.pay("e1")
-    _, entry, status, request = found = told(client)
+    _, request, entry, status = found = told(client)
     assert kinds(found) == PAID_KINDS
     assert [event["number"] for event in found] == [1, 2, 3, 4]
     assert {event["sandbox"] for event in found} == {"default"}
@@ -196,8 +196,21 @@ def test_what_is_done_to_a_sandbox_is_told(client: Client) -> None:
     client.sim("PUT", "/sandboxes/default/clock", {"mode": "real"})
     client.sim("PUT", "/sandboxes/default/network/RELOAD", {"status": "Interruption"})
     client.sim("POST", "/sandboxes/default/deliveries/unknown/replay")
+    assert told(client, "only=action")[1]["about"] == added.json["id"]
     done = [event["action"] for event in told(client)]
     assert done == ["created", "rule_added", "rule_removed", "clock_set", "network_set"]
+
+
+def test_a_refused_payment_is_found_by_the_refid_of_its_body(client: Client) -> None:
+    body = {"refid": "e1", "product": "RELOAD", "account": "0123456789"}
+    assert client.call("POST", "/v2/topup", body=body | {"amount": 1_000_000}).status == 400
+    assert client.call("POST", "/v2/topup", body=body).status == 400
+    assert client.call("POST", "/v2/topup", body=body | {"refid": "x" * 51}).status == 400
+    assert client.call("POST", "/v2/topup", body=body | {"refid": 5}).status == 400
+    assert [event["n"] for event in told(client, "refid=e1")] == [1, 2]
+    rows = client.sim("GET", "/sandboxes/default/requests?refid=e1").json["requests"]
+    assert [row["n"] for row in rows] == [2, 1]
+    assert [event["refid"] for event in told(client, "only=request")] == ["e1", "e1", "", ""]
 
 
 def test_events_are_filtered_by_kind_and_refid(client: Client) -> None:

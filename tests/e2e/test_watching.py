@@ -49,8 +49,8 @@ def test_serve_prints_a_line_for_each_request_status_callback_and_webhook() -> N
         url = server.first_line.split()[-1]
         body = json.dumps({"refid": "order-1", **BODY})
         assert run("call", "POST", "/v2/topup", "-d", body, "--url", url).status == 0
-        assert " default status  order-1 Accepted rule=ordinary\n" in read_until(server.out, "order-1 Accepted")
-        assert " default POST /v2/topup 200 order-1 rule=ordinary " in server.out.readline()
+        assert " default POST /v2/topup 200 #1 order-1 rule=ordinary " in read_until(server.out, "200 #1")
+        assert " default status  order-1 Accepted rule=ordinary\n" in server.out.readline()
         ask(f"{url}/_sim/sandboxes/default/clock/advance", "POST", b'{"until": "idle"}')
         shown = [server.out.readline() for _ in range(4)]
         assert [line.split(" ", 2)[2].split()[:3] for line in shown] == [
@@ -119,7 +119,7 @@ def test_tail_prints_what_happens_until_the_sandbox_is_deleted(server: Serving) 
     box.pay({"refid": "t1", **BODY})
     with watching("tail", "--url", url, "--sandbox", box.id, "--only", "statuses,entries", "--history") as tail:
         assert tail.stdout is not None
-        assert f" {box.id} entry   t1 TRANSACTION -9.75, balance " in tail.stdout.readline()
+        assert f" {box.id} wallet  t1 TRANSACTION -9.75, balance " in tail.stdout.readline()
         assert " status  t1 Accepted " in tail.stdout.readline()
         post(server, box, "/clock/advance", {"until": "idle"})
         assert " status  t1 Processing " in tail.stdout.readline()
@@ -139,7 +139,7 @@ def test_tail_ends_with_an_interrupt_and_prints_json_when_asked(server: Serving)
         assert tail.stdout is not None
         told = (json.loads(line) for line in iter(tail.stdout.readline, ""))
         of_payment = (event for event in told if event["kind"] != "gap")  # other tests' sandboxes are gone
-        assert [next(of_payment)["kind"] for _ in range(3)] == ["entry", "status", "request"]
+        assert [next(of_payment)["kind"] for _ in range(3)] == ["request", "entry", "status"]
         tail.send_signal(signal.SIGINT)
         assert tail.wait(15) == 130
 
