@@ -4,7 +4,7 @@ import os
 import stat
 import sys
 
-from simulator.auth.signature import BODY_BYTES_MAX
+BYTES_MAX = 10 * 1024 * 1024
 
 
 class CannotRead(Exception):
@@ -17,7 +17,7 @@ def read_file(name: str) -> bytes:
         if not stat.S_ISREG(os.stat(name).st_mode):
             raise CannotRead(f"the body {name!r} is no regular file")
         with open(name, "rb") as file:
-            raw = file.read(BODY_BYTES_MAX + 1)
+            raw = file.read(BYTES_MAX + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise CannotRead(f"the body {name!r} cannot be read: {reason}") from None
@@ -26,10 +26,10 @@ def read_file(name: str) -> bytes:
 
 def read_stdin() -> bytes:
     """All of stdin. Raises `CannotRead`."""
-    return _bounded(sys.stdin.buffer.read(BODY_BYTES_MAX + 1), "what stdin has")
+    return _bounded(sys.stdin.buffer.read(BYTES_MAX + 1), "what stdin has")
 
 
 def _bounded(raw: bytes, what: str) -> bytes:
-    if len(raw) > BODY_BYTES_MAX:
+    if len(raw) > BYTES_MAX:
         raise CannotRead(f"{what} is over 10 MB")
     return raw

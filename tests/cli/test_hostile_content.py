@@ -287,10 +287,10 @@ def test_explain_refuses_an_answer_that_is_none(body: bytes) -> None:
 
 
 def test_watchers_escape_what_the_server_sent() -> None:
-    event = {"id": UNSAFE, "kind": "status", "sandbox": UNSAFE, "at": UNSAFE, "refid": UNSAFE, "status": UNSAFE}
-    unknown = {"kind": UNSAFE, "sandbox": UNSAFE, "sent": {}}
-    last = {"kind": "action", "action": "deleted", "sandbox": UNSAFE, "about": UNSAFE}
-    body = "".join(f"data: {json.dumps(one)}\n\n" for one in (event | {"rule": UNSAFE}, unknown, last))
+    event = {"id": "0123abcd.1.1", "sandbox": UNSAFE, "refid": UNSAFE}
+    status = event | {"kind": "status", "status": UNSAFE, "rule": UNSAFE}
+    last = event | {"kind": "action", "action": "deleted", "about": UNSAFE}
+    body = "".join(f"data: {json.dumps(one)}\n\n" for one in (status, last))
     for words in (("tail",), ("tail", "--json"), ("listen", "--forward-to", "http://127.0.0.1:9")):
         with answering(b"HTTP/1.0 200 OK\r\n", body.encode()) as url:
             done = invoke(*words, "--url", url, "--sandbox", UNSAFE.replace("\0", ""))

@@ -66,7 +66,6 @@ def test_a_call_inside_needs_no_flags_and_leaves_a_trace_in_the_journal() -> Non
         "import os, subprocess, sys, urllib.request\n"
         "status = subprocess.call([sys.executable, '-m', 'simulator', 'call', 'GET', '/v2/balance'])\n"
         "journal = os.environ['RESELLER_SIM_URL'] + '/sandboxes/default/requests'\n"
-        "print()\n"
         "print(urllib.request.urlopen(journal).read().decode())\n"
         "sys.exit(status)\n"
     )
