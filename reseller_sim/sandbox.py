@@ -195,6 +195,7 @@ class Sandbox(Identity):
         Under a manual clock callbacks come with `advance` and `run_until_idle`. Raises `AssertionError` with what did
         happen when it does not come in `timeout_s` seconds.
         """
+        __tracebackhide__ = True  # pytest shows the line of the test
         ends, cursor = monotonic() + timeout_s, 0
         while True:
             left = max(0.0, ends - monotonic())
@@ -218,6 +219,7 @@ class Sandbox(Identity):
 
     def expect_status(self, refid: str, status: str) -> None:
         """The payment has this status now. Raises `AssertionError` with its story."""
+        __tracebackhide__ = True  # pytest shows the line of the test
         found = self.transaction(refid)
         if found is None:
             raise AssertionError(self.evidence.no_payment(refid))
@@ -226,6 +228,7 @@ class Sandbox(Identity):
 
     def expect_balance(self, amount: Money, reseller: str | None = None) -> None:
         """A wallet has this balance, by default the first reseller's. Raises `AssertionError` with its payments."""
+        __tracebackhide__ = True  # pytest shows the line of the test
         balance = self.balance(reseller)
         if balance != Decimal(str(amount)):
             raise AssertionError(f"the balance is {balance}, not {amount}\n{self.evidence.payments()}")
@@ -233,6 +236,7 @@ class Sandbox(Identity):
     def expect_callback(self, refid: str, *, status: str | None = None) -> dict[str, Any]:
         """A callback about the payment, with this status, was accepted by its receiver; returns the attempt. Raises
         `AssertionError` with the payment's story."""
+        __tracebackhide__ = True  # pytest shows the line of the test
         for one in self.callbacks(refid=refid):
             if one["state"] == "delivered" and status in (None, one["payment_status"]):
                 return one
@@ -240,6 +244,7 @@ class Sandbox(Identity):
 
     def expect_no_refusals(self) -> None:
         """No request was answered with a status from 400. Raises `AssertionError` with those that were, and why."""
+        __tracebackhide__ = True  # pytest shows the line of the test
         refused = self.refused()
         if refused:
             raise AssertionError(self.evidence.refusals(refused))
@@ -247,6 +252,7 @@ class Sandbox(Identity):
     def expect_clean_audit(self) -> None:
         """Nothing that the service asks of a client was violated, but for warnings. Raises `AssertionError` with what
         was, and what to do."""
+        __tracebackhide__ = True  # pytest shows the line of the test
         broken = violated(self.audit())
         if broken:
             raise AssertionError(self.evidence.violations(broken))

@@ -3,6 +3,7 @@
 import asyncio
 from base64 import b64decode
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,10 +12,14 @@ from tests.support.client import Client, Response, running
 from tests.support.mistaken_clients import (
     BARE,
     CLIENTS,
+    KEY,
     NONCE,
+    NOW,
     OLD_SECRET,
+    OTHER_KEY,
     OTHER_SECRET,
     POST,
+    SECRET,
     Mistaken,
     Request,
     Signer,
@@ -170,3 +175,32 @@ def test_a_body_that_was_not_read_has_no_autopsy() -> None:
         assert refused.json["error"] == "invalid_signature_format"
         assert autopsy(client, refused) is None
         assert autopsy(client, send(client, BARE, prefix=lambda text: text))["mistakes"] == ["signature-without-v1"]
+
+
+# Those that need another address, another request or a rotated key; and what is refused before the body is read.
+ELSEWHERE = {"nonce-another", "query-is-path", "query-with-path", "query-is-url", "path-in-string", "secret-replaced"}
+UNREAD = "invalid_signature_format"
+
+
+def test_the_journal_names_the_mistake_of_every_client() -> None:
+    accounts = (("RS001", KEY, SECRET), ("THEM", OTHER_KEY, OTHER_SECRET))
+    scenario = {
+        "scenario": "every client",
+        "extends": "default",
+        "clock": {"mode": "manual", "start": datetime.fromtimestamp(NOW, UTC).isoformat(), "signature": "sandbox"},
+        "resellers": [{"code": code, "api_keys": [{"key": key, "secret": secret}]} for code, key, secret in accounts],
+    }
+    named: set[str] = set()
+    with running(scenario) as client:
+        for one in CLIENTS:
+            request = one.request
+            headers = {"X-Api-Key": KEY, "X-Timestamp": str(NOW), "X-Nonce": NONCE, "X-Signature": one.sign()}
+            refused = client.send(request.method, request.path, request.query, request.body, headers)
+            found = exchange(client, refused)
+            if found["error"] == UNREAD:
+                assert found["autopsy"] is None
+                assert found["diagnosis"], one.id
+            elif one.id not in ELSEWHERE:
+                assert found["autopsy"]["mistakes"] == [one.id]
+                named.add(one.id)
+    assert len(named) >= 80
