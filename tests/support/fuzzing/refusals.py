@@ -176,6 +176,10 @@ CONTROL: list[Row] = [
         *("What happened", "transactions/{trxid}", "unknown"),
     ),
     (
+        *("sendCallback", 404, "unknown_transaction: this sandbox has no transaction .*; [?]refid= finds one"),
+        *("What happened", "transactions/{trxid}/callbacks`", "unknown"),
+    ),
+    (
         *("(get|replay)SandboxDelivery", 404),
         *("unknown_delivery: there is no such delivery, or it was evicted from the log",),
         *("What happened", "deliveries/{job}", "unknown, or evicted"),
@@ -206,6 +210,14 @@ CONTROL: list[Row] = [
         *("Sandboxes", "the body is a scenario file itself", "the text is no scenario"),
     ),
     (
+        *("createSandbox", 400, "bad_scenario: cannot be read as YAML: .*"),
+        *("Sandboxes", "the body is a scenario file itself", "the text is no YAML"),
+    ),
+    (
+        *("createSandbox", 400, "bad_scenario: this file is empty; write 'extends: default' .*"),
+        *("Sandboxes", "the body is a scenario file itself", "an empty text"),
+    ),
+    (
         *("createSandbox", 400, "bad_scenario: a scenario is UTF-8 text"),
         *("Sandboxes", "the body is a scenario file itself", "the bytes are no text"),
     ),
@@ -231,6 +243,10 @@ CONTROL: list[Row] = [
         *("Rules", "may name the timelines", "the sandbox has none of this name"),
     ),
     (
+        *("addRule", 400, "bad_scenario: then: 'refuse' is missing"),
+        *("Rules", _WRITTEN, "the section decides"),
+    ),
+    (
         *("addRule", 400, "bad_scenario: then.refund_after: only a void with status Success ends later"),
         *("Rules", _WRITTEN, "one key depends on another"),
     ),
@@ -241,6 +257,38 @@ CONTROL: list[Row] = [
             "bad_scenario: low_balance_threshold: a threshold is at least 1 and in whole sen, not .*",
         ),
         *("Resellers", "low_balance_threshold?", "one sen is the smallest"),
+    ),
+    (
+        *(
+            "addReseller",
+            400,
+            r"bad_scenario: (balance|low_balance_threshold): [0-9.]+ has more than 15 digits .*",
+        ),
+        *("Resellers", "low_balance_threshold?", "an amount has 15 digits"),
+    ),
+    (
+        *(
+            "addReseller",
+            400,
+            r"bad_scenario: api_keys\[[0-9]+\].secret: a secret of .* must be Base64 .*",
+        ),
+        *("Resellers", "api_keys?", "no Base64"),
+    ),
+    (
+        *(
+            "addReseller",
+            400,
+            r"bad_scenario: api_keys\[[0-9]+\]: 'secret' is missing; a key needs one unless .*",
+        ),
+        *("Resellers", "api_keys?", "a state of keys decides"),
+    ),
+    (
+        *(
+            "addReseller",
+            400,
+            r"bad_scenario: settings.ip_allowlist\[[0-9]+\]: .* must be an IP address or network such as 10.0.0.0/8",
+        ),
+        *("Resellers", "ip_allowlist?", "no address"),
     ),
     (
         *("changeCategory", 400, r"bad_scenario: product_codes\[[0-9]+\]: there is no product '.*' in the catalog"),
